@@ -1,0 +1,66 @@
+# The verbs. Each works on a fresh clone: what is missing is installed first (tools/setup says what).
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-build build run test bench lint format sanitize fuzz coverage docs install \
+        build-stats package-check clean
+
+LISTEN ?= 127.0.0.1:8080
+PREFIX ?= /usr/local
+SECONDS ?= 60
+JOBS ?= $(shell nproc)
+export JOBS
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-15s %s\n", $$1, $$2 }'
+
+setup: ## install everything that building, testing and measuring need
+	@tools/setup
+
+setup-build:
+	@tools/setup build
+
+build/%/build.ninja: CMakePresets.json | setup-build
+	@cmake --preset $* $(CMAKE_ARGS)
+	@touch $@
+
+build: build/release/build.ninja ## the release build of everything
+	@cmake --build --preset release --parallel $(JOBS)
+
+run: build/release/build.ninja ## build weftd and serve on LISTEN=127.0.0.1:8080
+	@cmake --build --preset release --parallel $(JOBS) --target weftd
+	@exec build/release/apps/weftd/weftd --listen $(LISTEN) $(ARGS)
+
+test: setup build ## every test; the last line counts them
+	@tools/test
+
+bench: setup build ## measure against the bare ceilings; QUICK=1 for a short run
+	@QUICK=$(QUICK) bench/run
+
+lint: setup build/release/build.ninja ## format, layers, clang-tidy
+	@tools/lint
+
+format: setup ## rewrite the sources with clang-format
+	@tools/sources cpp | xargs clang-format-19 -i
+
+sanitize: setup build/asan/build.ninja build/tsan/build.ninja ## the C++ tests under ASan+UBSan and TSan
+	@tools/sanitize asan tsan
+
+fuzz: setup build/fuzz/build.ninja ## run every fuzz target, SECONDS=60 in all
+	@tools/fuzz $(SECONDS)
+
+coverage: setup build/coverage/build.ninja ## which lines the C++ tests reach
+	@tools/coverage
+
+docs: ## where to read
+	@echo 'README.md, docs/ (architecture.md first), and the head of each header in weft/'
+
+install: build ## libraries, headers and programs to PREFIX=/usr/local
+	@cmake --install build/release --prefix $(PREFIX)
+
+build-stats: setup-build ## compile times of the library and of the tour, and the heaviest headers
+	@tools/build_stats.py
+
+package-check: build ## install to an empty prefix and build the tour against it
+	@tests/packaging/check
+
+clean: ## remove build/ (what tools/setup unpacked stays)
+	@rm -rf build

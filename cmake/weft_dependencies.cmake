@@ -1,0 +1,56 @@
+# What comes from elsewhere. First what the system has, then what tools/setup unpacked into .deps/, then a
+# pinned download. Nothing is fetched where an earlier step succeeded.
+include(FetchContent)
+find_package(Threads REQUIRED)
+
+# GoogleTest is compiled here, with our standard library and sanitizers; a prebuilt one would fit neither.
+function(weft_provide_googletest)
+  set(BUILD_GMOCK OFF CACHE BOOL "" FORCE)
+  set(INSTALL_GTEST OFF CACHE BOOL "" FORCE)
+  set(googletest_sources /usr/src/googletest)
+  if(EXISTS "${googletest_sources}/googletest/src/gtest.cc")
+    add_subdirectory("${googletest_sources}" "${CMAKE_BINARY_DIR}/googletest" EXCLUDE_FROM_ALL SYSTEM)
+  else()
+    message(STATUS "GoogleTest: not in ${googletest_sources} (package googletest), fetching v1.15.2")
+    FetchContent_Declare(googletest
+      GIT_REPOSITORY https://github.com/google/googletest.git GIT_TAG v1.15.2 SYSTEM)
+    FetchContent_MakeAvailable(googletest)
+  endif()
+  if(NOT TARGET GTest::gtest_main)
+    add_library(GTest::gtest_main ALIAS gtest_main)
+  endif()
+endfunction()
+
+# glaze (header-only JSON), as glaze::glaze. A copy that is not the system's is installed with weft, since
+# weft's JSON templates include it.
+function(weft_provide_glaze)
+  find_package(glaze QUIET)
+  if(glaze_FOUND)
+    message(STATUS "glaze: ${glaze_VERSION} from ${glaze_DIR}")
+    set_target_properties(glaze::glaze PROPERTIES IMPORTED_GLOBAL TRUE)
+    set_property(GLOBAL PROPERTY weft_glaze_is_packaged ON)
+    return()
+  endif()
+  set(headers "${PROJECT_SOURCE_DIR}/.deps/glaze/include")
+  if(NOT EXISTS "${headers}/glaze/glaze.hpp")
+    message(STATUS "glaze: not installed and not in .deps (tools/setup puts it there), fetching v8.4.0")
+    FetchContent_Declare(glaze_headers
+      GIT_REPOSITORY https://github.com/stephenberry/glaze.git GIT_TAG v8.4.0
+      SOURCE_SUBDIR no-build-files-wanted)
+    FetchContent_MakeAvailable(glaze_headers)
+    set(headers "${glaze_headers_SOURCE_DIR}/include")
+  endif()
+  message(STATUS "glaze: ${headers}")
+  add_library(weft_glaze INTERFACE)
+  add_library(glaze::glaze ALIAS weft_glaze)
+  set_target_properties(weft_glaze PROPERTIES EXPORT_NAME glaze)
+  target_include_directories(weft_glaze SYSTEM INTERFACE
+    "$<BUILD_INTERFACE:${headers}>"
+    "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/weft/third_party>")
+  install(TARGETS weft_glaze EXPORT weft-targets)
+  install(DIRECTORY "${headers}/glaze" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/weft/third_party")
+endfunction()
+
+if(EXISTS "${PROJECT_SOURCE_DIR}/weft/json/CMakeLists.txt")
+  weft_provide_glaze()
+endif()

@@ -1,0 +1,139 @@
+# The four ways to add code, so that a folder's own CMakeLists.txt is a line:
+#
+#   weft_layer(loop DEPENDS coro LINK uring TEST_DEPENDS testing)    weft/loop/CMakeLists.txt
+#   weft_program(weftd DEPENDS http service)                         apps/weftd/CMakeLists.txt
+#   weft_example(echo DEPENDS net)                                   examples/CMakeLists.txt
+#   weft_add_if_present(weft/net)                                    the top level
+#
+# DEPENDS names layers, LINK names libraries. A file's name says its part: `*_test.cpp` is a GoogleTest file,
+# `*_fuzz.cpp` a libFuzzer target, any other `*.cpp` the code itself.
+
+function(weft_add_if_present folder)
+  if(EXISTS "${PROJECT_SOURCE_DIR}/${folder}/CMakeLists.txt")
+    add_subdirectory(${folder})
+  endif()
+endfunction()
+
+# Warnings and the version: for our own targets only, never for those who link us.
+function(weft_own_target target)
+  target_compile_features(${target} PUBLIC cxx_std_23)
+  target_compile_definitions(${target} PRIVATE WEFT_VERSION="${PROJECT_VERSION}")
+  target_compile_options(${target} PRIVATE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast
+    -Woverloaded-virtual
+    $<$<CXX_COMPILER_ID:Clang>:-Wnull-dereference>
+    $<$<BOOL:${WEFT_WERROR}>:-Werror>)
+endfunction()
+
+function(weft_layer_targets result)
+  list(TRANSFORM ARGN PREPEND weft::)
+  set(${result} ${ARGN} PARENT_SCOPE)
+endfunction()
+
+# Tests may reach up, to layers that are added later or not there yet.
+function(weft_test_program target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK;TEST_DEPENDS")
+  add_executable(${target} ${arg_SOURCES})
+  weft_own_target(${target})
+  weft_layer_targets(above ${arg_TEST_DEPENDS})
+  list(TRANSFORM above REPLACE "^(.+)$" "$<TARGET_NAME_IF_EXISTS:\\1>")
+  target_link_libraries(${target} PRIVATE ${arg_LINK} ${above} GTest::gtest_main)
+  # One ctest entry a program: a process per case would cost more than the cases. tools/test counts the
+  # cases from the XML files.
+  add_test(NAME ${target}
+    COMMAND ${target} "--gtest_output=xml:${CMAKE_BINARY_DIR}/test-results/${target}.xml"
+    WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+  set_tests_properties(${target} PROPERTIES TIMEOUT 600)
+endfunction()
+
+function(weft_glob result)
+  file(GLOB_RECURSE all CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  set(code ${all})
+  list(FILTER code EXCLUDE REGEX "_(test|fuzz)\\.cpp$")
+  set(tests ${all})
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  set(fuzzers ${all})
+  list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cpp$")
+  set(${result}_code ${code} PARENT_SCOPE)
+  set(${result}_tests ${tests} PARENT_SCOPE)
+  set(${result}_fuzzers ${fuzzers} PARENT_SCOPE)
+endfunction()
+
+function(weft_layer name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;LINK;TEST_DEPENDS")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "weft_layer(${name}): unknown argument ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  weft_glob(files)
+  weft_layer_targets(below ${arg_DEPENDS})
+  set(target weft_${name})
+
+  if(files_code)
+    add_library(${target} STATIC ${files_code})
+    weft_own_target(${target})
+    set(scope PUBLIC)
+  else()
+    add_library(${target} INTERFACE)
+    target_compile_features(${target} INTERFACE cxx_std_23)
+    set(scope INTERFACE)
+  endif()
+  add_library(weft::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  target_include_directories(${target} ${scope}
+    "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+  target_link_libraries(${target} ${scope} ${below} ${arg_LINK})
+  # Without it GCC makes symmetric transfer a call below -O2, and a long chain of coroutines ends the stack.
+  target_compile_options(${target} ${scope} $<$<CXX_COMPILER_ID:GNU>:-foptimize-sibling-calls>)
+  set_property(GLOBAL APPEND PROPERTY weft_layers ${name})
+
+  if(files_tests AND WEFT_BUILD_TESTS)
+    weft_test_program(${target}_tests
+      SOURCES ${files_tests} LINK weft::${name} TEST_DEPENDS ${arg_TEST_DEPENDS})
+  endif()
+  if(WEFT_FUZZ)
+    foreach(source IN LISTS files_fuzzers)
+      weft_fuzz_program(${source} weft::${name})
+    endforeach()
+  endif()
+endfunction()
+
+# All but main.cpp goes into a library of its own, which the program's tests link too.
+function(weft_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;LINK;TEST_DEPENDS")
+  weft_glob(files)
+  weft_layer_targets(below ${arg_DEPENDS})
+  set(libraries ${below} ${arg_LINK})
+  set(parts ${files_code})
+  list(FILTER parts EXCLUDE REGEX "/main\\.cpp$")
+  if(parts)
+    add_library(${name}_parts STATIC ${parts})
+    weft_own_target(${name}_parts)
+    target_link_libraries(${name}_parts PUBLIC ${libraries})
+    target_include_directories(${name}_parts PUBLIC "${PROJECT_SOURCE_DIR}")
+    set(libraries ${name}_parts)
+  endif()
+  add_executable(${name} main.cpp)
+  weft_own_target(${name})
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE ${libraries})
+  if(PROJECT_IS_TOP_LEVEL)
+    install(TARGETS ${name} COMPONENT programs)
+  endif()
+  if(files_tests AND WEFT_BUILD_TESTS)
+    weft_test_program(${name}_tests
+      SOURCES ${files_tests} LINK ${libraries} TEST_DEPENDS ${arg_TEST_DEPENDS})
+  endif()
+endfunction()
+
+# examples/<name>/<name>.cpp; with no DEPENDS it links all of weft, as a user's first program does.
+function(weft_example name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;LINK")
+  weft_layer_targets(below ${arg_DEPENDS})
+  if(NOT below)
+    set(below weft::weft)
+  endif()
+  add_executable(example_${name} ${name}/${name}.cpp)
+  set_target_properties(example_${name} PROPERTIES OUTPUT_NAME ${name})
+  weft_own_target(example_${name})
+  target_link_libraries(example_${name} PRIVATE ${below} ${arg_LINK})
+endfunction()

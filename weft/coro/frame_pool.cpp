@@ -1,0 +1,111 @@
+#include <weft/coro/frame_pool.hpp>
+
+#include <array>
+#include <new>
+
+namespace weft::frame_pool {
+namespace {
+
+constexpr std::size_t step = 64;
+constexpr std::size_t classes = 32;
+constexpr std::size_t slab_bytes = 64 * 1024;
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WEFT_FRAMES_FROM_HEAP 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define WEFT_FRAMES_FROM_HEAP 1
+#endif
+
+#if defined(WEFT_FRAMES_FROM_HEAP)
+constexpr bool pooled = false;
+#else
+constexpr bool pooled = true;
+#endif
+
+struct free_block {
+  free_block* next;
+};
+
+struct slab_header {
+  slab_header* next;
+};
+
+/// One thread's free lists. Slabs are carved once and returned to the system when the thread ends.
+class pool {
+ public:
+  pool() = default;
+  pool(const pool&) = delete;
+  pool& operator=(const pool&) = delete;
+
+  ~pool() {
+    while (slabs_ != nullptr) {
+      slab_header* next = slabs_->next;
+      ::operator delete(slabs_);
+      slabs_ = next;
+    }
+  }
+
+  void* take(std::size_t size_class) {
+    free_block*& head = free_[size_class];
+    if (head == nullptr) [[unlikely]]
+      refill(size_class);
+    free_block* block = head;
+    head = block->next;
+    return block;
+  }
+
+  void give(void* memory, std::size_t size_class) noexcept {
+    free_[size_class] = ::new (memory) free_block{free_[size_class]};
+  }
+
+  std::size_t live = 0;
+
+ private:
+  void refill(std::size_t size_class) {
+    const std::size_t block_bytes = (size_class + 1) * step;
+    if (block_bytes > left_) {
+      auto* memory = static_cast<std::byte*>(::operator new(slab_bytes));
+      slabs_ = ::new (memory) slab_header{slabs_};
+      next_ = memory + step;
+      left_ = slab_bytes - step;
+    }
+    give(next_, size_class);
+    next_ += block_bytes;
+    left_ -= block_bytes;
+  }
+
+  std::array<free_block*, classes> free_{};
+  slab_header* slabs_ = nullptr;
+  std::byte* next_ = nullptr;
+  std::size_t left_ = 0;
+};
+
+thread_local pool frames;
+
+constexpr std::size_t class_of(std::size_t size_bytes) { return (size_bytes - 1) / step; }
+
+}  // namespace
+
+void* allocate(std::size_t size_bytes) {
+  ++frames.live;
+  const std::size_t size_class = class_of(size_bytes);
+  if (!pooled || size_class >= classes) return ::operator new(size_bytes);
+  return frames.take(size_class);
+}
+
+void deallocate(void* frame, std::size_t size_bytes) noexcept {
+  --frames.live;
+  const std::size_t size_class = class_of(size_bytes);
+  if (!pooled || size_class >= classes) {
+    ::operator delete(frame);
+    return;
+  }
+  frames.give(frame, size_class);
+}
+
+std::size_t live_frames() noexcept { return frames.live; }
+
+}  // namespace weft::frame_pool

@@ -1,0 +1,42 @@
+// What waits in a ready queue: a link and a function, embedded in what is to be run, so that queueing never allocates.
+//
+// Contract: a runnable is queued in at most one queue at a time and outlives its stay there. `run` is called once per
+// stay, on the shard that owns the queue; it may queue the same runnable again. Nothing here is thread safe.
+//
+//   struct flush : runnable { flush() : runnable{&on_run} {} static void on_run(runnable& self) noexcept; };
+//   scheduler.schedule(my_flush);
+#pragma once
+
+#include <cstdint>
+
+namespace weft {
+
+/// Bands of the ready queue, most urgent first. Within a band the order is first in, first out.
+enum class priority : std::uint8_t { critical, high, normal, low, idle };
+inline constexpr unsigned priority_count = 5;
+
+struct runnable {
+  using function = void (*)(runnable&) noexcept;
+
+  explicit runnable(function f) noexcept : run{f} {}
+  runnable(const runnable&) = delete;
+  runnable& operator=(const runnable&) = delete;
+
+  function run;
+  runnable* next = nullptr;
+
+ protected:
+  ~runnable() = default;
+};
+
+/// Whoever runs what has become ready: the event loop, or a test.
+class scheduler {
+ public:
+  /// Queues `item` behind all of its band; it is run from the loop, never from inside this call.
+  virtual void schedule(runnable& item, priority band) noexcept = 0;
+
+ protected:
+  ~scheduler() = default;
+};
+
+}  // namespace weft

@@ -1,0 +1,73 @@
+// A nursery: tasks are spawned into a scope, and the scope ends after them. No task is without an owner.
+//
+// Contract: spawn() queues the task's start; the task inherits the scope's environment, whose stop_token the scope's own
+// request_stop() and its parent's stop both set. `co_await scope.join()` waits until no task is left (a task may spawn
+// further ones meanwhile) and gives the first failure: an exception that left a task ends here and stops its siblings.
+// The destructor insists that all have ended. One shard; nothing here is thread safe.
+//
+//   scope workers{co_await this_task::environment()};
+//   workers.spawn(serve(std::move(stream)));
+//   auto ended = co_await workers.join();
+#pragma once
+
+#include <coroutine>
+#include <exception>
+
+#include <weft/coro/task.hpp>
+
+namespace weft {
+
+class scope final : private detail::task_owner {
+ public:
+  /// Tasks of this scope stop when `parent.stop` does, keep its deadline and run on its scheduler.
+  explicit scope(const environment& parent) noexcept;
+  scope(const scope&) = delete;
+  scope& operator=(const scope&) = delete;
+  ~scope();
+
+  /// Takes the task over; it first runs from the ready queue. Allocates nothing.
+  void spawn(task<void> work, priority band = priority::normal) noexcept {
+    spawn_in(environment_, std::move(work), band);
+  }
+  /// As spawn(), in an environment of the task's own, made from this scope's and alive until the task has ended.
+  void spawn_in(const environment& env, task<void> work, priority band = priority::normal) noexcept;
+
+  /// What tasks spawned here inherit.
+  [[nodiscard]] const environment& inherited() const noexcept { return environment_; }
+
+  /// Asks all tasks, and those spawned later, to stop. They end in their own time: join() to see it.
+  void request_stop() noexcept { stop_.request_stop(); }
+  [[nodiscard]] stop_token token() noexcept { return stop_.token(); }
+
+  [[nodiscard]] std::size_t active() const noexcept { return active_; }
+
+  /// Waits until active() is zero, then rethrows the first exception that left a task, if one did. One waiter at a
+  /// time. Joining is not cut short by a stop request: the tasks are.
+  [[nodiscard]] auto join() noexcept {
+    struct awaiter : runnable {
+      explicit awaiter(scope& s) noexcept : runnable{&resume_joiner}, owner{s} {}
+      static void resume_joiner(runnable& self) noexcept { static_cast<awaiter&>(self).joiner.resume(); }
+      bool await_ready() const noexcept { return owner.active_ == 0; }
+      void await_suspend(std::coroutine_handle<> waiting) noexcept {
+        joiner = waiting;
+        owner.joiner_ = this;
+      }
+      void await_resume() const { owner.rethrow_failure(); }
+      scope& owner;
+      std::coroutine_handle<> joiner;
+    };
+    return awaiter{*this};
+  }
+
+ private:
+  void task_ended(std::coroutine_handle<> frame, std::exception_ptr failure) noexcept override;
+  void rethrow_failure();
+
+  stop_source stop_;
+  environment environment_;
+  std::size_t active_ = 0;
+  runnable* joiner_ = nullptr;
+  std::exception_ptr failure_;
+};
+
+}  // namespace weft

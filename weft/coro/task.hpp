@@ -1,0 +1,219 @@
+// task<T>: a function that can wait. Lazy: nothing runs until it is awaited or spawned. Awaiting hands control over by
+// symmetric transfer, so that a million awaits in a row use one stack frame.
+//
+// Contract: move-only, awaited at most once, as an rvalue, on one shard. The frame comes from the shard's frame_pool
+// and is destroyed by the task object (awaited) or at its end (spawned); a task that waits for an operation is never
+// destroyed before the operation has answered. An exception that leaves the body is rethrown to whoever awaits;
+// run-time failures are values: `task<result<T>>`. Pass arguments by value, or by reference to what outlives the task.
+//
+//   task<int> twice(task<int> inner) { co_return 2 * co_await std::move(inner); }
+#pragma once
+
+#include <coroutine>
+#include <exception>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include <weft/base/assert.hpp>
+#include <weft/coro/environment.hpp>
+#include <weft/coro/frame_pool.hpp>
+#include <weft/coro/runnable.hpp>
+
+namespace weft {
+
+template <class T = void>
+class task;
+
+namespace this_task {
+
+/// Tag: `co_await this_task::environment()` reads the environment of the running task, without suspending.
+struct environment_t {};
+[[nodiscard]] inline constexpr environment_t environment() noexcept { return {}; }
+
+}  // namespace this_task
+
+namespace detail {
+
+/// Told when a spawned task has ended; owns it from then on.
+class task_owner {
+ public:
+  virtual void task_ended(std::coroutine_handle<> frame, std::exception_ptr failure) noexcept = 0;
+
+ protected:
+  ~task_owner() = default;
+};
+
+/// What all promises share. It is a runnable, so that a spawned task waits for its first turn without an allocation.
+class promise_base : public runnable {
+ public:
+  promise_base() noexcept : runnable{&start} {}
+
+  static void* operator new(std::size_t size_bytes) { return frame_pool::allocate(size_bytes); }
+  static void operator delete(void* frame, std::size_t size_bytes) noexcept {
+    frame_pool::deallocate(frame, size_bytes);
+  }
+
+  std::suspend_always initial_suspend() const noexcept { return {}; }
+
+  struct final_awaiter {
+    bool await_ready() const noexcept { return false; }
+    template <class Promise>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> ended) const noexcept {
+      promise_base& promise = ended.promise();
+      if (promise.continuation) return promise.continuation;
+      promise.owner->task_ended(ended, std::move(promise.failure));
+      return std::noop_coroutine();
+    }
+    void await_resume() const noexcept {}
+  };
+  final_awaiter final_suspend() const noexcept { return {}; }
+
+  void unhandled_exception() noexcept { failure = std::current_exception(); }
+
+  template <class Awaitable>
+  decltype(auto) await_transform(Awaitable&& awaitable) noexcept {
+    return std::forward<Awaitable>(awaitable);
+  }
+
+  auto await_transform(this_task::environment_t) const noexcept {
+    struct awaiter {
+      const environment* env;
+      bool await_ready() const noexcept { return true; }
+      void await_suspend(std::coroutine_handle<>) const noexcept {}
+      [[nodiscard]] const environment& await_resume() const noexcept { return *env; }
+    };
+    return awaiter{env};
+  }
+
+  const environment* env = nullptr;
+  std::coroutine_handle<> continuation;
+  std::coroutine_handle<> self;
+  task_owner* owner = nullptr;
+  std::exception_ptr failure;
+
+ private:
+  static void start(runnable& item) noexcept { static_cast<promise_base&>(item).self.resume(); }
+};
+
+template <class T>
+class promise final : public promise_base {
+ public:
+  promise() noexcept { self = std::coroutine_handle<promise>::from_promise(*this); }
+  promise(const promise&) = delete;
+  promise& operator=(const promise&) = delete;
+  ~promise() {
+    if (has_value_) std::destroy_at(&value_);
+  }
+
+  task<T> get_return_object() noexcept;
+
+  template <class U>
+    requires std::is_constructible_v<T, U&&>
+  void return_value(U&& value) noexcept(std::is_nothrow_constructible_v<T, U&&>) {
+    std::construct_at(&value_, std::forward<U>(value));
+    has_value_ = true;
+  }
+  void return_value(T&& value) noexcept(std::is_nothrow_move_constructible_v<T>) {
+    std::construct_at(&value_, std::move(value));
+    has_value_ = true;
+  }
+
+  T take() {
+    if (failure) std::rethrow_exception(std::move(failure));
+    return std::move(value_);
+  }
+
+ private:
+  union {
+    T value_;
+  };
+  bool has_value_ = false;
+};
+
+template <>
+class promise<void> final : public promise_base {
+ public:
+  promise() noexcept { self = std::coroutine_handle<promise>::from_promise(*this); }
+  task<void> get_return_object() noexcept;
+  void return_void() const noexcept {}
+  void take() {
+    if (failure) std::rethrow_exception(std::move(failure));
+  }
+};
+
+template <class T>
+struct task_awaiter {
+  std::coroutine_handle<promise<T>> frame;
+  const environment* narrowed = nullptr;  // instead of the caller's
+
+  bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> caller) const noexcept {
+    frame.promise().continuation = caller;
+    frame.promise().env = narrowed != nullptr ? narrowed : caller.promise().env;
+    return frame;
+  }
+  T await_resume() const { return frame.promise().take(); }
+};
+
+}  // namespace detail
+
+template <class T>
+class [[nodiscard("a task does nothing until it is awaited or spawned")]] task {
+ public:
+  using promise_type = detail::promise<T>;
+  using value_type = T;
+
+  task(task&& other) noexcept : frame_{std::exchange(other.frame_, nullptr)} {}
+  task& operator=(task&& other) noexcept {
+    task{std::move(other)}.swap(*this);
+    return *this;
+  }
+  ~task() {
+    if (frame_) frame_.destroy();
+  }
+
+  void swap(task& other) noexcept { std::swap(frame_, other.frame_); }
+
+  /// Whether there is a coroutine: false for one moved from.
+  [[nodiscard]] explicit operator bool() const noexcept { return frame_ != nullptr; }
+
+  auto operator co_await() && noexcept {
+    WEFT_DEBUG_ASSERT(frame_ != nullptr, "a task can be awaited once only");
+    return detail::task_awaiter<T>{frame_};
+  }
+
+  /// As co_await, but the task and all it awaits live in `env`, which must outlive it, instead of the caller's
+  /// environment: `co_await std::move(work).in(env)`.
+  [[nodiscard]] auto in(const environment& env) && noexcept {
+    WEFT_DEBUG_ASSERT(frame_ != nullptr, "a task can be awaited once only");
+    return detail::task_awaiter<T>{frame_, &env};
+  }
+
+  /// Hands the frame to whoever spawns it. Framework use.
+  [[nodiscard]] std::coroutine_handle<promise_type> release() noexcept {
+    return std::exchange(frame_, nullptr);
+  }
+
+ private:
+  friend promise_type;
+  explicit task(std::coroutine_handle<promise_type> frame) noexcept : frame_{frame} {}
+  std::coroutine_handle<promise_type> frame_;
+};
+
+namespace detail {
+
+template <class T>
+task<T> promise<T>::get_return_object() noexcept {
+  return task<T>{std::coroutine_handle<promise>::from_promise(*this)};
+}
+
+inline task<void> promise<void>::get_return_object() noexcept {
+  return task<void>{std::coroutine_handle<promise>::from_promise(*this)};
+}
+
+}  // namespace detail
+
+}  // namespace weft

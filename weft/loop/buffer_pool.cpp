@@ -1,0 +1,45 @@
+#include <weft/loop/buffer_pool.hpp>
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+#include <weft/base/assert.hpp>
+
+namespace weft {
+
+buffer_pool::buffer_pool(std::uint32_t slots_max) noexcept
+    : slots_max_{std::clamp(slots_max, slots_per_chunk, slots_limit)} {}
+
+buffer_pool::~buffer_pool() {
+  WEFT_ASSERT(in_use() == 0, "every buffer_ref is given back before its pool ends");
+  for (char* chunk : chunks_) ::munmap(chunk, slots_per_chunk * slot_bytes);
+}
+
+bool buffer_pool::grow() noexcept {
+  if ((chunks_.size() + 1) * slots_per_chunk > slots_max_) return false;
+  void* memory = ::mmap(nullptr, slots_per_chunk * slot_bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  const auto first = static_cast<std::uint32_t>(chunks_.size() * slots_per_chunk);
+  chunks_.push_back(static_cast<char*>(memory));
+  // Room for every slot there is, so that giving one back never allocates; lowest numbers are lent first.
+  free_.reserve(chunks_.size() * slots_per_chunk);
+  for (std::uint32_t i = slots_per_chunk; i > 0; --i) free_.push_back(first + i - 1);
+  return true;
+}
+
+bool buffer_pool::take(std::uint32_t& slot) noexcept {
+  if (free_.empty() && !grow()) return false;
+  slot = free_.back();
+  free_.pop_back();
+  return true;
+}
+
+buffer_ref buffer_pool::acquire() noexcept {
+  std::uint32_t slot = 0;
+  if (!take(slot)) return {};
+  return adopt(slot, 0);
+}
+
+}  // namespace weft

@@ -1,0 +1,401 @@
+#include <weft/loop/epoll/epoll_backend.hpp>
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <ctime>
+#include <unordered_map>
+
+#include <weft/base/assert.hpp>
+#include <weft/loop/epoll/descriptor_table.hpp>
+#include <weft/loop/socket_calls.hpp>
+
+namespace weft {
+namespace {
+
+constexpr std::uint64_t no_socket = std::uint64_t{1} << 63U;  // a tag whose low half is a file number
+constexpr std::uint32_t edge_events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+constexpr std::uint32_t readable_events = EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR;
+constexpr std::uint32_t writable_events = EPOLLOUT | EPOLLHUP | EPOLLERR;
+
+bool would_block(int code) noexcept { return code == EAGAIN || code == EWOULDBLOCK; }
+
+}  // namespace
+
+class epoll_backend final : public backend {
+ public:
+  epoll_backend(backend_context context, int epoll_fd, int wake_fd) noexcept
+      : context_{context}, epoll_{epoll_fd}, wake_{wake_fd} {}
+  ~epoll_backend() override;
+
+  std::string_view name() const noexcept override { return "epoll"; }
+  time_point now() const noexcept override { return std::chrono::steady_clock::now(); }
+  result<descriptor*> listen(const raw_address& address, const listen_options& options) override;
+  result<descriptor*> open_stream(int family) override;
+  result<raw_address> local_address(const descriptor& socket) const override { return socket_address(socket.fd); }
+  result<raw_address> peer_address(const descriptor& socket) const override { return socket_peer(socket.fd); }
+  void shutdown_write(descriptor& socket) noexcept override { ::shutdown(socket.fd, SHUT_WR); }
+  bool start(operation& op) noexcept override;
+  void cancel(operation& op) noexcept override;
+  void abandon(descriptor& socket) noexcept override { release(static_cast<epoll_descriptor&>(socket)); }
+  bool quiescent() const noexcept override { return true; }
+  void enter(time_point until) noexcept override;
+  void wake() noexcept override { signal_wake(wake_); }
+
+ private:
+  /// Those who wait for a file descriptor that is not ours: at most one a direction.
+  struct watch {
+    poll_operation* reader = nullptr;
+    poll_operation* writer = nullptr;
+  };
+
+  static epoll_descriptor& socket_of(operation& op) noexcept { return static_cast<epoll_descriptor&>(*op.target); }
+  static void perform(runnable& self) noexcept;
+
+  result<descriptor*> add(int fd);
+  void release(epoll_descriptor& d) noexcept;
+  bool attempt(operation& op) noexcept;
+  bool attempt_accept(accept_operation& op) noexcept;
+  bool attempt_receive(receive_operation& op) noexcept;
+  bool attempt_send(send_operation& op) noexcept;
+  bool attempt_connect(connect_operation& op) noexcept;
+  void park(operation& op) noexcept;
+  void answer(operation& op, int result) noexcept;
+  void unpark(operation*& parked) noexcept;
+  void on_edge(std::uint64_t tag, std::uint32_t events) noexcept;
+  int wait(epoll_event* events, int capacity, time_point until) noexcept;
+  void feed_starved() noexcept;
+
+  bool start_watch(poll_operation& op) noexcept;
+  int apply(int fd, const watch& w, int action) noexcept;
+  void on_watch(int fd, std::uint32_t events) noexcept;
+  void cancel_watch(poll_operation& op) noexcept;
+
+  backend_context context_;
+  int epoll_;
+  int wake_;
+  descriptor_table sockets_;
+  std::unordered_map<int, watch> watches_;
+  std::vector<operation*> starved_;  // receives that found no buffer
+};
+
+epoll_backend::~epoll_backend() {
+  sockets_.for_each([](epoll_descriptor& d) { ::close(d.fd); });
+  ::close(wake_);
+  ::close(epoll_);
+}
+
+result<descriptor*> epoll_backend::add(int fd) {
+  epoll_descriptor& d = sockets_.insert(fd);
+  d.owner = this;
+  epoll_event interest{.events = edge_events, .data = {.u64 = d.tag}};
+  if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &interest) != 0) {
+    const error why = error::from_errno(errno);
+    release(d);
+    return fail(why);
+  }
+  return &d;
+}
+
+void epoll_backend::release(epoll_descriptor& d) noexcept {
+  WEFT_DEBUG_ASSERT(d.reader == nullptr && d.writer == nullptr, "close follows the last answer");
+  ::close(d.fd);
+  sockets_.erase(d);
+}
+
+result<descriptor*> epoll_backend::listen(const raw_address& address, const listen_options& options) {
+  const auto fd = open_listener(address, options);
+  if (!fd) return fail(fd.error());
+  auto added = add(*fd);
+  if (added) static_cast<epoll_descriptor*>(*added)->readable = true;
+  return added;
+}
+
+result<descriptor*> epoll_backend::open_stream(int family) {
+  const auto fd = open_stream_socket(family);
+  if (!fd) return fail(fd.error());
+  return add(*fd);
+}
+
+bool epoll_backend::start(operation& op) noexcept {
+  switch (op.kind) {
+    case operation_kind::close:
+      release(socket_of(op));
+      op.result = 0;
+      return true;
+    case operation_kind::readable:
+    case operation_kind::writable:
+      return start_watch(static_cast<poll_operation&>(op));
+    default:
+      if (attempt(op)) return true;
+      park(op);
+      return false;
+  }
+}
+
+/// True: answered. False: it must wait for an edge.
+bool epoll_backend::attempt(operation& op) noexcept {
+  switch (op.kind) {
+    case operation_kind::accept: return attempt_accept(static_cast<accept_operation&>(op));
+    case operation_kind::receive: return attempt_receive(static_cast<receive_operation&>(op));
+    case operation_kind::send: return attempt_send(static_cast<send_operation&>(op));
+    default: return attempt_connect(static_cast<connect_operation&>(op));
+  }
+}
+
+bool epoll_backend::attempt_accept(accept_operation& op) noexcept {
+  epoll_descriptor& listener = socket_of(op);
+  while (listener.readable) {
+    const int fd = ::accept4(listener.fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0) {
+      auto added = add(fd);
+      op.result = added ? 0 : -added.error().os_errno();
+      op.accepted = added ? *added : nullptr;
+      return true;
+    }
+    if (would_block(errno)) {
+      listener.readable = false;
+    } else if (errno != EINTR && errno != ECONNABORTED && errno != EPROTO) {
+      op.result = -errno;
+      return true;
+    }
+  }
+  return false;
+}
+
+bool epoll_backend::attempt_receive(receive_operation& op) noexcept {
+  epoll_descriptor& d = socket_of(op);
+  if (!d.readable) return false;
+  if (!op.buffer) op.buffer = context_.buffers.acquire();
+  if (!op.buffer) {
+    starved_.push_back(&op);
+    return false;
+  }
+  const std::size_t room = op.buffer.capacity();
+  ssize_t got = 0;
+  do got = ::recv(d.fd, op.buffer.data(), room, 0);
+  while (got < 0 && errno == EINTR);
+  if (got > 0) {
+    // A short read has emptied the socket, unless the end of the stream is behind it.
+    if (static_cast<std::size_t>(got) < room && !d.hung_up) d.readable = false;
+    op.buffer.resize(static_cast<std::size_t>(got));
+    op.result = static_cast<std::int32_t>(got);
+    return true;
+  }
+  op.buffer.reset();
+  if (got < 0 && would_block(errno)) {
+    d.readable = false;
+    return false;
+  }
+  op.result = got == 0 ? 0 : -errno;
+  return true;
+}
+
+bool epoll_backend::attempt_send(send_operation& op) noexcept {
+  epoll_descriptor& d = socket_of(op);
+  if (!d.writable) return false;
+  ssize_t sent = 0;
+  do
+    sent = op.message != nullptr ? ::sendmsg(d.fd, op.message, MSG_NOSIGNAL)
+                                 : ::send(d.fd, op.data, op.size, MSG_NOSIGNAL);
+  while (sent < 0 && errno == EINTR);
+  if (sent < 0 && would_block(errno)) {
+    d.writable = false;
+    return false;
+  }
+  op.result = sent >= 0 ? static_cast<std::int32_t>(sent) : -errno;
+  return true;
+}
+
+bool epoll_backend::attempt_connect(connect_operation& op) noexcept {
+  epoll_descriptor& d = socket_of(op);
+  if (op.address != nullptr) {
+    const int answered = ::connect(d.fd, op.address, op.address_bytes);
+    op.address = nullptr;  // the next attempt asks how this one ended
+    if (answered != 0 && (errno == EINPROGRESS || errno == EINTR)) {
+      d.writable = false;
+      return false;
+    }
+    op.result = answered == 0 ? 0 : -errno;
+    return true;
+  }
+  if (!d.writable) return false;
+  int code = 0;
+  socklen_t size = sizeof code;
+  ::getsockopt(d.fd, SOL_SOCKET, SO_ERROR, &code, &size);
+  op.result = -code;
+  return true;
+}
+
+void epoll_backend::park(operation& op) noexcept {
+  epoll_descriptor& d = socket_of(op);
+  const bool reads = op.kind == operation_kind::accept || op.kind == operation_kind::receive;
+  operation*& place = reads ? d.reader : d.writer;
+  WEFT_DEBUG_ASSERT(place == nullptr, "one operation a direction at a time");
+  place = &op;
+}
+
+void epoll_backend::answer(operation& op, int result) noexcept {
+  op.result = result;
+  op.run = &operation::deliver;
+  context_.ready.schedule(op, priority::normal);
+}
+
+/// The edge has come: the system call is made when the operation's turn in the ready queue comes.
+void epoll_backend::unpark(operation*& parked) noexcept {
+  operation& op = *parked;
+  parked = nullptr;
+  op.run = &perform;
+  context_.ready.schedule(op, priority::normal);
+}
+
+void epoll_backend::perform(runnable& self) noexcept {
+  auto& op = static_cast<operation&>(self);
+  epoll_backend& backend = *socket_of(op).owner;
+  if (backend.attempt(op)) {
+    operation::deliver(op);
+  } else if (op.cancelled) {
+    std::erase(backend.starved_, &op);
+    backend.answer(op, -ECANCELED);
+  } else {
+    backend.park(op);
+  }
+}
+
+void epoll_backend::cancel(operation& op) noexcept {
+  op.cancelled = true;
+  if (op.kind == operation_kind::readable || op.kind == operation_kind::writable) {
+    cancel_watch(static_cast<poll_operation&>(op));
+    return;
+  }
+  epoll_descriptor& d = socket_of(op);
+  for (operation** place : {&d.reader, &d.writer}) {
+    if (*place != &op) continue;
+    *place = nullptr;
+    std::erase(starved_, &op);
+    answer(op, -ECANCELED);
+  }
+}
+
+void epoll_backend::on_edge(std::uint64_t tag, std::uint32_t events) noexcept {
+  epoll_descriptor* d = sockets_.find(tag);
+  if (d == nullptr) return;
+  if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) d->hung_up = true;
+  if ((events & readable_events) != 0) {
+    d->readable = true;
+    if (d->reader != nullptr) unpark(d->reader);
+  }
+  if ((events & writable_events) != 0) {
+    d->writable = true;
+    if (d->writer != nullptr) unpark(d->writer);
+  }
+}
+
+void epoll_backend::feed_starved() noexcept {
+  while (!starved_.empty()) {
+    buffer_ref buffer = context_.buffers.acquire();
+    if (!buffer) return;
+    auto& op = static_cast<receive_operation&>(*starved_.front());
+    starved_.erase(starved_.begin());
+    if (socket_of(op).reader != &op) continue;
+    op.buffer = std::move(buffer);
+    unpark(socket_of(op).reader);
+  }
+}
+
+int epoll_backend::wait(epoll_event* events, int capacity, time_point until) noexcept {
+  if (until == time_point::max()) return ::epoll_wait(epoll_, events, capacity, -1);
+  const duration left = until == time_point::min() ? duration::zero() : until - now();
+  if (left <= duration::zero()) return ::epoll_wait(epoll_, events, capacity, 0);
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+  const timespec timeout{.tv_sec = seconds.count(), .tv_nsec = (left - seconds).count()};
+  return ::epoll_pwait2(epoll_, events, capacity, &timeout, nullptr);
+}
+
+void epoll_backend::enter(time_point until) noexcept {
+  if (!starved_.empty()) feed_starved();
+  std::array<epoll_event, 1024> events;
+  const int count = wait(events.data(), static_cast<int>(events.size()), until);
+  for (int i = 0; i < count; ++i) {
+    const epoll_event& event = events[static_cast<std::size_t>(i)];
+    if ((event.data.u64 & no_socket) == 0) {
+      on_edge(event.data.u64, event.events);
+      continue;
+    }
+    const int fd = static_cast<int>(static_cast<std::uint32_t>(event.data.u64));
+    if (fd == wake_)
+      drain_wake(wake_);
+    else
+      on_watch(fd, event.events);
+  }
+}
+
+bool epoll_backend::start_watch(poll_operation& op) noexcept {
+  const auto [place, added] = watches_.try_emplace(op.fd);
+  watch& w = place->second;
+  poll_operation*& waiter = op.kind == operation_kind::readable ? w.reader : w.writer;
+  WEFT_ASSERT(waiter == nullptr, "a file descriptor has one waiter a direction");
+  waiter = &op;
+  const int code = apply(op.fd, w, added ? EPOLL_CTL_ADD : EPOLL_CTL_MOD);
+  if (code == 0) return false;
+  waiter = nullptr;
+  if (added) watches_.erase(place);
+  // epoll knows no regular files; poll(2) calls them always ready.
+  op.result = code == EPERM ? 0 : -code;
+  return true;
+}
+
+int epoll_backend::apply(int fd, const watch& w, int action) noexcept {
+  std::uint32_t events = EPOLLONESHOT;
+  if (w.reader != nullptr) events |= EPOLLIN | EPOLLRDHUP;
+  if (w.writer != nullptr) events |= EPOLLOUT;
+  epoll_event interest{.events = events, .data = {.u64 = no_socket | static_cast<std::uint32_t>(fd)}};
+  return ::epoll_ctl(epoll_, action, fd, &interest) == 0 ? 0 : errno;
+}
+
+void epoll_backend::on_watch(int fd, std::uint32_t events) noexcept {
+  const auto place = watches_.find(fd);
+  if (place == watches_.end()) return;
+  watch& w = place->second;
+  if (w.reader != nullptr && (events & readable_events) != 0) answer(*std::exchange(w.reader, nullptr), 0);
+  if (w.writer != nullptr && (events & writable_events) != 0) answer(*std::exchange(w.writer, nullptr), 0);
+  const bool idle = w.reader == nullptr && w.writer == nullptr;
+  apply(fd, w, idle ? EPOLL_CTL_DEL : EPOLL_CTL_MOD);
+  if (idle) watches_.erase(place);
+}
+
+void epoll_backend::cancel_watch(poll_operation& op) noexcept {
+  const auto place = watches_.find(op.fd);
+  if (place == watches_.end()) return;
+  watch& w = place->second;
+  poll_operation*& waiter = op.kind == operation_kind::readable ? w.reader : w.writer;
+  if (waiter != &op) return;
+  waiter = nullptr;
+  const bool idle = w.reader == nullptr && w.writer == nullptr;
+  apply(op.fd, w, idle ? EPOLL_CTL_DEL : EPOLL_CTL_MOD);
+  if (idle) watches_.erase(place);
+  answer(op, -ECANCELED);
+}
+
+result<std::unique_ptr<backend>> make_epoll_backend(backend_context context) {
+  const int epoll = ::epoll_create1(EPOLL_CLOEXEC);
+  if (epoll < 0) return fail(error::from_errno(errno));
+  const auto wake = open_wake_descriptor();
+  if (!wake) {
+    ::close(epoll);
+    return fail(wake.error());
+  }
+  epoll_event interest{.events = EPOLLIN, .data = {.u64 = no_socket | static_cast<std::uint32_t>(*wake)}};
+  if (::epoll_ctl(epoll, EPOLL_CTL_ADD, *wake, &interest) != 0) {
+    const error why = error::from_errno(errno);
+    ::close(*wake);
+    ::close(epoll);
+    return fail(why);
+  }
+  return std::make_unique<epoll_backend>(context, epoll, *wake);
+}
+
+}  // namespace weft

@@ -1,0 +1,113 @@
+#include <weft/loop/event_loop.hpp>
+
+#include <utility>
+
+#include <weft/base/assert.hpp>
+#include <weft/loop/backend.hpp>
+#include <weft/loop/make_backend.hpp>
+#include <weft/loop/mailbox.hpp>
+
+namespace weft {
+namespace {
+
+thread_local event_loop* current_loop = nullptr;
+
+}  // namespace
+
+// Keeps <mutex> and <atomic> users out of the public header.
+struct event_loop::mailbox_holder {
+  mailbox box;
+};
+
+event_loop::event_loop(const loop_options& options)
+    : options_{options},
+      buffers_{options.buffers_max},
+      mail_{std::make_unique<mailbox_holder>()},
+      now_{std::chrono::steady_clock::now()},
+      timers_{now_},
+      answers_left_{options.answers_per_resumption} {
+  root_.runs_on = this;
+  tasks_ = std::make_unique<scope>(root_);
+}
+
+result<std::unique_ptr<event_loop>> event_loop::create(const loop_options& options) {
+  WEFT_ASSERT(current_loop == nullptr, "a thread has one event loop at a time");
+  std::unique_ptr<event_loop> loop{new event_loop{options}};
+  auto io = make_backend(options.backend, {.ready = *loop, .buffers = loop->buffers_}, loop->now_);
+  if (!io) return fail(io.error());
+  loop->io_ = std::move(*io);
+  current_loop = loop.get();
+  return loop;
+}
+
+event_loop::~event_loop() {
+  tasks_.reset();
+  io_.reset();
+  if (current_loop == this) current_loop = nullptr;
+}
+
+event_loop& event_loop::current() noexcept {
+  WEFT_ASSERT(current_loop != nullptr, "this thread has no event loop");
+  return *current_loop;
+}
+
+void event_loop::post(unique_function<void()> work) {
+  if (mail_->box.post(std::move(work))) io_->wake();
+}
+
+bool event_loop::start(operation& op) noexcept {
+  op.cancelled = false;
+  if (!io_->start(op)) {
+    op.pending = true;
+    return false;
+  }
+  if (answers_left_ > 1) [[likely]] {
+    --answers_left_;
+    return true;
+  }
+  op.pending = true;
+  schedule(op);
+  return false;
+}
+
+void event_loop::run_ready() noexcept {
+  for (unsigned left = options_.resumptions_per_turn; left > 0; --left) {
+    runnable* item = ready_.pop();
+    if (item == nullptr) return;
+    answers_left_ = options_.answers_per_resumption;
+    item->run(*item);
+  }
+}
+
+void event_loop::flush_dirty() noexcept {
+  while (flushable* item = dirty_.pop_front()) item->flush(*item);
+}
+
+void event_loop::enter(time_point until) noexcept {
+  if (!ready_.empty() || finished() || !mail_->box.prepare_to_sleep()) {
+    io_->enter(time_point::min());
+  } else {
+    io_->enter(std::min(until, timers_.next_due()));
+    mail_->box.woke_up();
+  }
+  now_ = io_->now();
+}
+
+void event_loop::run_once(time_point until) noexcept {
+  ++turns_;
+  mail_->box.drain(options_.messages_per_turn);
+  run_ready();
+  timers_.advance(now_, options_.timers_per_turn);
+  flush_dirty();
+  enter(until);
+}
+
+bool event_loop::finished() const noexcept {
+  return tasks_->active() == 0 && io_->quiescent() && ready_.empty();
+}
+
+void event_loop::run() {
+  while (!finished()) run_once(time_point::max());
+}
+
+}  // namespace weft

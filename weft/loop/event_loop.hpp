@@ -1,0 +1,134 @@
+// One thread's loop: runs what is ready, keeps time, and asks the kernel for more.
+//
+// A turn, each step bounded by loop_options:
+//   1 mailbox      functions posted by other threads
+//   2 ready queue  by priority band, first in first out within a band
+//   3 timers       what is due
+//   4 flush        write queues that were filled and not flushed
+//   5 enter        one call to the kernel: submit all, wait if there is nothing to run
+//   6 answers      go onto the ready queue, never resumed from inside the backend
+//   7 deferred     objects that were closed in this turn are freed
+//
+// Contract: made, run and destroyed on one thread; only post(), request_stop_from_any_thread() and nothing else may be
+// called from others. spawn() gives a task to the loop's own scope; run() returns when that scope is empty and the
+// backend is quiescent. A loop without tasks returns at once.
+//
+//   auto loop = event_loop::create({.backend = backend_kind::automatic});
+//   (*loop)->spawn(serve(**loop));
+//   (*loop)->run();
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include <weft/base/intrusive_list.hpp>
+#include <weft/base/result.hpp>
+#include <weft/base/unique_function.hpp>
+#include <weft/coro/scope.hpp>
+#include <weft/loop/buffer_pool.hpp>
+#include <weft/loop/ready_queue.hpp>
+#include <weft/loop/timer_wheel.hpp>
+
+namespace weft {
+
+class backend;
+struct operation;
+enum class backend_kind : std::uint8_t;
+
+struct loop_options {
+  /// automatic: io_uring where the kernel allows it, else epoll; the choice is logged with its reason.
+  backend_kind backend{};
+  /// Receive buffers of 4 KiB this loop may have in all.
+  std::uint32_t buffers_max = 16'384;
+  /// Messages taken from the mailbox, resumptions and timers in one turn before the kernel is asked again.
+  unsigned messages_per_turn = 256;
+  unsigned resumptions_per_turn = 512;
+  unsigned timers_per_turn = 256;
+  /// Operations of one task that may be answered at once before it goes to the back of the queue.
+  unsigned answers_per_resumption = 128;
+};
+
+/// Something whose bytes wait for step 4 of the turn.
+class flushable {
+ public:
+  using function = void (*)(flushable&) noexcept;
+  explicit flushable(function f) noexcept : flush{f} {}
+  function flush;
+  list_hook hook;
+
+ protected:
+  ~flushable() = default;
+};
+
+class event_loop final : public scheduler {
+ public:
+  /// Fails with the reason when a backend asked for by name is not to be had.
+  [[nodiscard]] static result<std::unique_ptr<event_loop>> create(const loop_options& options = {});
+  event_loop(const event_loop&) = delete;
+  event_loop& operator=(const event_loop&) = delete;
+  ~event_loop();
+
+  /// The loop this thread runs; asserts that there is one.
+  [[nodiscard]] static event_loop& current() noexcept;
+
+  /// The time this turn began: one clock reading a turn.
+  [[nodiscard]] time_point now() const noexcept { return now_; }
+
+  void schedule(runnable& item, priority band = priority::normal) noexcept override {
+    ready_.push(item, band);
+  }
+  void spawn(task<void> work, priority band = priority::normal) noexcept {
+    tasks_->spawn(std::move(work), band);
+  }
+  /// What a task spawned here inherits.
+  [[nodiscard]] const environment& root() const noexcept { return root_; }
+
+  /// Any thread: `work` runs on this loop at the start of a turn.
+  void post(unique_function<void()> work);
+
+  /// Runs turns until all spawned tasks have ended and the backend is quiescent.
+  void run();
+  /// One turn; waits for the kernel no longer than `until`, and not at all when there is nothing to wait for.
+  void run_once(time_point until) noexcept;
+  /// Asks all spawned tasks to stop.
+  void request_stop() noexcept { tasks_->request_stop(); }
+
+  [[nodiscard]] timer_wheel& timers() noexcept { return timers_; }
+  [[nodiscard]] buffer_pool& buffers() noexcept { return buffers_; }
+  [[nodiscard]] backend& io() noexcept { return *io_; }
+
+  void flush_later(flushable& item) noexcept {
+    if (!item.hook.is_linked()) dirty_.push_back(item);
+  }
+
+  /// Starts `op` unless the running task has had its share of immediate answers, in which case the answer is queued.
+  /// True: answered, go on. False: it will be.
+  [[nodiscard]] bool start(operation& op) noexcept;
+
+  /// Turns run so far.
+  [[nodiscard]] std::uint64_t turns() const noexcept { return turns_; }
+
+ private:
+  struct mailbox_holder;
+  explicit event_loop(const loop_options& options);
+  [[nodiscard]] bool finished() const noexcept;
+  void run_ready() noexcept;
+  void flush_dirty() noexcept;
+  void enter(time_point until) noexcept;
+
+  loop_options options_;
+  buffer_pool buffers_;
+  ready_queue ready_;
+  intrusive_list<flushable, &flushable::hook> dirty_;
+  std::unique_ptr<backend> io_;
+  std::unique_ptr<mailbox_holder> mail_;
+  time_point now_;
+  timer_wheel timers_;
+  environment root_;
+  std::unique_ptr<scope> tasks_;
+  std::uint64_t turns_ = 0;
+  unsigned answers_left_ = 0;
+};
+
+}  // namespace weft

@@ -1,0 +1,59 @@
+#include <weft/loop/make_backend.hpp>
+
+#include <format>
+#include <string>
+
+#include <weft/base/log.hpp>
+#include <weft/loop/epoll/epoll_backend.hpp>
+#include <weft/loop/memory/memory_backend.hpp>
+#include <weft/loop/uring/uring_backend.hpp>
+
+namespace weft {
+namespace {
+
+void log_choice(std::string_view name, std::string_view reason) {
+  if (log::enabled(log::level::info)) log::info(std::format("event loop on {} ({})", name, reason));
+}
+
+}  // namespace
+
+result<std::unique_ptr<backend>> make_backend(backend_kind kind, backend_context context, time_point start) {
+  if (kind == backend_kind::memory) return make_memory_backend(context, start);
+  if (kind == backend_kind::epoll) {
+    auto made = make_epoll_backend(context);
+    if (made) log_choice("epoll", "as asked");
+    return made;
+  }
+  std::string why;
+  auto made = make_uring_backend(context, why);
+  if (made) {
+    log_choice("io_uring", why);
+    return made;
+  }
+  if (kind == backend_kind::io_uring) {
+    log::error(std::format("io_uring is not to be had: {}", why));
+    return made;
+  }
+  auto fallback = make_epoll_backend(context);
+  if (fallback) log_choice("epoll", std::format("io_uring is not to be had: {}", why));
+  return fallback;
+}
+
+std::string_view to_string(backend_kind kind) noexcept {
+  switch (kind) {
+    case backend_kind::automatic: return "auto";
+    case backend_kind::io_uring: return "io_uring";
+    case backend_kind::epoll: return "epoll";
+    case backend_kind::memory: return "memory";
+  }
+  return "auto";
+}
+
+result<backend_kind> parse_backend(std::string_view name) noexcept {
+  for (const auto kind :
+       {backend_kind::automatic, backend_kind::io_uring, backend_kind::epoll, backend_kind::memory})
+    if (to_string(kind) == name) return kind;
+  return fail(errc::invalid_argument);
+}
+
+}  // namespace weft

@@ -1,0 +1,53 @@
+// What is ready to run, in bands of priority: first in, first out within a band, the most urgent band first.
+//
+// Contract: push and pop cost O(1) whatever the length, and never allocate: the links are in the items. One shard.
+//
+//   queue.push(item, priority::normal);
+//   while (runnable* next = queue.pop()) next->run(*next);
+#pragma once
+
+#include <array>
+#include <bit>
+
+#include <weft/coro/runnable.hpp>
+
+namespace weft {
+
+class ready_queue {
+ public:
+  void push(runnable& item, priority band) noexcept {
+    const auto index = static_cast<unsigned>(band);
+    item.next = nullptr;
+    *tails_[index] = &item;
+    tails_[index] = &item.next;
+    occupied_ |= 1U << index;
+  }
+
+  /// The oldest item of the most urgent band that has one; nullptr if there is none.
+  [[nodiscard]] runnable* pop() noexcept {
+    if (occupied_ == 0) return nullptr;
+    const auto index = static_cast<unsigned>(std::countr_zero(occupied_));
+    runnable* item = heads_[index];
+    heads_[index] = item->next;
+    if (heads_[index] == nullptr) {
+      tails_[index] = &heads_[index];
+      occupied_ &= ~(1U << index);
+    }
+    return item;
+  }
+
+  [[nodiscard]] bool empty() const noexcept { return occupied_ == 0; }
+
+  ready_queue() noexcept {
+    for (unsigned i = 0; i < priority_count; ++i) tails_[i] = &heads_[i];
+  }
+  ready_queue(const ready_queue&) = delete;
+  ready_queue& operator=(const ready_queue&) = delete;
+
+ private:
+  unsigned occupied_ = 0;
+  std::array<runnable*, priority_count> heads_{};
+  std::array<runnable**, priority_count> tails_{};
+};
+
+}  // namespace weft

@@ -1,0 +1,101 @@
+#include <weft/loop/timer_wheel.hpp>
+
+#include <algorithm>
+#include <bit>
+
+#include <weft/base/assert.hpp>
+
+namespace weft {
+namespace {
+
+constexpr duration tick_length = std::chrono::milliseconds{1};
+
+}  // namespace
+
+std::uint64_t timer_wheel::tick_at_or_after(time_point when) const noexcept {
+  if (when <= start_) return 0;
+  constexpr std::uint64_t reach = (std::uint64_t{1} << (bits * levels)) - 1;
+  const auto ahead = static_cast<std::uint64_t>((when - start_).count());
+  const auto length = static_cast<std::uint64_t>(tick_length.count());
+  return std::min(ahead / length + (ahead % length != 0 ? 1 : 0), tick_ + reach);
+}
+
+void timer_wheel::arm(timer& t, time_point when) noexcept {
+  WEFT_DEBUG_ASSERT(!t.armed(), "a timer is armed once at a time");
+  t.expiry_tick_ = std::max(tick_at_or_after(when), tick_);
+  place(t);
+  ++armed_count_;
+}
+
+void timer_wheel::disarm(timer& t) noexcept {
+  if (!t.armed()) return;
+  remove(t);
+  --armed_count_;
+}
+
+void timer_wheel::place(timer& t) noexcept {
+  // The level is that of the highest bit in which the expiry differs from now: the slot is then never the current one.
+  const std::uint64_t differing = t.expiry_tick_ ^ tick_;
+  const unsigned highest = differing == 0 ? 0 : static_cast<unsigned>(std::bit_width(differing)) - 1;
+  const unsigned level = std::min(highest / bits, levels - 1);
+  const auto slot = static_cast<unsigned>((t.expiry_tick_ >> (level * bits)) % slots);
+  t.level_ = static_cast<std::uint8_t>(level);
+  t.slot_ = static_cast<std::uint8_t>(slot);
+  wheel_[level][slot].push_back(t);
+  occupied_[level] |= std::uint64_t{1} << slot;
+}
+
+void timer_wheel::remove(timer& t) noexcept {
+  slot_list& list = wheel_[t.level_][t.slot_];
+  list.erase(t);
+  if (list.empty()) occupied_[t.level_] &= ~(std::uint64_t{1} << t.slot_);
+}
+
+bool timer_wheel::next_slot(position& next) const noexcept {
+  for (unsigned level = 0; level < levels; ++level) {
+    if (occupied_[level] == 0) continue;
+    const unsigned shift = level * bits;
+    const auto current = static_cast<unsigned>((tick_ >> shift) % slots);
+    const auto ahead = static_cast<unsigned>(std::countr_zero(std::rotr(occupied_[level], static_cast<int>(current))));
+    const std::uint64_t round = (tick_ >> shift) + ahead;
+    next = {.level = level, .slot = (current + ahead) % slots, .tick = std::max(round << shift, tick_)};
+    return true;
+  }
+  return false;
+}
+
+void timer_wheel::cascade(const position& from) noexcept {
+  slot_list& list = wheel_[from.level][from.slot];
+  slot_list moving;
+  moving.splice_back(list);
+  occupied_[from.level] &= ~(std::uint64_t{1} << from.slot);
+  while (!moving.empty()) place(*moving.pop_front());
+}
+
+unsigned timer_wheel::advance(time_point now, unsigned limit) noexcept {
+  const auto now_tick = now <= start_ ? 0 : static_cast<std::uint64_t>((now - start_) / tick_length);
+  unsigned fired = 0;
+  position next{};
+  while (next_slot(next) && next.tick <= now_tick) {
+    tick_ = next.tick;
+    if (next.level != 0) {
+      cascade(next);
+      continue;
+    }
+    if (fired == limit) return fired;
+    timer& due = *wheel_[0][next.slot].front();
+    disarm(due);
+    ++fired;
+    due.on_expiry_(due);
+  }
+  tick_ = std::max(tick_, now_tick);
+  return fired;
+}
+
+time_point timer_wheel::next_due() const noexcept {
+  position next{};
+  if (!next_slot(next)) return time_point::max();
+  return start_ + tick_length * static_cast<duration::rep>(next.tick);
+}
+
+}  // namespace weft

@@ -1,0 +1,91 @@
+// Many timers, few of which ever fire: connections arm and disarm them all day.
+//
+// Contract: arming and disarming cost O(1) and never allocate; a timer is embedded in what it is for. Six levels of 64
+// slots with a tick of one millisecond reach two years ahead; a timer fires at its time or up to a tick after, never
+// before. Timers of the same tick fire in the order in which they were armed. The design is Varghese and Lauck's
+// hierarchical wheel (1987, scheme 6), with a bitmap a level to find the next slot. One shard; not thread safe.
+//
+//   timer give_up{&on_give_up};
+//   wheel.arm(give_up, now + std::chrono::seconds{5});
+//   wheel.disarm(give_up);
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include <weft/base/intrusive_list.hpp>
+#include <weft/base/time.hpp>
+
+namespace weft {
+
+class timer_wheel;
+
+class timer {
+ public:
+  using function = void (*)(timer&) noexcept;
+
+  explicit timer(function on_expiry) noexcept : on_expiry_{on_expiry} {}
+  timer(const timer&) = delete;
+  timer& operator=(const timer&) = delete;
+
+  [[nodiscard]] bool armed() const noexcept { return hook.is_linked(); }
+
+  list_hook hook;
+
+ protected:
+  ~timer() = default;
+
+ private:
+  friend class timer_wheel;
+  function on_expiry_;
+  std::uint64_t expiry_tick_ = 0;
+  std::uint8_t level_ = 0;
+  std::uint8_t slot_ = 0;
+};
+
+class timer_wheel {
+ public:
+  explicit timer_wheel(time_point start) noexcept : start_{start} {}
+  timer_wheel(const timer_wheel&) = delete;
+  timer_wheel& operator=(const timer_wheel&) = delete;
+
+  /// Arms `t`, which must not be armed, to fire at `when`; a time in the past fires at the next advance.
+  void arm(timer& t, time_point when) noexcept;
+
+  /// Does nothing for a timer that is not armed.
+  void disarm(timer& t) noexcept;
+
+  /// Fires what is due at `now`, at most `limit` timers. Returns how many fired; what is left is due at the next call.
+  unsigned advance(time_point now, unsigned limit) noexcept;
+
+  /// When to call advance() next: no later than the next expiry, perhaps earlier. max() if no timer is armed.
+  [[nodiscard]] time_point next_due() const noexcept;
+
+  [[nodiscard]] std::size_t armed_count() const noexcept { return armed_count_; }
+
+ private:
+  static constexpr unsigned bits = 6;
+  static constexpr unsigned levels = 6;
+  static constexpr unsigned slots = 1U << bits;
+  using slot_list = intrusive_list<timer, &timer::hook>;
+
+  struct position {
+    unsigned level;
+    unsigned slot;
+    std::uint64_t tick;
+  };
+
+  [[nodiscard]] std::uint64_t tick_at_or_after(time_point when) const noexcept;
+  [[nodiscard]] bool next_slot(position& next) const noexcept;
+  void place(timer& t) noexcept;
+  void remove(timer& t) noexcept;
+  void cascade(const position& from) noexcept;
+
+  time_point start_;
+  std::uint64_t tick_ = 0;
+  std::size_t armed_count_ = 0;
+  std::array<std::uint64_t, levels> occupied_{};
+  std::array<std::array<slot_list, slots>, levels> wheel_;
+};
+
+}  // namespace weft

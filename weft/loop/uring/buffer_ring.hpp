@@ -1,0 +1,46 @@
+// Buffers lent to the kernel: it picks one when bytes arrive, so that waiting connections need none.
+//
+// Contract: slots come from the shard's buffer_pool and are the kernel's until it names them in an answer: took_back(). top_up() lends as
+// many as the pool has, to the ring's size. dry() says that a receive would find none. One thread.
+//
+//   buffers.top_up();
+//   buffers.took_back(answer.flags >> IORING_CQE_BUFFER_SHIFT);
+#pragma once
+
+#include <liburing.h>
+
+#include <string>
+#include <vector>
+
+#include <weft/base/result.hpp>
+#include <weft/loop/buffer_pool.hpp>
+
+namespace weft {
+
+class buffer_ring {
+ public:
+  static constexpr unsigned entries = 1024;
+  static constexpr int group = 0;
+
+  explicit buffer_ring(buffer_pool& pool) noexcept : pool_{pool} {}
+  buffer_ring(const buffer_ring&) = delete;
+  buffer_ring& operator=(const buffer_ring&) = delete;
+  ~buffer_ring();
+
+  [[nodiscard]] result<void> open(io_uring& ring, std::string& why);
+  /// After the last operation has been answered and before the pool ends.
+  void close(io_uring& ring) noexcept;
+
+  void top_up() noexcept;
+  [[nodiscard]] bool dry() const noexcept { return lent_ == 0; }
+  /// The kernel has used `slot`, which is out of the pool still.
+  void took_back(std::uint32_t slot) noexcept;
+
+ private:
+  buffer_pool& pool_;
+  io_uring_buf_ring* ring_ = nullptr;
+  unsigned lent_ = 0;
+  std::vector<bool> with_kernel_;
+};
+
+}  // namespace weft

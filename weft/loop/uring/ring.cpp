@@ -1,0 +1,85 @@
+#include <weft/loop/uring/ring.hpp>
+
+#include <array>
+#include <cerrno>
+#include <format>
+#include <system_error>
+
+namespace weft {
+namespace {
+
+constexpr unsigned submission_entries = 1024;
+constexpr unsigned completion_entries = 8 * submission_entries;
+constexpr unsigned common_flags =
+    IORING_SETUP_CQSIZE | IORING_SETUP_CLAMP | IORING_SETUP_SUBMIT_ALL | IORING_SETUP_TASKRUN_FLAG;
+
+struct rung {
+  std::string_view name;
+  unsigned flags;
+};
+
+/// Tried from the top: each needs an older kernel than the one before.
+constexpr std::array ladder = {
+    rung{"deferred task work, Linux 6.1",
+         common_flags | IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN},
+    rung{"cooperative task work, Linux 6.0", common_flags | IORING_SETUP_COOP_TASKRUN},
+};
+
+}  // namespace
+
+ring::~ring() {
+  if (open_) io_uring_queue_exit(&ring_);
+}
+
+result<void> ring::open(std::string& why) {
+  int code = 0;
+  for (const rung& step : ladder) {
+    io_uring_params parameters{};
+    parameters.flags = step.flags;
+    parameters.cq_entries = completion_entries;
+    code = -io_uring_queue_init_params(submission_entries, &ring_, &parameters);
+    if (code == 0) {
+      open_ = true;
+      mode_ = step.name;
+      // Spares the kernel a look-up of the ring's file at every call; a refusal costs only that.
+      io_uring_register_ring_fd(&ring_);
+      return {};
+    }
+    if (code != EINVAL) break;
+  }
+  why = std::format("io_uring_setup: {}", std::generic_category().message(code));
+  return fail(code == EINVAL || code == ENOSYS ? error{errc::unsupported, code} : error::from_errno(code));
+}
+
+io_uring_sqe& ring::prepare() noexcept {
+  io_uring_sqe* entry = io_uring_get_sqe(&ring_);
+  while (entry == nullptr) {
+    io_uring_submit(&ring_);
+    entry = io_uring_get_sqe(&ring_);
+  }
+  return *entry;
+}
+
+bool ring::kernel_has_work() noexcept {
+  constexpr unsigned wants_entry = IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW;
+  return io_uring_sq_ready(&ring_) != 0 || (IO_URING_READ_ONCE(*ring_.sq.kflags) & wants_entry) != 0;
+}
+
+void ring::enter(time_point until) noexcept {
+  if (io_uring_cq_ready(&ring_) != 0) until = time_point::min();
+  if (until == time_point::min()) {
+    if (kernel_has_work()) io_uring_submit_and_get_events(&ring_);
+    return;
+  }
+  io_uring_cqe* first = nullptr;
+  if (until == time_point::max()) {
+    io_uring_submit_and_wait_timeout(&ring_, &first, 1, nullptr, nullptr);
+    return;
+  }
+  const duration left = std::max(until - time_point{std::chrono::steady_clock::now()}, duration::zero());
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+  __kernel_timespec timeout{.tv_sec = seconds.count(), .tv_nsec = (left - seconds).count()};
+  io_uring_submit_and_wait_timeout(&ring_, &first, 1, &timeout, nullptr);
+}
+
+}  // namespace weft

@@ -1,0 +1,428 @@
+#include <weft/loop/uring/uring_backend.hpp>
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <deque>
+#include <utility>
+
+#include <weft/base/assert.hpp>
+#include <weft/base/intrusive_list.hpp>
+#include <weft/base/slab.hpp>
+#include <weft/loop/socket_calls.hpp>
+#include <weft/loop/uring/buffer_ring.hpp>
+#include <weft/loop/uring/ring.hpp>
+
+namespace weft {
+namespace {
+
+/// What an answer is for: the low bits of its user data; the rest is a pointer.
+enum class tag : std::uint64_t { operation = 0, receive = 1, accept = 2, close = 3, wake = 4, ignored = 5 };
+constexpr std::uint64_t tag_mask = 7;
+
+/// Buffers a connection may have waiting before it is told to stop.
+constexpr unsigned inbox_limit = 4;
+/// Accepted connections that may wait for the listener's owner.
+constexpr std::size_t backlog_limit = 256;
+
+constexpr std::uint32_t no_slot = ~std::uint32_t{0};
+
+/// A received buffer that waits for its reader: one entry a slot of the pool.
+struct waiting_buffer {
+  std::uint32_t next = no_slot;
+  std::uint32_t size = 0;
+};
+
+struct uring_descriptor : descriptor {
+  operation* reader = nullptr;       // an accept or receive that waits
+  std::unique_ptr<std::deque<int>> accepted;  // listeners only
+  close_operation* closer = nullptr;
+  std::uint32_t first = no_slot;  // the inbox
+  std::uint32_t last = no_slot;
+  std::uint16_t waiting = 0;
+  std::int16_t failure = 0;  // what ended the stream, as errno
+  bool armed = false;        // a multishot operation is with the kernel
+  bool stopping = false;     // and has been asked to end
+  bool ended = false;        // the peer will send no more
+  bool closing = false;
+  list_hook starved;
+  list_hook all;
+};
+
+std::uint64_t data_for(const void* object, tag t) noexcept {
+  return reinterpret_cast<std::uint64_t>(object) | static_cast<std::uint64_t>(t);
+}
+
+template <class T>
+T& object_of(std::uint64_t data) noexcept {
+  return *reinterpret_cast<T*>(data & ~tag_mask);
+}
+
+}  // namespace
+
+class uring_backend final : public backend {
+ public:
+  explicit uring_backend(backend_context context) : context_{context}, buffers_{context.buffers} {}
+  ~uring_backend() override;
+  [[nodiscard]] result<void> open(std::string& why);
+
+  std::string_view name() const noexcept override { return "io_uring"; }
+  time_point now() const noexcept override { return std::chrono::steady_clock::now(); }
+  result<descriptor*> listen(const raw_address& address, const listen_options& options) override;
+  result<descriptor*> open_stream(int family) override;
+  result<raw_address> local_address(const descriptor& socket) const override { return socket_address(socket.fd); }
+  result<raw_address> peer_address(const descriptor& socket) const override { return socket_peer(socket.fd); }
+  void shutdown_write(descriptor& socket) noexcept override { ::shutdown(socket.fd, SHUT_WR); }
+  bool start(operation& op) noexcept override;
+  void cancel(operation& op) noexcept override;
+  void abandon(descriptor& socket) noexcept override { begin_close(static_cast<uring_descriptor&>(socket)); }
+  bool quiescent() const noexcept override { return closing_ == 0; }
+  void enter(time_point until) noexcept override;
+  void wake() noexcept override { signal_wake(wake_); }
+
+ private:
+  static uring_descriptor& socket_of(operation& op) noexcept { return static_cast<uring_descriptor&>(*op.target); }
+
+  uring_descriptor& add(int fd);
+  void answer(operation& op, int result) noexcept;
+
+  bool start_receive(receive_operation& op) noexcept;
+  bool start_accept(accept_operation& op) noexcept;
+  void submit_send(send_operation& op) noexcept;
+  void submit_connect(connect_operation& op) noexcept;
+  void submit_poll(poll_operation& op) noexcept;
+
+  bool take_buffer(uring_descriptor& d, receive_operation& op) noexcept;
+  bool take_connection(uring_descriptor& d, accept_operation& op) noexcept;
+  void keep_buffer(uring_descriptor& d, std::uint32_t slot, std::uint32_t size) noexcept;
+  void arm(uring_descriptor& d) noexcept;
+  void disarm(uring_descriptor& d) noexcept;
+  void wait_for_buffer(uring_descriptor& d) noexcept;
+
+  void begin_close(uring_descriptor& d) noexcept;
+  void submit_close(uring_descriptor& d) noexcept;
+  void finish_close(uring_descriptor& d) noexcept;
+
+  void on_answer(const io_uring_cqe& cqe) noexcept;
+  void on_receive(uring_descriptor& d, const io_uring_cqe& cqe) noexcept;
+  void on_accept(uring_descriptor& d, const io_uring_cqe& cqe) noexcept;
+  void on_wake(const io_uring_cqe& cqe) noexcept;
+  void serve_reader(uring_descriptor& d) noexcept;
+  void watch_wake() noexcept;
+
+  backend_context context_;
+  ring ring_;
+  buffer_ring buffers_;
+  slab<uring_descriptor> sockets_;
+  intrusive_list<uring_descriptor, &uring_descriptor::all> open_;
+  intrusive_list<uring_descriptor, &uring_descriptor::starved> starved_;
+  std::vector<waiting_buffer> waiting_;
+  std::size_t closing_ = 0;
+  int wake_ = -1;
+};
+
+result<void> uring_backend::open(std::string& why) {
+  if (auto opened = ring_.open(why); !opened) return opened;
+  if (auto opened = buffers_.open(ring_.raw(), why); !opened) return opened;
+  const auto wake = open_wake_descriptor();
+  if (!wake) return fail(wake.error());
+  wake_ = *wake;
+  waiting_.resize(buffer_pool::slots_limit);
+  watch_wake();
+  why = ring_.mode();
+  return {};
+}
+
+uring_backend::~uring_backend() {
+  while (uring_descriptor* d = open_.front()) {
+    if (!d->closing) begin_close(*d);
+    while (open_.front() == d) enter(time_point::max());
+  }
+  buffers_.close(ring_.raw());
+  if (wake_ >= 0) ::close(wake_);
+}
+
+uring_descriptor& uring_backend::add(int fd) {
+  uring_descriptor& d = *sockets_.create();
+  d.fd = fd;
+  open_.push_back(d);
+  return d;
+}
+
+result<descriptor*> uring_backend::listen(const raw_address& address, const listen_options& options) {
+  const auto fd = open_listener(address, options);
+  if (!fd) return fail(fd.error());
+  uring_descriptor& d = add(*fd);
+  d.accepted = std::make_unique<std::deque<int>>();
+  return &d;
+}
+
+result<descriptor*> uring_backend::open_stream(int family) {
+  const auto fd = open_stream_socket(family);
+  if (!fd) return fail(fd.error());
+  return &add(*fd);
+}
+
+void uring_backend::answer(operation& op, int result) noexcept {
+  op.result = result;
+  op.in_kernel = false;
+  context_.ready.schedule(op, priority::normal);
+}
+
+bool uring_backend::start(operation& op) noexcept {
+  switch (op.kind) {
+    case operation_kind::receive: return start_receive(static_cast<receive_operation&>(op));
+    case operation_kind::accept: return start_accept(static_cast<accept_operation&>(op));
+    case operation_kind::send: submit_send(static_cast<send_operation&>(op)); break;
+    case operation_kind::connect: submit_connect(static_cast<connect_operation&>(op)); break;
+    case operation_kind::readable:
+    case operation_kind::writable: submit_poll(static_cast<poll_operation&>(op)); break;
+    case operation_kind::close:
+      socket_of(op).closer = &static_cast<close_operation&>(op);
+      begin_close(socket_of(op));
+      break;
+  }
+  return false;
+}
+
+// Preparing an entry clears its user data in this liburing, so that the tag is set last.
+
+void uring_backend::submit_send(send_operation& op) noexcept {
+  io_uring_sqe& entry = ring_.prepare();
+  if (op.message != nullptr)
+    io_uring_prep_sendmsg(&entry, op.target->fd, op.message, MSG_NOSIGNAL | MSG_WAITALL);
+  else
+    io_uring_prep_send(&entry, op.target->fd, op.data, op.size, MSG_NOSIGNAL | MSG_WAITALL);
+  io_uring_sqe_set_data64(&entry, data_for(&op, tag::operation));
+  op.in_kernel = true;
+}
+
+void uring_backend::submit_connect(connect_operation& op) noexcept {
+  io_uring_sqe& entry = ring_.prepare();
+  io_uring_prep_connect(&entry, op.target->fd, op.address, op.address_bytes);
+  io_uring_sqe_set_data64(&entry, data_for(&op, tag::operation));
+  op.in_kernel = true;
+}
+
+void uring_backend::submit_poll(poll_operation& op) noexcept {
+  io_uring_sqe& entry = ring_.prepare();
+  io_uring_prep_poll_add(&entry, op.fd, op.kind == operation_kind::readable ? POLLIN | POLLRDHUP : POLLOUT);
+  io_uring_sqe_set_data64(&entry, data_for(&op, tag::operation));
+  op.in_kernel = true;
+}
+
+bool uring_backend::start_receive(receive_operation& op) noexcept {
+  uring_descriptor& d = socket_of(op);
+  if (take_buffer(d, op)) return true;
+  WEFT_DEBUG_ASSERT(d.reader == nullptr, "one operation a direction at a time");
+  d.reader = &op;
+  if (!d.armed && !d.starved.is_linked()) arm(d);
+  return false;
+}
+
+bool uring_backend::start_accept(accept_operation& op) noexcept {
+  uring_descriptor& d = socket_of(op);
+  if (take_connection(d, op)) return true;
+  d.reader = &op;
+  if (!d.armed) arm(d);
+  return false;
+}
+
+/// True: `op` has its bytes, or the end of the stream.
+bool uring_backend::take_buffer(uring_descriptor& d, receive_operation& op) noexcept {
+  if (d.first != no_slot) {
+    const std::uint32_t slot = d.first;
+    const waiting_buffer& entry = waiting_[slot];
+    op.buffer = context_.buffers.adopt(slot, entry.size);
+    op.result = static_cast<std::int32_t>(entry.size);
+    d.first = entry.next;
+    --d.waiting;
+    return true;
+  }
+  if (!d.ended) return false;
+  op.result = -d.failure;
+  return true;
+}
+
+bool uring_backend::take_connection(uring_descriptor& d, accept_operation& op) noexcept {
+  if (!d.accepted->empty()) {
+    op.accepted = &add(d.accepted->front());
+    op.result = 0;
+    d.accepted->pop_front();
+    return true;
+  }
+  if (d.failure == 0) return false;
+  op.result = -std::exchange(d.failure, std::int16_t{0});
+  return true;
+}
+
+void uring_backend::keep_buffer(uring_descriptor& d, std::uint32_t slot, std::uint32_t size) noexcept {
+  waiting_[slot] = {.next = no_slot, .size = size};
+  if (d.first == no_slot)
+    d.first = slot;
+  else
+    waiting_[d.last].next = slot;
+  d.last = slot;
+  if (++d.waiting >= inbox_limit) disarm(d);
+}
+
+void uring_backend::arm(uring_descriptor& d) noexcept {
+  io_uring_sqe& entry = ring_.prepare();
+  if (d.accepted != nullptr) {
+    io_uring_prep_multishot_accept(&entry, d.fd, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    io_uring_sqe_set_data64(&entry, data_for(&d, tag::accept));
+  } else {
+    io_uring_prep_recv_multishot(&entry, d.fd, nullptr, 0, 0);
+    entry.flags |= IOSQE_BUFFER_SELECT;
+    entry.buf_group = buffer_ring::group;
+    io_uring_sqe_set_data64(&entry, data_for(&d, tag::receive));
+  }
+  d.armed = true;
+  d.stopping = false;
+}
+
+void uring_backend::disarm(uring_descriptor& d) noexcept {
+  if (!d.armed || d.stopping) return;
+  d.stopping = true;
+  io_uring_sqe& entry = ring_.prepare();
+  io_uring_prep_cancel64(&entry, data_for(&d, d.accepted != nullptr ? tag::accept : tag::receive), 0);
+  io_uring_sqe_set_data64(&entry, data_for(nullptr, tag::ignored));
+}
+
+void uring_backend::wait_for_buffer(uring_descriptor& d) noexcept {
+  if (!d.starved.is_linked()) starved_.push_back(d);
+}
+
+void uring_backend::cancel(operation& op) noexcept {
+  op.cancelled = true;
+  if (op.in_kernel) {
+    io_uring_sqe& entry = ring_.prepare();
+    io_uring_prep_cancel64(&entry, data_for(&op, tag::operation), 0);
+    io_uring_sqe_set_data64(&entry, data_for(nullptr, tag::ignored));
+    return;
+  }
+  if (op.target == nullptr || socket_of(op).reader != &op) return;
+  // What arrives from now on waits in the inbox for the next reader: nothing is lost.
+  socket_of(op).reader = nullptr;
+  answer(op, -ECANCELED);
+}
+
+void uring_backend::begin_close(uring_descriptor& d) noexcept {
+  WEFT_DEBUG_ASSERT(d.reader == nullptr && !d.closing, "close follows the last answer, once");
+  d.closing = true;
+  ++closing_;
+  if (d.starved.is_linked()) d.starved.unlink();
+  if (d.armed)
+    disarm(d);
+  else
+    submit_close(d);
+}
+
+void uring_backend::submit_close(uring_descriptor& d) noexcept {
+  for (; d.first != no_slot; d.first = waiting_[d.first].next) context_.buffers.release(d.first);
+  io_uring_sqe& entry = ring_.prepare();
+  io_uring_prep_close(&entry, d.fd);
+  io_uring_sqe_set_data64(&entry, data_for(&d, tag::close));
+}
+
+void uring_backend::finish_close(uring_descriptor& d) noexcept {
+  if (d.accepted != nullptr)
+    for (const int fd : *d.accepted) ::close(fd);
+  if (d.closer != nullptr) answer(*d.closer, 0);
+  d.all.unlink();
+  sockets_.destroy(&d);
+  --closing_;
+}
+
+/// Gives a waiting reader what has come, or sees to it that something will.
+void uring_backend::serve_reader(uring_descriptor& d) noexcept {
+  if (d.closing) {
+    if (!d.armed) submit_close(d);
+    return;
+  }
+  if (d.reader == nullptr) return;
+  operation& op = *d.reader;
+  const bool served = d.accepted != nullptr ? take_connection(d, static_cast<accept_operation&>(op))
+                                            : take_buffer(d, static_cast<receive_operation&>(op));
+  if (served) {
+    d.reader = nullptr;
+    context_.ready.schedule(op, priority::normal);
+  } else if (!d.armed && !d.starved.is_linked()) {
+    arm(d);
+  }
+}
+
+void uring_backend::on_receive(uring_descriptor& d, const io_uring_cqe& cqe) noexcept {
+  d.armed = (cqe.flags & IORING_CQE_F_MORE) != 0;
+  if ((cqe.flags & IORING_CQE_F_BUFFER) != 0) {
+    const std::uint32_t slot = cqe.flags >> IORING_CQE_BUFFER_SHIFT;
+    buffers_.took_back(slot);
+    if (cqe.res > 0)
+      keep_buffer(d, slot, static_cast<std::uint32_t>(cqe.res));
+    else
+      context_.buffers.release(slot);
+  }
+  if (cqe.res == 0) {
+    d.ended = true;
+  } else if (cqe.res == -ENOBUFS) {
+    if (!d.closing) wait_for_buffer(d);
+  } else if (cqe.res < 0 && cqe.res != -ECANCELED && cqe.res != -EINTR) {
+    d.ended = true;
+    d.failure = static_cast<std::int16_t>(-cqe.res);
+  }
+  serve_reader(d);
+}
+
+void uring_backend::on_accept(uring_descriptor& d, const io_uring_cqe& cqe) noexcept {
+  d.armed = (cqe.flags & IORING_CQE_F_MORE) != 0;
+  if (cqe.res >= 0) {
+    d.accepted->push_back(cqe.res);
+    if (d.accepted->size() >= backlog_limit) disarm(d);
+  } else if (cqe.res != -ECANCELED && cqe.res != -EINTR && cqe.res != -ECONNABORTED) {
+    d.failure = static_cast<std::int16_t>(-cqe.res);
+  }
+  serve_reader(d);
+}
+
+void uring_backend::watch_wake() noexcept {
+  io_uring_sqe& entry = ring_.prepare();
+  io_uring_prep_poll_multishot(&entry, wake_, POLLIN);
+  io_uring_sqe_set_data64(&entry, data_for(nullptr, tag::wake));
+}
+
+void uring_backend::on_wake(const io_uring_cqe& cqe) noexcept {
+  drain_wake(wake_);
+  if ((cqe.flags & IORING_CQE_F_MORE) == 0) watch_wake();
+}
+
+void uring_backend::on_answer(const io_uring_cqe& cqe) noexcept {
+  switch (static_cast<tag>(cqe.user_data & tag_mask)) {
+    case tag::operation: answer(object_of<operation>(cqe.user_data), cqe.res); break;
+    case tag::receive: on_receive(object_of<uring_descriptor>(cqe.user_data), cqe); break;
+    case tag::accept: on_accept(object_of<uring_descriptor>(cqe.user_data), cqe); break;
+    case tag::close: finish_close(object_of<uring_descriptor>(cqe.user_data)); break;
+    case tag::wake: on_wake(cqe); break;
+    case tag::ignored: break;
+  }
+}
+
+void uring_backend::enter(time_point until) noexcept {
+  buffers_.top_up();
+  while (!buffers_.dry() && !starved_.empty()) {
+    uring_descriptor& d = *starved_.pop_front();
+    if (d.reader != nullptr && !d.armed) arm(d);
+  }
+  ring_.enter(until);
+  ring_.for_each([this](const io_uring_cqe& cqe) { on_answer(cqe); });
+}
+
+result<std::unique_ptr<backend>> make_uring_backend(backend_context context, std::string& why) {
+  auto made = std::make_unique<uring_backend>(context);
+  if (auto opened = made->open(why); !opened) return fail(opened.error());
+  return made;
+}
+
+}  // namespace weft

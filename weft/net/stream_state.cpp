@@ -1,0 +1,143 @@
+#include <weft/net/stream_state.hpp>
+
+#include <cerrno>
+#include <utility>
+
+#include <weft/coro/frame_pool.hpp>
+
+namespace weft::net::detail {
+
+void write_waiter::wake(result<void> how) noexcept {
+  if (in_line.is_linked()) in_line.unlink();
+  stop_registration::disarm();
+  loop->timers().disarm(*this);
+  outcome = how;
+  loop->schedule(*this);
+}
+
+void write_waiter::on_stop(stop_registration& self) noexcept {
+  static_cast<write_waiter&>(self).wake(fail(errc::cancelled));
+}
+
+void write_waiter::on_deadline(timer& self) noexcept {
+  static_cast<write_waiter&>(self).wake(fail(errc::timed_out));
+}
+
+/// The parts of one sendmsg, kept in place until it has answered.
+struct stream_state::gathered {
+  static void* operator new(std::size_t size_bytes) { return frame_pool::allocate(size_bytes); }
+  static void operator delete(void* memory, std::size_t size_bytes) noexcept {
+    frame_pool::deallocate(memory, size_bytes);
+  }
+  msghdr message{};
+  std::array<iovec, 16> parts;
+};
+
+stream_state::stream_state(event_loop& loop, descriptor& socket) noexcept
+    : flushable{&on_flush},
+      timer{&on_linger_over},
+      loop_{loop},
+      send_{&socket, &on_sent},
+      queue_{loop.buffers()} {
+  send_.owner = this;
+}
+
+void* stream_state::operator new(std::size_t size_bytes) { return frame_pool::allocate(size_bytes); }
+
+void stream_state::operator delete(void* memory, std::size_t size_bytes) noexcept {
+  frame_pool::deallocate(memory, size_bytes);
+}
+
+void stream_state::pump() noexcept {
+  while (!send_.pending && !queue_.empty()) {
+    if (!start_send()) return;
+    finish_send();
+  }
+}
+
+/// True: sent as far as it goes, send_.result says how far.
+bool stream_state::start_send() noexcept {
+  std::array<iovec, 2> ahead;
+  if (queue_.gather(ahead) == 1) {
+    send_.message = nullptr;
+    send_.data = static_cast<const char*>(ahead[0].iov_base);
+    send_.size = ahead[0].iov_len;
+  } else {
+    if (gathered_ == nullptr) gathered_ = new gathered;
+    gathered_->message.msg_iov = gathered_->parts.data();
+    gathered_->message.msg_iovlen = queue_.gather(gathered_->parts);
+    send_.message = &gathered_->message;
+  }
+  send_.cancelled = false;
+  send_.pending = !loop_.io().start(send_);
+  return !send_.pending;
+}
+
+void stream_state::finish_send() noexcept {
+  delete std::exchange(gathered_, nullptr);
+  if (send_.result >= 0 && failure_.os_errno() == 0) {
+    queue_.consume(static_cast<std::size_t>(send_.result));
+  } else {
+    if (failure_.os_errno() == 0) failure_ = error::from_errno(-send_.result);
+    queue_.clear();
+  }
+  wake_waiters();
+}
+
+void stream_state::on_sent(operation& op) noexcept {
+  stream_state& self = *static_cast<owned_send&>(op).owner;
+  self.finish_send();
+  self.pump();
+  self.end_if_abandoned();
+}
+
+void stream_state::wake_waiters() noexcept {
+  while (write_waiter* next = waiters_.front()) {
+    if (!may_write(next->at_most)) return;
+    next->wake(write_outcome());
+  }
+}
+
+bool stream_state::wait(write_waiter& waiter, std::coroutine_handle<> waiting, const environment& env) noexcept {
+  if (env.stop.stop_requested() || env.until.passed(loop_.now())) {
+    waiter.outcome = fail(env.stop.stop_requested() ? errc::cancelled : errc::timed_out);
+    return false;
+  }
+  waiter.loop = &loop_;
+  waiter.waiting = waiting;
+  waiters_.push_back(waiter);
+  env.stop.subscribe(waiter);
+  if (!env.until.is_never()) loop_.timers().arm(waiter, env.until.when());
+  return true;
+}
+
+void stream_state::give_up_sending() noexcept {
+  failure_ = error{errc::cancelled, ECANCELED};
+  if (send_.pending)
+    loop_.io().cancel(send_);
+  else
+    queue_.clear();
+}
+
+void stream_state::abandon() noexcept {
+  abandoned_ = true;
+  pump();
+  if (send_.pending) loop_.timers().arm(*this, loop_.now() + linger_time);
+  end_if_abandoned();
+}
+
+void stream_state::on_linger_over(timer& self) noexcept { static_cast<stream_state&>(self).give_up_sending(); }
+
+void stream_state::end_if_abandoned() noexcept {
+  if (!abandoned_ || send_.pending) return;
+  loop_.io().abandon(socket());
+  closed();
+}
+
+void stream_state::closed() noexcept {
+  if (flushable::hook.is_linked()) flushable::hook.unlink();
+  loop_.timers().disarm(*this);
+  delete this;
+}
+
+}  // namespace weft::net::detail

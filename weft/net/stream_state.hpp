@@ -1,0 +1,112 @@
+// What a TCP stream keeps while it is open, and a little longer: its write queue, the send in flight, those who wait.
+//
+// Contract: internal to net. Made by a listener or a connect, owned by the tcp_stream until that is dropped or closed,
+// then by itself until the last operation has answered: it sends what is queued, for at most linger_time, closes the
+// descriptor and ends. One send is in flight at a time; a failed send fails all later ones with the same error.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <array>
+#include <coroutine>
+#include <cstdint>
+
+#include <weft/base/intrusive_list.hpp>
+#include <weft/loop/backend.hpp>
+#include <weft/loop/event_loop.hpp>
+#include <weft/loop/operation.hpp>
+#include <weft/net/write_queue.hpp>
+
+namespace weft::net::detail {
+
+/// Who waits for the queue to shrink to `at_most` bytes.
+class write_waiter : public runnable, public stop_registration, public timer {
+ public:
+  explicit write_waiter(std::size_t most) noexcept
+      : runnable{&on_run}, stop_registration{&on_stop}, timer{&on_deadline}, at_most{most} {}
+
+  void wake(result<void> how) noexcept;
+
+  std::size_t at_most;
+  event_loop* loop = nullptr;
+  std::coroutine_handle<> waiting;
+  result<void> outcome;
+  list_hook in_line;
+
+ private:
+  static void on_run(runnable& self) noexcept { static_cast<write_waiter&>(self).waiting.resume(); }
+  static void on_stop(stop_registration& self) noexcept;
+  static void on_deadline(timer& self) noexcept;
+};
+
+class stream_state final : private flushable, private timer {
+ public:
+  static constexpr std::size_t high_watermark = 64 * 1024;
+  static constexpr std::size_t low_watermark = 16 * 1024;
+  static constexpr duration linger_time = std::chrono::seconds{5};
+
+  stream_state(event_loop& loop, descriptor& socket) noexcept;
+  stream_state(const stream_state&) = delete;
+  stream_state& operator=(const stream_state&) = delete;
+  static void* operator new(std::size_t size_bytes);
+  static void operator delete(void* memory, std::size_t size_bytes) noexcept;
+
+  [[nodiscard]] event_loop& loop() const noexcept { return loop_; }
+  [[nodiscard]] descriptor& socket() const noexcept { return *send_.target; }
+  [[nodiscard]] write_queue& queue() noexcept { return queue_; }
+
+  /// Sends what is queued, as far as the kernel takes it now.
+  void pump() noexcept;
+  /// Sends it at the end of the turn, together with what is queued until then.
+  void pump_later() noexcept { loop_.flush_later(*this); }
+
+  /// Whether a writer may go on at once: at most `at_most` bytes are queued, or sending has failed.
+  [[nodiscard]] bool may_write(std::size_t at_most) const noexcept {
+    return queue_.size() <= at_most || failure_.os_errno() != 0;
+  }
+  [[nodiscard]] result<void> write_outcome() const noexcept {
+    if (failure_.os_errno() != 0) return fail(failure_);
+    return {};
+  }
+  /// True: suspended until the queue is short enough.
+  [[nodiscard]] bool wait(write_waiter& waiter, std::coroutine_handle<> waiting, const environment& env) noexcept;
+
+  /// Whether the kernel refers to the queue now.
+  [[nodiscard]] bool sending() const noexcept { return send_.pending; }
+  /// Stops sending: what is queued is dropped once the kernel has let go of it.
+  void give_up_sending() noexcept;
+
+  /// The tcp_stream has gone: finish sending, close, end.
+  void abandon() noexcept;
+  /// The descriptor has been closed by whoever had the stream: end now.
+  void closed() noexcept;
+
+  /// Bytes that a read into the caller's memory left over.
+  buffer_ref unread;
+
+ private:
+  struct owned_send : send_operation {
+    using send_operation::send_operation;
+    stream_state* owner = nullptr;
+  };
+  struct gathered;
+
+  ~stream_state() = default;
+  static void on_sent(operation& op) noexcept;
+  static void on_flush(flushable& self) noexcept { static_cast<stream_state&>(self).pump(); }
+  static void on_linger_over(timer& self) noexcept;
+  bool start_send() noexcept;
+  void finish_send() noexcept;
+  void wake_waiters() noexcept;
+  void end_if_abandoned() noexcept;
+
+  event_loop& loop_;
+  owned_send send_;
+  write_queue queue_;
+  gathered* gathered_ = nullptr;  // while a send of several parts is in flight
+  intrusive_list<write_waiter, &write_waiter::in_line> waiters_;
+  error failure_{errc::system};  // stands when its errno does
+  bool abandoned_ = false;
+};
+
+}  // namespace weft::net::detail

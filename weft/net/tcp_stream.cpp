@@ -1,0 +1,84 @@
+#include <weft/net/tcp_stream.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+namespace weft::net {
+namespace {
+
+class connect_wait : public operation_awaiter<connect_operation> {
+ public:
+  connect_wait(event_loop& loop, descriptor* socket, const raw_address& to) noexcept
+      : operation_awaiter{loop, socket, to.get(), to.size_bytes} {}
+  [[nodiscard]] result<void> await_resume() const noexcept {
+    if (operation_.result < 0) return fail(wait_.failure(operation_));
+    return {};
+  }
+};
+
+/// Closing cannot be called off: it heeds neither stop requests nor deadlines.
+class close_wait : private close_operation {
+ public:
+  close_wait(event_loop& loop, descriptor& socket) noexcept
+      : close_operation{&socket, &closed}, loop_{loop} {}
+  bool await_ready() const noexcept { return false; }
+  bool await_suspend(std::coroutine_handle<> waiting) noexcept {
+    waiting_ = waiting;
+    return !loop_.start(*this);
+  }
+  void await_resume() const noexcept {}
+
+ private:
+  static void closed(operation& op) noexcept { static_cast<close_wait&>(op).waiting_.resume(); }
+  event_loop& loop_;
+  std::coroutine_handle<> waiting_;
+};
+
+}  // namespace
+
+task<result<tcp_stream>> tcp_stream::connect(event_loop& loop, endpoint to) {
+  const auto socket = loop.io().open_stream(to.family());
+  if (!socket) co_return fail(socket.error());
+  const auto connected = co_await connect_wait{loop, *socket, to.raw()};
+  tcp_stream stream{loop, **socket};
+  if (!connected) co_return fail(connected.error());
+  co_return stream;
+}
+
+task<result<std::size_t>> tcp_stream::read(std::span<char> into) {
+  auto bytes = co_await read();
+  if (!bytes) co_return fail(bytes.error());
+  const std::size_t size = std::min(bytes->size(), into.size());
+  std::memcpy(into.data(), bytes->data(), size);
+  bytes->remove_prefix(size);
+  if (!bytes->empty()) state_->unread = std::move(*bytes);
+  co_return size;
+}
+
+task<result<void>> tcp_stream::shutdown() {
+  auto flushed = co_await flush();
+  if (flushed) state_->loop().io().shutdown_write(state_->socket());
+  co_return flushed;
+}
+
+task<result<void>> tcp_stream::close() {
+  const auto flushed = co_await flush();
+  detail::stream_state* state = std::exchange(state_, nullptr);
+  if (state->sending()) {
+    state->abandon();
+  } else {
+    co_await close_wait{state->loop(), state->socket()};
+    state->closed();
+  }
+  co_return flushed;
+}
+
+result<endpoint> tcp_stream::local_endpoint() const {
+  return state_->loop().io().local_address(state_->socket()).transform([](const raw_address& a) { return endpoint{a}; });
+}
+
+result<endpoint> tcp_stream::peer_endpoint() const {
+  return state_->loop().io().peer_address(state_->socket()).transform([](const raw_address& a) { return endpoint{a}; });
+}
+
+}  // namespace weft::net

@@ -1,0 +1,163 @@
+// A connection: bytes in, bytes out, in coroutines.
+//
+// Contract: move-only; one reader at a time, any number of writers, all on the shard that made it. Every wait ends with
+// errc::cancelled when its task is asked to stop and errc::timed_out at its deadline, and leaves the stream usable.
+//   read()  gives bytes without a copy; the end of the stream is errc::closed.
+//   write() owns what it is given (bytes it must copy, it copies before it suspends) and returns once at most
+//           high_watermark bytes are queued: a slow peer slows its writer. A broken connection fails the next write.
+//   flush() returns when all that was written has been handed to the kernel.
+// A stream dropped without close() still sends what is queued, for at most five seconds, in the loop's keeping.
+// Unix stream sockets are served alike.
+//
+//   task<void> echo(net::tcp_stream stream) {
+//     while (auto bytes = co_await stream.read())
+//       if (!co_await stream.write(std::move(*bytes))) co_return;
+//   }
+#pragma once
+
+#include <coroutine>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <weft/base/result.hpp>
+#include <weft/coro/task.hpp>
+#include <weft/loop/wait.hpp>
+#include <weft/net/endpoint.hpp>
+#include <weft/net/stream_state.hpp>
+
+namespace weft::net {
+
+/// Awaitable: the next bytes.
+class [[nodiscard]] stream_read : public operation_awaiter<receive_operation> {
+ public:
+  explicit stream_read(detail::stream_state& stream) noexcept
+      : operation_awaiter{stream.loop(), &stream.socket()}, stream_{stream} {}
+
+  bool await_ready() noexcept {
+    if (!stream_.unread) return false;
+    operation_.buffer = std::move(stream_.unread);
+    operation_.result = 1;
+    return true;
+  }
+  [[nodiscard]] result<buffer_ref> await_resume() noexcept {
+    if (operation_.result > 0) return std::move(operation_.buffer);
+    return fail(operation_.result == 0 ? error{errc::closed} : wait_.failure(operation_));
+  }
+
+ private:
+  detail::stream_state& stream_;
+};
+
+/// Awaitable: until at most so many bytes are queued.
+class [[nodiscard]] stream_write {
+ public:
+  stream_write(detail::stream_state& stream, std::size_t ready_at, std::size_t resume_at) noexcept
+      : stream_{stream}, ready_at_{ready_at}, waiter_{resume_at} {}
+  stream_write(const stream_write&) = delete;
+  stream_write& operator=(const stream_write&) = delete;
+
+  bool await_ready() noexcept {
+    if (!stream_.may_write(ready_at_)) return false;
+    waiter_.outcome = stream_.write_outcome();
+    return true;
+  }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> waiting) noexcept {
+    return stream_.wait(waiter_, waiting, *waiting.promise().env);
+  }
+  [[nodiscard]] result<void> await_resume() const noexcept { return waiter_.outcome; }
+
+ private:
+  detail::stream_state& stream_;
+  std::size_t ready_at_;
+  detail::write_waiter waiter_;
+};
+
+class tcp_stream {
+ public:
+  static constexpr std::size_t high_watermark = detail::stream_state::high_watermark;
+  static constexpr std::size_t low_watermark = detail::stream_state::low_watermark;
+
+  /// Connects; errc::refused, errc::timed_out, errc::unavailable and the like say why not.
+  [[nodiscard]] static task<result<tcp_stream>> connect(event_loop& loop, endpoint to);
+
+  /// For listeners: takes the descriptor over.
+  tcp_stream(event_loop& loop, descriptor& socket) : state_{new detail::stream_state{loop, socket}} {}
+  tcp_stream(tcp_stream&& other) noexcept : state_{std::exchange(other.state_, nullptr)} {}
+  tcp_stream& operator=(tcp_stream&& other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+  }
+  ~tcp_stream() {
+    if (state_ != nullptr) state_->abandon();
+  }
+
+  /// The next bytes, at most 4 KiB, in a buffer of the shard's pool.
+  [[nodiscard]] stream_read read() noexcept { return stream_read{*state_}; }
+  /// The next bytes, copied into `into`; what does not fit waits for the next read. Gives how many.
+  [[nodiscard]] task<result<std::size_t>> read(std::span<char> into);
+
+  [[nodiscard]] stream_write write(buffer_ref&& bytes) {
+    state_->queue().append(std::move(bytes));
+    return written();
+  }
+  [[nodiscard]] stream_write write(std::string&& text) {
+    state_->queue().append(std::move(text));
+    return written();
+  }
+  [[nodiscard]] stream_write write(std::string_view text) {
+    state_->queue().append(text);
+    return written();
+  }
+  [[nodiscard]] stream_write write(const char* text) { return write(std::string_view{text}); }
+  [[nodiscard]] stream_write write(std::span<const std::byte> bytes) {
+    return write(std::string_view{reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  }
+  /// Say which: std::move(bytes) gives them away, std::string_view{bytes} copies.
+  stream_write write(const buffer_ref& bytes) = delete;
+  stream_write write(std::string& text) = delete;
+  stream_write write(const std::string& text) = delete;
+
+  /// For writers that format in place: room for `size_bytes` <= buffer_pool::slot_capacity, then commit(). What is
+  /// committed leaves at the end of the turn, or with the next write or flush.
+  [[nodiscard]] std::span<char> prepare(std::size_t size_bytes) { return state_->queue().prepare(size_bytes); }
+  void commit(std::size_t size_bytes) noexcept {
+    state_->queue().commit(size_bytes);
+    state_->pump_later();
+  }
+  /// Queues without sending: as commit(), for a body that is its own memory.
+  void append(std::string&& text) {
+    state_->queue().append(std::move(text));
+    state_->pump_later();
+  }
+
+  [[nodiscard]] stream_write flush() noexcept {
+    state_->pump();
+    return {*state_, 0, 0};
+  }
+  /// Waits until the queue is below the high watermark, as write() does.
+  [[nodiscard]] stream_write drain() noexcept { return written(); }
+  [[nodiscard]] std::size_t queued_bytes() const noexcept { return state_->queue().size(); }
+
+  /// Flushes, then tells the peer that no more will come. Reading goes on.
+  [[nodiscard]] task<result<void>> shutdown();
+  /// Flushes, waits until the kernel has let go of the connection, and closes it. The stream is then empty.
+  [[nodiscard]] task<result<void>> close();
+
+  [[nodiscard]] bool is_open() const noexcept { return state_ != nullptr; }
+  [[nodiscard]] result<endpoint> local_endpoint() const;
+  [[nodiscard]] result<endpoint> peer_endpoint() const;
+
+ private:
+  [[nodiscard]] stream_write written() noexcept {
+    state_->pump();
+    return {*state_, high_watermark, low_watermark};
+  }
+
+  detail::stream_state* state_;
+};
+
+}  // namespace weft::net
