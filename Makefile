@@ -2,6 +2,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-build build run test bench lint format sanitize fuzz coverage docs install \
         build-stats package-check clean
+.NOTPARALLEL: # the tools below run in parallel by themselves, and apt does not
 
 LISTEN ?= 127.0.0.1:8080
 PREFIX ?= /usr/local

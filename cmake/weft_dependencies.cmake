@@ -51,6 +51,22 @@ function(weft_provide_glaze)
   install(DIRECTORY "${headers}/glaze" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/weft/third_party")
 endfunction()
 
+# CLI11 (header-only command line parser), as CLI11::CLI11; only .cpp files include it.
+function(weft_provide_cli11)
+  find_package(CLI11 CONFIG QUIET)
+  if(CLI11_FOUND)
+    set_target_properties(CLI11::CLI11 PROPERTIES IMPORTED_GLOBAL TRUE)
+    return()
+  endif()
+  message(STATUS "CLI11: not installed (package libcli11-dev), fetching v2.4.2")
+  FetchContent_Declare(cli11
+    GIT_REPOSITORY https://github.com/CLIUtils/CLI11.git GIT_TAG v2.4.2 SYSTEM)
+  FetchContent_MakeAvailable(cli11)
+endfunction()
+
+if(EXISTS "${PROJECT_SOURCE_DIR}/weft/service/CMakeLists.txt")
+  weft_provide_cli11()
+endif()
 if(EXISTS "${PROJECT_SOURCE_DIR}/weft/json/CMakeLists.txt")
   weft_provide_glaze()
 endif()

@@ -5,7 +5,8 @@
 #   weft_example(echo DEPENDS net)                                   examples/CMakeLists.txt
 #   weft_add_if_present(weft/net)                                    the top level
 #
-# DEPENDS names layers, LINK names libraries. A file's name says its part: `*_test.cpp` is a GoogleTest file,
+# DEPENDS names layers, LINK libraries, and PRIVATE_HEADERS header-only libraries that only our .cpp files
+# include, so that who installs weft does not need them. A file's name says its part: `*_test.cpp` is a GoogleTest file,
 # `*_fuzz.cpp` a libFuzzer target, any other `*.cpp` the code itself.
 
 function(weft_add_if_present folder)
@@ -60,7 +61,7 @@ function(weft_glob result)
 endfunction()
 
 function(weft_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;LINK;TEST_DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;LINK;PRIVATE_HEADERS;TEST_DEPENDS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "weft_layer(${name}): unknown argument ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -82,6 +83,14 @@ function(weft_layer name)
   target_include_directories(${target} ${scope}
     "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
   target_link_libraries(${target} ${scope} ${below} ${arg_LINK})
+  foreach(library IN LISTS arg_PRIVATE_HEADERS)
+    target_link_libraries(${target} PRIVATE "$<BUILD_INTERFACE:${library}>")
+  endforeach()
+  # Who uses a layer must use its standard library.
+  if(weft_uses_libcxx)
+    target_compile_options(${target} ${scope} $<$<COMPILE_LANGUAGE:CXX>:-stdlib=libc++>)
+    target_link_options(${target} ${scope} $<$<LINK_LANGUAGE:CXX>:-stdlib=libc++>)
+  endif()
   # Without it GCC makes symmetric transfer a call below -O2, and a long chain of coroutines ends the stack.
   target_compile_options(${target} ${scope} $<$<CXX_COMPILER_ID:GNU>:-foptimize-sibling-calls>)
   set_property(GLOBAL APPEND PROPERTY weft_layers ${name})

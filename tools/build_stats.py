@@ -60,18 +60,17 @@ def tour_command():
 def heaviest_headers(trace):
     """(seconds, header) of every include, with all that it includes in turn, heaviest first."""
     total = defaultdict(float)
-    open_sources = {}
+    entered = []  # begin and end events nest as the includes do
     for event in sorted(json.loads(trace.read_text())["traceEvents"], key=lambda e: e.get("ts", 0)):
         if event["name"] != "Source":
             continue
-        detail, at = event.get("args", {}).get("detail", ""), event["ts"]
         if event["ph"] == "X":
-            total[detail] += event["dur"] / 1e6
+            total[event["args"]["detail"]] += event["dur"] / 1e6
         elif event["ph"] == "b":
-            open_sources[event["id"]] = (detail, at)
-        elif event["ph"] == "e" and event["id"] in open_sources:
-            detail, begin = open_sources.pop(event["id"])
-            total[detail] += (at - begin) / 1e6
+            entered.append((event["args"]["detail"], event["ts"]))
+        elif event["ph"] == "e" and entered:
+            header, begin = entered.pop()
+            total[header] += (event["ts"] - begin) / 1e6
     return sorted(((seconds, header) for header, seconds in total.items()), reverse=True)
 
 
@@ -102,7 +101,7 @@ def main():
     row("tour.cpp (median of 3)", statistics.median(timed(command) for _ in range(3)), TOUR_LIMIT_S)
     if "clang" not in command[0]:
         return 0
-    run([*command, "-ftime-trace", "-ftime-trace-granularity=1000"])
+    run([*command, "-ftime-trace", "-ftime-trace-granularity=500"])
     print("\nheaviest headers of tour.cpp, each with all it includes:")
     for seconds, header in heaviest_headers(BUILD / "tour.json")[:HEADERS_SHOWN]:
         print(f"{seconds:>8.2f} s   {short(header)}")

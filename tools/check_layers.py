@@ -32,7 +32,7 @@ CODE_IN_COMMENT = re.compile(
     r"^\s*//\s?(?:(?:if|for|while|switch) \(.*[{;]|return\b.*;|#\s*include\b.*|[\w:.<>*&\[\] ]+ = .*;"
     r"|[\w:.>-]+\(.*\);|[{}];?)\s*$")
 LAYER_CALL = re.compile(r"weft_layer\(\s*(\w+)([^)]*)\)")
-KEYWORDS = {"DEPENDS", "LINK", "TEST_DEPENDS"}
+KEYWORDS = {"DEPENDS", "LINK", "PRIVATE_HEADERS", "TEST_DEPENDS"}
 
 
 def room_of(path):

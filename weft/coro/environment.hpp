@@ -15,8 +15,8 @@ namespace weft {
 class scheduler;
 
 struct environment {
-  stop_token stop;
-  deadline until;
+  stop_token stop{};
+  deadline until{};
   scheduler* runs_on = nullptr;
 };
 

@@ -1,12 +1,11 @@
 // A deadline that moves all the time and is hardly ever reached: a connection's.
 //
-// Contract: postpone() is a store; the wheel is touched when an expiry comes and finds the deadline moved, at most once a
-// length of it. Fires at the deadline or up to a tick after. A deadline that moves nearer is heeded no earlier than the
-// expiry armed before it, unless arm() is called again. Disarmed when destroyed. One shard.
+// Contract: set() is a store and a comparison; the wheel is touched only when the deadline comes nearer than the expiry that
+// is armed, or when that expiry comes and finds the deadline moved away. Fires once, at the deadline or up to a tick after;
+// time_point::max() never does. Disarmed when destroyed. One shard.
 //
 //   lazy_timer idle{loop, &on_idle};
-//   idle.arm(loop.now() + std::chrono::seconds{60});
-//   idle.postpone(loop.now() + std::chrono::seconds{60});   // for each request
+//   idle.set(loop.now() + std::chrono::seconds{60});   // for each request
 #pragma once
 
 #include <weft/loop/event_loop.hpp>
@@ -19,31 +18,37 @@ class lazy_timer : private timer {
 
   lazy_timer(event_loop& loop, function on_expiry) noexcept
       : timer{&on_timer}, loop_{loop}, on_expiry_{on_expiry} {}
-  ~lazy_timer() { disarm(); }
+  ~lazy_timer() { loop_.timers().disarm(*this); }
 
-  /// From now on `deadline` is heeded exactly.
-  void arm(time_point deadline) noexcept {
-    loop_.timers().disarm(*this);
+  void set(time_point deadline) noexcept {
     deadline_ = deadline;
-    loop_.timers().arm(*this, deadline);
+    if (deadline < armed_for_) arm();
   }
-  void postpone(time_point deadline) noexcept { deadline_ = deadline; }
-  void disarm() noexcept { loop_.timers().disarm(*this); }
 
-  [[nodiscard]] time_point due() const noexcept { return deadline_; }
+  [[nodiscard]] time_point deadline() const noexcept { return deadline_; }
 
  private:
+  void arm() noexcept {
+    loop_.timers().disarm(*this);
+    armed_for_ = deadline_;
+    if (deadline_ != time_point::max()) loop_.timers().arm(*this, deadline_);
+  }
+
   static void on_timer(timer& self) noexcept {
     auto& lazy = static_cast<lazy_timer&>(self);
-    if (lazy.deadline_ > lazy.loop_.now())
-      lazy.loop_.timers().arm(lazy, lazy.deadline_);
-    else
+    lazy.armed_for_ = time_point::max();
+    if (lazy.deadline_ > lazy.loop_.now()) {
+      lazy.arm();
+    } else {
+      lazy.deadline_ = time_point::max();
       lazy.on_expiry_(lazy);
+    }
   }
 
   event_loop& loop_;
   function on_expiry_;
-  time_point deadline_;
+  time_point deadline_ = time_point::max();
+  time_point armed_for_ = time_point::max();
 };
 
 }  // namespace weft

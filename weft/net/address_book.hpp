@@ -1,10 +1,10 @@
 // Listening addresses a program's shards share: the first to ask claims the address for the program, the others join.
 //
-// Contract: thread safe; one a program, outliving its listeners. What was asked for as port 0 is one port for all who ask
+// Contract: safe on any thread; one a program, outliving its listeners. What was asked for as port 0 is one port for all who ask
 // with the same text. A claim is kept until the book ends.
 //
-//   auto address = book.claim("127.0.0.1:8080");       // on each shard
-//   auto listener = net::tcp_listener::bind(loop, *address, {.shared = true});
+//   auto listener = book.listen(loop, "127.0.0.1:8080");       // on each shard
+//   if (!listener) return fail(listener.error());             // the log says which address and why
 #pragma once
 
 #include <mutex>
@@ -14,6 +14,7 @@
 
 #include <weft/net/address_claim.hpp>
 #include <weft/net/endpoint.hpp>
+#include <weft/net/tcp_listener.hpp>
 
 namespace weft::net {
 
@@ -22,11 +23,15 @@ class address_book {
   /// errc::invalid_argument for a text that is no endpoint, errc::address_in_use when another program has it.
   [[nodiscard]] result<endpoint> claim(std::string_view text);
 
+  /// Claims, and listens together with the other shards. Logs the address, once, and what is wrong if something is.
+  [[nodiscard]] result<tcp_listener> listen(event_loop& loop, std::string_view text, int backlog = 4096);
+
  private:
   struct entry {
     std::string text;
     address_claim claim;
   };
+
   std::mutex mutex_;
   std::vector<entry> entries_;
 };

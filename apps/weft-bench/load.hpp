@@ -1,0 +1,94 @@
+// A closed-loop load: each of N connections sends a request, waits for the whole reply, sends the
+// next. One thread, two system calls a request, so that the server is measured and not this.
+//
+// It is honest about what goes wrong: every kind of failure is counted by itself, a lost connection
+// is opened again so that the load stays N, and a reply counts only when it was read to its end.
+//
+//   weft::bench::load_plan plan{.to = address, .request = bytes, .connections = 400};
+//   volatile std::sig_atomic_t stop = 0;
+//   weft::bench::load_result result = weft::bench::run_load(plan, stop, nullptr);
+//   // result.requests / result.seconds, result.latency.percentile(99)
+#pragma once
+
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <string>
+
+#include "histogram.hpp"
+#include "target.hpp"
+
+namespace weft::bench {
+
+enum class reply_kind : std::uint8_t {
+  http,          // one HTTP/1.1 response
+  http_to_head,  // one without a body, since the request was HEAD
+  echo,          // the request itself, byte for byte
+};
+
+struct load_plan {
+  address to;
+  std::string request;  // the bytes that are sent each time
+  reply_kind expects = reply_kind::http;
+  int connections = 50;
+  std::chrono::nanoseconds duration = std::chrono::seconds{10};  // after the warm-up
+  std::chrono::nanoseconds warm_up = std::chrono::seconds{1};    // from when all are connected
+  std::chrono::nanoseconds timeout = std::chrono::seconds{10};   // connect and reply; 1 s coarse
+};
+
+// What went wrong, each at most once a request.
+struct load_errors {
+  std::uint64_t connect = 0;    // refused, unreachable, no descriptor or no port left
+  std::uint64_t closed = 0;     // by the peer before the end of a reply
+  std::uint64_t reset = 0;      // any error of send or receive
+  std::uint64_t timed_out = 0;  // no connection or no whole reply in time
+  std::uint64_t malformed = 0;  // no HTTP response, or an echo of something else
+  std::uint64_t unasked = 0;    // bytes beyond the reply
+
+  [[nodiscard]] std::uint64_t total() const {
+    return connect + closed + reset + timed_out + malformed + unasked;
+  }
+  friend bool operator==(const load_errors&, const load_errors&) = default;
+};
+
+struct load_counts {
+  std::uint64_t requests = 0;  // whole replies
+  std::uint64_t bytes_received = 0;
+  std::uint64_t reconnects = 0;  // after a reply that said so, or after an error
+  std::uint64_t status_3xx = 0;
+  std::uint64_t status_4xx = 0;
+  std::uint64_t status_5xx = 0;
+  load_errors errors;
+
+  [[nodiscard]] std::uint64_t not_2xx() const { return status_3xx + status_4xx + status_5xx; }
+};
+
+struct load_result {
+  load_counts counts;           // of the measured time
+  double seconds = 0;           // measured
+  histogram latency;            // nanoseconds from a request's send to the end of its reply
+  double cpu_user_seconds = 0;  // of this process, in the measured time
+  double cpu_system_seconds = 0;
+  std::uint64_t requests_with_warm_up = 0;
+  load_errors errors_in_warm_up;
+  int first_error = 0;       // errno of the first failed connect or transfer, or 0
+  bool interrupted = false;  // `stop` was set; all of the above is still true
+};
+
+// Told about once a second, in the loop: be quick.
+class load_observer {
+ public:
+  virtual void on_progress(double seconds, bool warming_up, const load_counts& so_far,
+                           const histogram& latency) = 0;
+
+ protected:
+  ~load_observer() = default;
+};
+
+// Runs to the end of the plan or until `stop` is not 0 (a signal handler may set it). `observer`
+// may be null. A process that cannot create an epoll descriptor gets a result with only
+// `first_error`.
+load_result run_load(const load_plan& plan, const volatile std::sig_atomic_t& stop,
+                     load_observer* observer);
+
+}  // namespace weft::bench

@@ -1,0 +1,284 @@
+#include "options.hpp"
+
+#include <strings.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <format>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+namespace weft::bench {
+
+const std::string_view load_help =
+    R"(Usage: weft-bench load URL [options]
+
+Puts a closed-loop load on a server: each connection sends a request, waits for the whole reply,
+sends the next. One thread, two system calls a request.
+
+  URL                       http://HOST[:PORT][/PATH], or tcp://HOST:PORT for a plain echo
+
+What is sent
+      --data TEXT           body of the request (of tcp:// the message itself)
+      --body FILE           the same, from a file
+  -X, --method METHOD       default: POST with a body, GET without
+  -H, --header 'NAME: VALUE'  one more header, may be repeated;
+                            default with a body: Content-Type: application/json
+      --echo                the server gives the request back unchanged, byte for byte
+                            (always so with tcp://)
+
+How much
+  -c, --connections N       default 50
+  -d, --duration TIME       measured time, default 10s; 1.5, 500ms, 2s, 1m are times
+  -w, --warm-up TIME        before it, not counted, default 1s
+      --timeout TIME        for a connect and for a reply, default 10s
+
+What comes out
+      --json                one JSON object on standard output; latencies in microseconds
+  -q, --quiet               no progress on standard error
+  -h, --help
+
+Ctrl-C ends the run and reports what there is.
+Exit status: 0 all replies were 2xx and nothing failed; 1 some were not or did;
+2 wrong command line; 3 not one reply.
+
+  weft-bench load http://127.0.0.1:8080/ping --data '{"sequence": 2}' -c 400
+  weft-bench load tcp://127.0.0.1:9000 -c 1000 -d 5s
+)";
+
+namespace {
+
+constexpr std::string_view default_echo_message =
+    "The quick brown fox jumps over the lazy dog; what is sent comes back again.";
+
+using problem = std::unexpected<std::string>;
+
+struct option {
+  std::string_view name;
+  char letter;  // 0: none
+  bool takes_value;
+};
+
+constexpr std::array all_options{
+    option{"data", 0, true},       option{"body", 0, true},      option{"method", 'X', true},
+    option{"header", 'H', true},   option{"echo", 0, false},     option{"connections", 'c', true},
+    option{"duration", 'd', true}, option{"warm-up", 'w', true}, option{"timeout", 0, true},
+    option{"json", 0, false},      option{"quiet", 'q', false},  option{"help", 'h', false},
+};
+
+// Levenshtein's distance.
+std::size_t edits_between(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = std::exchange(row[j], std::min({row[j] + 1, row[j - 1] + 1, replaced}));
+    }
+  }
+  return row.back();
+}
+
+problem unknown_option(std::string_view given) {
+  std::string_view bare = given.substr(std::min(given.find_first_not_of('-'), given.size()));
+  const auto* const nearest = std::ranges::min_element(
+      all_options, {}, [&](const option& known) { return edits_between(bare, known.name); });
+  return problem{std::format("unknown option '{}'; did you mean '--{}'?", given, nearest->name)};
+}
+
+std::expected<std::string, std::string> read_file(const std::string& path) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::fopen(path.c_str(), "rb"),
+                                                             &std::fclose};
+  if (file == nullptr) {
+    return problem{std::format("cannot read '{}': {}", path, std::strerror(errno))};
+  }
+  std::string text;
+  std::array<char, 4096> piece;
+  while (const std::size_t got = std::fread(piece.data(), 1, piece.size(), file.get())) {
+    text.append(piece.data(), got);
+  }
+  if (std::ferror(file.get()) != 0) return problem{std::format("cannot read '{}'", path)};
+  return text;
+}
+
+std::expected<int, std::string> parse_connections(std::string_view text) {
+  int number = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  if (read.ec != std::errc{} || read.ptr != end || number < 1 || number > most_connections) {
+    return problem{
+        std::format("'{}' connections: give a number from 1 to {}", text, most_connections)};
+  }
+  return number;
+}
+
+std::expected<std::string, std::string> parse_header(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const bool one_line = text.find_first_of("\r\n") == text.npos;
+  if (colon == text.npos || colon == 0 || text[colon - 1] == ' ' || !one_line) {
+    return problem{std::format("'{}' is no header: write 'Name: value'", text)};
+  }
+  return std::string{text};
+}
+
+std::expected<std::chrono::nanoseconds, std::string> parse_positive_duration(
+    std::string_view text) {
+  auto parsed = parse_duration(text);
+  if (parsed && parsed->count() == 0) return problem{std::format("'{}' is no time at all", text)};
+  return parsed;
+}
+
+bool is_method(std::string_view text) {
+  const auto is_letter = [](char letter) { return letter >= 'A' && letter <= 'Z'; };
+  return !text.empty() && std::ranges::all_of(text, is_letter);
+}
+
+// Stores `value` where it is wanted.
+template <class T, class U>
+std::expected<void, std::string> keep(T& place, std::expected<U, std::string> value) {
+  if (!value) return problem{std::move(value).error()};
+  place = *std::move(value);
+  return {};
+}
+
+std::expected<void, std::string> apply(load_options& to, std::string_view name,
+                                       std::string_view value) {
+  if (name == "connections") return keep(to.connections, parse_connections(value));
+  if (name == "duration") return keep(to.duration, parse_positive_duration(value));
+  if (name == "timeout") return keep(to.timeout, parse_positive_duration(value));
+  if (name == "warm-up") return keep(to.warm_up, parse_duration(value));
+  if (name == "body") return keep(to.body, read_file(std::string{value}));
+  if (name == "data") {
+    to.body = value;
+  } else if (name == "method") {
+    if (!is_method(value)) return problem{std::format("'{}' is no method: GET, POST, ...", value)};
+    to.method = value;
+  } else if (name == "header") {
+    auto header = parse_header(value);
+    if (!header) return problem{std::move(header).error()};
+    to.headers.push_back(*std::move(header));
+  } else if (name == "echo") {
+    to.echo = true;
+  } else if (name == "json") {
+    to.json = true;
+  } else if (name == "quiet") {
+    to.quiet = true;
+  } else {
+    to.help = true;
+  }
+  return {};
+}
+
+// The option that `argument` names, and the value glued to it ("--data=x", "-c400"), if any.
+struct named_option {
+  const option* which = nullptr;
+  std::string_view value;
+  bool has_value = false;
+};
+
+named_option find_option(std::string_view argument) {
+  named_option found;
+  if (argument.starts_with("--")) {
+    const std::size_t equals = argument.find('=');
+    const std::string_view name = argument.substr(2, equals == argument.npos ? equals : equals - 2);
+    const auto* const known = std::ranges::find(all_options, name, &option::name);
+    if (known != all_options.end()) found.which = known;
+    found.has_value = equals != argument.npos;
+    if (found.has_value) found.value = argument.substr(equals + 1);
+  } else {
+    const auto* const known = std::ranges::find(all_options, argument[1], &option::letter);
+    if (known != all_options.end()) found.which = known;
+    found.has_value = argument.size() > 2;
+    found.value = argument.substr(2);
+  }
+  return found;
+}
+
+bool has_header(const load_options& options, std::string_view name) {
+  return std::ranges::any_of(options.headers, [&](const std::string& header) {
+    return header.size() > name.size() && header[name.size()] == ':' &&
+           ::strncasecmp(header.data(), name.data(), name.size()) == 0;
+  });
+}
+
+}  // namespace
+
+std::expected<std::chrono::nanoseconds, std::string> parse_duration(std::string_view text) {
+  constexpr double longest_seconds = 86'400;
+  const std::size_t unit_start = std::min(text.find_first_not_of("0123456789."), text.size());
+  const std::string number{text.substr(0, unit_start)};
+  const std::string_view unit = text.substr(unit_start);
+  const double scale = unit == "ms" ? 1e-3 : unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : 0;
+
+  char* end = nullptr;  // libc++ 19 has no std::from_chars for double
+  const double seconds = std::strtod(number.c_str(), &end) * scale;
+  const bool is_number = end == number.c_str() + number.size() && !number.empty();
+  if (!is_number || scale == 0 || seconds > longest_seconds) {
+    return problem{std::format("'{}' is no time: write 500ms, 2s, 1.5 or 1m, at most a day", text)};
+  }
+  return std::chrono::nanoseconds{static_cast<std::int64_t>(seconds * 1e9)};
+}
+
+std::expected<load_options, std::string> parse_load_options(
+    std::span<const std::string_view> arguments) {
+  load_options options;
+  std::string_view url;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string_view argument = arguments[i];
+    if (argument.size() < 2 || argument.front() != '-') {
+      if (!url.empty())
+        return problem{std::format("one URL at a time: '{}' is a second", argument)};
+      url = argument;
+      continue;
+    }
+    named_option given = find_option(argument);
+    if (given.which == nullptr) return unknown_option(argument);
+    if (given.which->takes_value && !given.has_value) {
+      if (i + 1 == arguments.size()) return problem{std::format("'{}' needs a value", argument)};
+      given.value = arguments[++i];
+    } else if (!given.which->takes_value && given.has_value) {
+      return problem{std::format("'{}' takes no value", argument)};
+    }
+    const auto applied = apply(options, given.which->name, given.value);
+    if (!applied) return problem{applied.error()};
+    if (options.help) return options;
+  }
+  if (url.empty()) return problem{std::string{"no URL given, as http://127.0.0.1:8080/"}};
+  const auto kept = keep(options.to, parse_target(url));
+  if (!kept) return problem{kept.error()};
+  if (options.to.speaks == scheme::tcp) {
+    options.echo = true;
+    if (options.body.empty()) options.body = default_echo_message;
+  }
+  return options;
+}
+
+std::string make_request(const load_options& options) {
+  if (options.to.speaks == scheme::tcp) return options.body;
+
+  const bool has_body = !options.body.empty();
+  const std::string_view method = !options.method.empty() ? std::string_view{options.method}
+                                  : has_body              ? "POST"
+                                                          : "GET";
+  std::string request = std::format("{} {} HTTP/1.1\r\n", method, options.to.path);
+  if (!has_header(options, "host")) {
+    request += std::format("Host: {}\r\n", options.to.authority());
+  }
+  if (has_body && !has_header(options, "content-type")) {
+    request += "Content-Type: application/json\r\n";
+  }
+  for (const std::string& header : options.headers) request += header + "\r\n";
+  if (has_body || method == "POST" || method == "PUT") {
+    request += std::format("Content-Length: {}\r\n", options.body.size());
+  }
+  return request + "\r\n" + options.body;
+}
+
+}  // namespace weft::bench

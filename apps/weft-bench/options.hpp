@@ -1,0 +1,49 @@
+// The command line of `weft-bench load`.
+//
+//   auto options = weft::bench::parse_load_options({"http://127.0.0.1:8080/ping", "-c", "400"});
+//   // options->connections == 400
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <expected>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "target.hpp"
+
+namespace weft::bench {
+
+struct load_options {
+  bool help = false;  // asked for: nothing else matters then
+  target to;
+  std::string method;                // empty: POST with a body, GET without
+  std::vector<std::string> headers;  // "Name: value"
+  std::string body;
+  bool echo = false;  // the reply is the request itself
+  int connections = 50;
+  std::chrono::nanoseconds duration = std::chrono::seconds{10};
+  std::chrono::nanoseconds warm_up = std::chrono::seconds{1};
+  std::chrono::nanoseconds timeout = std::chrono::seconds{10};
+  bool json = false;
+  bool quiet = false;
+};
+
+inline constexpr int most_connections = 1'000'000;
+
+// `arguments` without the program's and the command's name. Reads the file of --body. The error is
+// a sentence for the user; for a misspelt option it names the nearest right one.
+std::expected<load_options, std::string> parse_load_options(
+    std::span<const std::string_view> arguments);
+
+// "10" and "1.5" are seconds; "500ms", "2s" and "1m" say their unit.
+std::expected<std::chrono::nanoseconds, std::string> parse_duration(std::string_view text);
+
+// The bytes that each request sends.
+std::string make_request(const load_options& options);
+
+extern const std::string_view load_help;
+
+}  // namespace weft::bench

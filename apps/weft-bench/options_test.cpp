@@ -1,0 +1,113 @@
+#include "options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace std::chrono_literals;
+using weft::bench::make_request;
+using weft::bench::parse_duration;
+
+auto parse(std::vector<std::string_view> arguments) {
+  return weft::bench::parse_load_options(arguments);
+}
+
+std::string error_of(std::vector<std::string_view> arguments) {
+  const auto got = parse(std::move(arguments));
+  return got ? "no error" : got.error();
+}
+
+TEST(options, a_url_is_enough) {
+  const auto got = parse({"http://127.0.0.1:8080/"});
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->connections, 50);
+  EXPECT_EQ(got->duration, 10s);
+  EXPECT_FALSE(got->echo);
+  EXPECT_EQ(make_request(*got), "GET / HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n");
+}
+
+TEST(options, values_may_be_glued_or_apart) {
+  const auto got = parse({"-c400", "-d", "500ms", "http://a:1/ping", "--data={\"sequence\": 2}",
+                          "--warm-up=0", "--timeout", "1m", "--json", "-q"});
+  ASSERT_TRUE(got) << got.error();
+  EXPECT_EQ(got->connections, 400);
+  EXPECT_EQ(got->duration, 500ms);
+  EXPECT_EQ(got->warm_up, 0s);
+  EXPECT_EQ(got->timeout, 1min);
+  EXPECT_TRUE(got->json);
+  EXPECT_TRUE(got->quiet);
+  EXPECT_EQ(make_request(*got),
+            "POST /ping HTTP/1.1\r\nHost: a:1\r\nContent-Type: application/json\r\n"
+            "Content-Length: 15\r\n\r\n{\"sequence\": 2}");
+}
+
+TEST(options, headers_replace_the_defaults) {
+  const auto got = parse({"http://a:1/", "--data", "x", "-X", "PUT", "-H",
+                          "content-type: text/plain", "--header=HOST: b", "-H", "X-Y:"});
+  ASSERT_TRUE(got) << got.error();
+  EXPECT_EQ(make_request(*got),
+            "PUT / HTTP/1.1\r\ncontent-type: text/plain\r\nHOST: b\r\nX-Y:\r\n"
+            "Content-Length: 1\r\n\r\nx");
+}
+
+TEST(options, tcp_echoes_its_message) {
+  const auto got = parse({"tcp://a:1"});
+  ASSERT_TRUE(got);
+  EXPECT_TRUE(got->echo);
+  EXPECT_FALSE(make_request(*got).empty());
+  EXPECT_EQ(make_request(*parse({"tcp://a:1", "--data", "hey"})), "hey");
+}
+
+TEST(options, body_comes_from_a_file) {
+  const std::string path = testing::TempDir() + "weft_bench_body.json";
+  std::FILE* const file = std::fopen(path.c_str(), "wb");
+  ASSERT_NE(file, nullptr);
+  std::fputs("{\"a\": 1}\n", file);
+  std::fclose(file);
+  const auto got = parse({"http://a:1/", "--body", path});
+  std::remove(path.c_str());
+  ASSERT_TRUE(got) << got.error();
+  EXPECT_EQ(got->body, "{\"a\": 1}\n");
+  EXPECT_NE(error_of({"http://a:1/", "--body", path}).find("cannot read"), std::string::npos);
+}
+
+TEST(options, a_misspelt_option_names_the_nearest) {
+  EXPECT_NE(error_of({"--conections", "4"}).find("'--connections'"), std::string::npos);
+  EXPECT_NE(error_of({"--jsn"}).find("'--json'"), std::string::npos);
+  EXPECT_NE(error_of({"--warmup=1"}).find("'--warm-up'"), std::string::npos);
+}
+
+TEST(options, wrong_use_is_refused_with_a_reason) {
+  EXPECT_NE(error_of({}).find("no URL"), std::string::npos);
+  EXPECT_NE(error_of({"http://a:1/", "http://b:1/"}).find("one URL"), std::string::npos);
+  EXPECT_NE(error_of({"http://a:1/", "-c"}).find("needs a value"), std::string::npos);
+  EXPECT_NE(error_of({"http://a:1/", "-c", "0"}).find("from 1 to"), std::string::npos);
+  EXPECT_NE(error_of({"http://a:1/", "-c", "4x"}).find("from 1 to"), std::string::npos);
+  EXPECT_NE(error_of({"http://a:1/", "--json=yes"}).find("takes no value"), std::string::npos);
+  EXPECT_NE(error_of({"http://a:1/", "-d", "0"}).find("no time"), std::string::npos);
+  EXPECT_NE(error_of({"http://a:1/", "-H", "no colon"}).find("Name: value"), std::string::npos);
+  EXPECT_NE(error_of({"http://a:1/", "-H", "A: b\r\nC: d"}).find("Name: value"), std::string::npos);
+  EXPECT_NE(error_of({"http://a:1/", "-X", "get it"}).find("no method"), std::string::npos);
+}
+
+TEST(options, help_needs_nothing_else) {
+  EXPECT_TRUE(parse({"--help"})->help);
+  EXPECT_TRUE(parse({"-h"})->help);
+}
+
+TEST(options, durations) {
+  EXPECT_EQ(parse_duration("2"), 2s);
+  EXPECT_EQ(parse_duration("1.5s"), 1500ms);
+  EXPECT_EQ(parse_duration("2m"), 120s);
+  for (const std::string_view text :
+       {"", "s", "-1", "1h", "1.2.3", "nan", "0x10", "1e3", "90000"}) {
+    EXPECT_FALSE(parse_duration(text)) << text;
+  }
+}
+
+}  // namespace

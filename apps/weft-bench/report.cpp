@@ -1,0 +1,196 @@
+#include "report.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <format>
+#include <string_view>
+
+namespace weft::bench {
+namespace {
+
+struct percentile {
+  std::string_view name;
+  double percent;
+};
+constexpr std::array percentiles{percentile{"p50", 50}, percentile{"p90", 90},
+                                 percentile{"p99", 99}, percentile{"p99.9", 99.9}};
+
+struct error_kind {
+  std::string_view name;   // in JSON
+  std::string_view words;  // in text
+  std::uint64_t load_errors::* count;
+};
+constexpr std::array error_kinds{
+    error_kind{"connect", "could not connect", &load_errors::connect},
+    error_kind{"closed", "closed before the reply's end", &load_errors::closed},
+    error_kind{"reset", "reset", &load_errors::reset},
+    error_kind{"timed_out", "timed out", &load_errors::timed_out},
+    error_kind{"malformed", "not the reply expected", &load_errors::malformed},
+    error_kind{"unasked", "more than the reply came", &load_errors::unasked},
+};
+
+double microseconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e3; }
+
+double rate_of(const load_result& result) {
+  return result.seconds > 0 ? static_cast<double>(result.counts.requests) / result.seconds : 0;
+}
+
+double cpu_seconds(const load_result& result) {
+  return result.cpu_user_seconds + result.cpu_system_seconds;
+}
+
+double cpu_microseconds_per_request(const load_result& result) {
+  const auto requests = static_cast<double>(result.counts.requests);
+  return requests > 0 ? cpu_seconds(result) * 1e6 / requests : 0;
+}
+
+// 1234567 → 1,234,567
+std::string grouped(std::uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
+  return digits;
+}
+
+std::string grouped(double number) {
+  return grouped(static_cast<std::uint64_t>(std::llround(number)));
+}
+
+// With the unit that leaves one to three digits before the point.
+std::string readable_time(double nanoseconds) {
+  if (nanoseconds < 1e6) return std::format("{:.1f} µs", nanoseconds / 1e3);
+  if (nanoseconds < 1e9) return std::format("{:.2f} ms", nanoseconds / 1e6);
+  return std::format("{:.2f} s", nanoseconds / 1e9);
+}
+
+std::string readable_time(std::uint64_t nanoseconds) {
+  return readable_time(static_cast<double>(nanoseconds));
+}
+
+std::string plural(std::uint64_t count, std::string_view thing) {
+  return std::format("{} {}{}", grouped(count), thing, count == 1 ? "" : "s");
+}
+
+std::string error_list(const load_errors& errors) {
+  if (errors.total() == 0) return "none";
+  std::string list;
+  for (const error_kind& kind : error_kinds) {
+    const std::uint64_t count = errors.*kind.count;
+    if (count == 0) continue;
+    if (!list.empty()) list += ", ";
+    list += std::format("{} {}", grouped(count), kind.words);
+  }
+  return list;
+}
+
+std::string json_string(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char letter : text) {
+    if (letter == '"' || letter == '\\') {
+      quoted += '\\';
+      quoted += letter;
+    } else if (static_cast<unsigned char>(letter) < ' ') {
+      quoted += std::format("\\u{:04x}", static_cast<unsigned>(letter));
+    } else {
+      quoted += letter;
+    }
+  }
+  return quoted + '"';
+}
+
+std::string json_errors(const load_errors& errors) {
+  std::string object = "{";
+  for (const error_kind& kind : error_kinds) {
+    object += std::format("\"{}\":{},", kind.name, errors.*kind.count);
+  }
+  return object + std::format("\"total\":{}}}", errors.total());
+}
+
+std::string json_latency(const histogram& latency) {
+  std::string object = "{";
+  for (const percentile& each : percentiles) {
+    object +=
+        std::format("\"{}\":{:.3f},", each.name, microseconds(latency.percentile(each.percent)));
+  }
+  return object + std::format("\"max\":{:.3f},\"mean\":{:.3f}}}", microseconds(latency.max()),
+                              latency.mean() / 1e3);
+}
+
+}  // namespace
+
+std::string to_text(const load_options& options, const load_result& result) {
+  const load_counts& counts = result.counts;
+  std::string text =
+      std::format("{}   {}, {:.2f} s{}\n\n", options.to.to_string(),
+                  plural(static_cast<std::uint64_t>(options.connections), "connection"),
+                  result.seconds, result.interrupted ? " (interrupted)" : "");
+
+  text += std::format("  requests   {}, {} a second\n", grouped(counts.requests),
+                      grouped(rate_of(result)));
+  text += std::format(
+      "  received   {:.2f} MB/s\n",
+      result.seconds > 0 ? static_cast<double>(counts.bytes_received) / 1e6 / result.seconds : 0);
+  text += "  latency  ";
+  for (const percentile& each : percentiles) {
+    text +=
+        std::format("  {} {}", each.name, readable_time(result.latency.percentile(each.percent)));
+  }
+  text += std::format("  max {}  mean {}\n", readable_time(result.latency.max()),
+                      readable_time(result.latency.mean()));
+  text += std::format("  generator  {:.2f} µs of CPU a request, {:.0f} % of a core\n",
+                      cpu_microseconds_per_request(result),
+                      result.seconds > 0 ? 100 * cpu_seconds(result) / result.seconds : 0);
+  if (counts.reconnects != 0) text += std::format("  reconnects {}\n", grouped(counts.reconnects));
+  if (counts.not_2xx() != 0) {
+    text += std::format("  not 2xx    {} 3xx, {} 4xx, {} 5xx\n", grouped(counts.status_3xx),
+                        grouped(counts.status_4xx), grouped(counts.status_5xx));
+  }
+  text += std::format("  errors     {}", error_list(counts.errors));
+  if (result.first_error != 0) {
+    text += std::format(" (the first: {})", std::strerror(result.first_error));
+  }
+  text += '\n';
+  if (result.errors_in_warm_up.total() != 0) {
+    text += std::format("  in warm-up {}\n", error_list(result.errors_in_warm_up));
+  }
+  return text;
+}
+
+std::string to_json(const load_options& options, const load_result& result) {
+  const load_counts& counts = result.counts;
+  return std::format(
+             R"({{"target":{},"connections":{},"seconds":{:.6f},"interrupted":{},"requests":{},)"
+             R"("requests_with_warm_up":{},"requests_per_second":{:.1f},"bytes_received":{},)",
+             json_string(options.to.to_string()), options.connections, result.seconds,
+             result.interrupted, counts.requests, result.requests_with_warm_up, rate_of(result),
+             counts.bytes_received) +
+         std::format(R"("latency_us":{},"status":{{"3xx":{},"4xx":{},"5xx":{}}},"reconnects":{},)",
+                     json_latency(result.latency), counts.status_3xx, counts.status_4xx,
+                     counts.status_5xx, counts.reconnects) +
+         std::format(R"("errors":{},"errors_in_warm_up":{},"cpu_user_seconds":{:.6f},)"
+                     R"("cpu_system_seconds":{:.6f},"cpu_us_per_request":{:.4f}}})",
+                     json_errors(counts.errors), json_errors(result.errors_in_warm_up),
+                     result.cpu_user_seconds, result.cpu_system_seconds,
+                     cpu_microseconds_per_request(result)) +
+         "\n";
+}
+
+std::string progress_line(double seconds, bool warming_up, const load_counts& so_far,
+                          const histogram& latency) {
+  const double rate = seconds > 0 ? static_cast<double>(so_far.requests) / seconds : 0;
+  const std::uint64_t errors = so_far.errors.total() + so_far.not_2xx();
+  return std::format("{:>4.0f} s{}   {} req/s   p99 {}   {}", seconds,
+                     warming_up ? " (warm-up)" : "", grouped(rate),
+                     readable_time(latency.percentile(99)),
+                     errors == 0 ? "no errors" : plural(errors, "error"));
+}
+
+int exit_status(const load_result& result) {
+  if (result.requests_with_warm_up == 0) return 3;
+  const bool clean = result.counts.errors.total() == 0 && result.counts.not_2xx() == 0 &&
+                     result.errors_in_warm_up.total() == 0;
+  return clean ? 0 : 1;
+}
+
+}  // namespace weft::bench

@@ -1,0 +1,37 @@
+// weftd: serves data over HTTP.
+#include <string>
+
+#include <apps/weftd/routes.hpp>
+#include <weft/http/server.hpp>
+#include <weft/service/application.hpp>
+
+namespace {
+
+constexpr const char* about =
+    "weftd serves data over HTTP.\n\n"
+    "Routes: POST /ping gives back the JSON it is sent; GET / says what to try; GET /healthz says \"ok\".";
+
+constexpr const char* examples =
+    "Examples:\n"
+    "  weftd                                     serve on 127.0.0.1:8080, one shard a CPU\n"
+    "  weftd --listen :80 --threads 4            serve all IPv4 addresses on four shards\n"
+    "  weftd --listen unix:/run/weftd.sock       serve a Unix socket\n"
+    "  weftd --backend epoll                     do without io_uring\n\n"
+    "SIGINT or SIGTERM ends it once running requests are answered; a second one ends it at once.\n"
+    "Exit code: 0 after a clean end, 1 if it could not start, 2 for a wrong command line.";
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  weft::application app{argc, argv, {.name = "weftd", .about = about, .version = WEFT_VERSION, .threads = 0}};
+  // Everything beyond this is shed by the kernel's own limit on open files, with a warning that names it.
+  weft::http::server_options server{.limits = {.connections = 1'000'000}};
+  app.options().option("--listen", server.listen, "Address to serve on", "ADDRESS:PORT");
+  app.options().epilogue(examples);
+  if (const auto code = app.parse()) return *code;
+  app.add<weft::http::server>(server);
+  app.add<weftd::root_page>();
+  app.add<weftd::ping_api>();
+  app.add<weftd::health>();
+  return app.run();
+}

@@ -1,0 +1,29 @@
+// The routes of weftd.
+//
+// Contract: one service a group of routes; each is made per shard and lives on it.
+//
+//   app.add<weftd::ping_api>();
+#pragma once
+
+namespace weft::http {
+class server;
+}
+
+namespace weftd {
+
+/// GET /: what this is and what to try.
+struct root_page {
+  explicit root_page(weft::http::server& http);
+};
+
+/// POST /ping: `{"sequence": 2}` in, the same out.
+struct ping_api {
+  explicit ping_api(weft::http::server& http);
+};
+
+/// GET /healthz: "ok" as long as this shard turns.
+struct health {
+  explicit health(weft::http::server& http);
+};
+
+}  // namespace weftd

@@ -1,0 +1,158 @@
+"""The command line of bench/run."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from harness import html_report, text_report
+from harness.machine import choose_cores, facts
+from harness.runner import measure
+from harness.servers import Subject
+from harness.summary import is_whole, summarise
+from harness.workloads import BASELINE, FULL, QUICK, own_subjects, workloads
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+
+_EPILOG = """\
+A command given with --subject or --echo-subject listens on 127.0.0.1:{port} and stays in the
+foreground, for example
+  bench/run --quick --workload ping --subject "nginx=nginx -c /etc/my.conf -g 'listen {port};'"
+
+Exit status: 0 all was measured without an error; 1 something was missing, failed or answered
+wrongly (the report tells what); 2 wrong command line, or no baseline; 130 interrupted."""
+
+
+def parse_subject(text: str, protocol: str) -> Subject:
+    name, equals, command = text.partition("=")
+    if not name or not equals or "{port}" not in command:
+        raise argparse.ArgumentTypeError(f"'{text}': write NAME=COMMAND with {{port}} in COMMAND")
+    return Subject(name, command, protocol)
+
+
+def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="bench/run",
+        description="Measures weft's servers beside bare servers, pair by pair, on two cores.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--quick", action="store_true", help="fewer and shorter runs, under three "
+                        "minutes in all (so does QUICK=1 in the environment)")  # fmt: skip
+    parser.add_argument("--workload", action="append", metavar="NAME", help="only this; repeatable")
+    parser.add_argument("--pairs", type=int, help="rounds of each workload")
+    parser.add_argument("--seconds", type=float, help="length of a run")
+    parser.add_argument("--only", action="append", metavar="NAME", help="only this server beside "
+                        "the baseline; repeatable")  # fmt: skip
+    parser.add_argument("--subject", action="append", default=[], metavar="NAME=COMMAND",
+                        type=lambda text: parse_subject(text, "http"),
+                        help="one more server for the ping; repeatable")  # fmt: skip
+    parser.add_argument("--echo-subject", action="append", default=[], metavar="NAME=COMMAND",
+                        type=lambda text: parse_subject(text, "echo"),
+                        help="one more server for the echo; repeatable")  # fmt: skip
+    parser.add_argument("--build", type=Path, default=REPOSITORY / "build/release",
+                        help="where the programs are (build/release)")  # fmt: skip
+    parser.add_argument("--out", type=Path, default=REPOSITORY / "bench/out",
+                        help="where report.txt, .json and .html go (bench/out)")  # fmt: skip
+    parser.add_argument("--list", action="store_true", help="names workloads and servers, and ends")
+    options = parser.parse_args(arguments)
+    if options.pairs is not None and options.pairs < 1:
+        parser.error("--pairs: at least 1")
+    if options.seconds is not None and not 0.2 <= options.seconds <= 60:
+        parser.error("--seconds: 0.2 to 60")
+    return options
+
+
+def chosen(options: argparse.Namespace) -> tuple[list, list[Subject]]:
+    """Workloads and subjects after --workload, --pairs, --only and the like."""
+    effort = QUICK if options.quick or os.environ.get("QUICK", "0") not in ("", "0") else FULL
+    if options.seconds:
+        effort = replace(effort, seconds=options.seconds)
+    if options.pairs:
+        effort = replace(effort, pairs=options.pairs, headline_pairs=options.pairs)
+    build = options.build.resolve()
+    works = workloads(effort, build)
+    subjects = own_subjects(build) + options.subject + options.echo_subject
+
+    wrong = set(options.workload or []) - {work.name for work in works}
+    wrong |= set(options.only or []) - {subject.name for subject in subjects}
+    if wrong:
+        raise SystemExit(_complain(f"no such name: {', '.join(sorted(wrong))}; see --list"))
+    if options.workload:
+        works = [work for work in works if work.name in options.workload]
+    if options.only:
+        kept = {
+            BASELINE,
+            *options.only,
+            *(each.name for each in options.subject + options.echo_subject),
+        }
+        subjects = [subject for subject in subjects if subject.name in kept]
+    return works, subjects
+
+
+def _complain(what: str) -> int:
+    print(f"bench/run: {what}", file=sys.stderr)
+    return 2
+
+
+def _tell(what: str) -> None:
+    print(what, file=sys.stderr, flush=True)
+
+
+def write_reports(report: dict, out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "report.txt").write_text(text_report.render(report), encoding="utf-8")
+    (out / "report.html").write_text(html_report.render(report), encoding="utf-8")
+    (out / "report.json").write_text(
+        json.dumps(report, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = parse_arguments(arguments)
+    works, subjects = chosen(options)
+    if options.list:
+        print("workloads:", *(work.name for work in works))
+        print("servers:  ", *dict.fromkeys(subject.name for subject in subjects))
+        return 0
+    for subject in subjects:
+        if subject.name == BASELINE and subject.missing():
+            return _complain(f"{subject.missing()}; `make build` makes it")
+
+    cores = choose_cores(os.sched_getaffinity(0))
+    report = {
+        "machine": facts(REPOSITORY, options.build, cores),
+        "notes": [],
+        "workloads": [],
+    }
+    if cores.shared:
+        report["notes"].append(
+            "one core only: server and generator share it, so the CPU per request is of both, and "
+            "no ratio says anything about the server alone"
+        )
+    # Nothing of ours but the server may run on its core; SIGTERM ends us as Ctrl-C does.
+    os.sched_setaffinity(0, {cores.generator})
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+    interrupted = False
+    for work in works:
+        taking_part = [subject for subject in subjects if subject.protocol == work.protocol]
+        measured = measure(work, taking_part, cores, {os.getpid()}, _tell)
+        report["workloads"].append(summarise(measured))
+        interrupted = measured.problem == "interrupted"
+        if interrupted:
+            report["notes"].append("interrupted: what follows is not all")
+            break
+
+    write_reports(report, options.out)
+    print(text_report.render(report))
+    print(f"  {options.out / 'report.html'}")
+    if interrupted:
+        return 130
+    return 0 if is_whole(report) else 1

@@ -1,0 +1,165 @@
+"""The load generators: how each is called and what its output says."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+BENCH = Path(__file__).resolve().parent.parent
+PING_BODY = '{"sequence": 2}'
+# As long as what ab sends.
+ECHO_MESSAGE = (
+    "GET / HTTP/1.0\r\nConnection: Keep-Alive\r\nHost: 127.0.0.1\r\nUser-Agent: x\r\n\r\n"
+)
+
+
+class Unreadable(Exception):
+    """A generator's output is not what it should be."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one run of a generator says. Latencies are in microseconds."""
+
+    requests: int  # all that were answered, warm-up included: the server worked for each
+    per_second: float
+    p50: float
+    p99: float
+    max: float
+    errors: dict[str, int] = field(default_factory=dict)  # by kind, those that happened
+
+    @property
+    def failed(self) -> int:
+        return sum(self.errors.values())
+
+
+class Generator(Protocol):
+    name: str
+    program: str  # its file, or its name on the path
+    package: str  # where the program comes from
+
+    def command(self, port: int, connections: int) -> list[str]: ...
+    def parse(self, output: str) -> Outcome: ...
+
+
+def _happened(counts: dict[str, int]) -> dict[str, int]:
+    return {kind: count for kind, count in counts.items() if count}
+
+
+@dataclass(frozen=True)
+class WeftBench:
+    """Our own generator: the leanest, so that the server's core is the limit and not the load's."""
+
+    program: str
+    protocol: str  # "http" or "echo"
+    seconds: float
+    warm_up: float
+    name: str = "weft-bench"
+    package: str = "this repository (make build)"
+
+    def command(self, port: int, connections: int) -> list[str]:
+        if self.protocol == "http":
+            what = [f"http://127.0.0.1:{port}/ping", "--data", PING_BODY]
+        else:
+            what = [f"tcp://127.0.0.1:{port}", "--data", ECHO_MESSAGE]
+        how = ["-c", str(connections), "-d", f"{self.seconds}", "-w", f"{self.warm_up}"]
+        return [self.program, "load", *what, *how, "--json", "--quiet"]
+
+    def parse(self, output: str) -> Outcome:
+        return parse_weft_bench(output)
+
+
+@dataclass(frozen=True)
+class Wrk:
+    seconds: float
+    name: str = "wrk"
+    program: str = "wrk"
+    package: str = "wrk"
+
+    def command(self, port: int, connections: int) -> list[str]:
+        load = ["-t1", f"-c{connections}", f"-d{max(1, round(self.seconds))}s", "--latency"]
+        return [self.program, *load, "-s", str(BENCH / "ping.lua"), f"http://127.0.0.1:{port}/ping"]
+
+    def parse(self, output: str) -> Outcome:
+        return parse_wrk(output)
+
+
+@dataclass(frozen=True)
+class Ab:
+    requests: int
+    name: str = "ab"
+    program: str = "ab"
+    package: str = "apache2-utils"
+
+    def command(self, port: int, connections: int) -> list[str]:
+        amount = ["-n", str(self.requests), "-c", str(connections), "-k"]
+        return [self.program, "-q", *amount, f"http://127.0.0.1:{port}/"]
+
+    def parse(self, output: str) -> Outcome:
+        return parse_ab(output)
+
+
+def parse_weft_bench(output: str) -> Outcome:
+    try:
+        said = json.loads(output)
+        errors = {
+            kind: said["errors"][kind] + said["errors_in_warm_up"][kind]
+            for kind in said["errors"]
+            if kind != "total"
+        }
+        latency = said["latency_us"]
+        return Outcome(
+            requests=said["requests_with_warm_up"],
+            per_second=said["requests_per_second"],
+            p50=latency["p50"],
+            p99=latency["p99"],
+            max=latency["max"],
+            errors=_happened({**errors, **said["status"]}),
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise Unreadable(f"weft-bench said {output[-200:]!r}") from error
+
+
+def parse_wrk(output: str) -> Outcome:
+    for line in output.splitlines():
+        if line.startswith("RESULT "):
+            said = json.loads(line.removeprefix("RESULT "))
+            kinds = ("connect", "read", "write", "timeout", "status")
+            return Outcome(
+                requests=said["requests"],
+                per_second=said["requests"] / said["seconds"],
+                p50=said["p50"],
+                p99=said["p99"],
+                max=said["max"],
+                errors=_happened({kind: said[kind] for kind in kinds}),
+            )
+    raise Unreadable(f"wrk said {output[-200:]!r}")
+
+
+def parse_ab(output: str) -> Outcome:
+    """An echo is no HTTP response, so ab calls its status 'Non-2xx': that is no failure here."""
+
+    def figure(pattern: str, missing: float | None = None) -> float:
+        found = re.search(pattern, output, re.MULTILINE)
+        if found:
+            return float(found[1])
+        if missing is None:
+            raise Unreadable(f"ab said {output[-200:]!r}")
+        return missing
+
+    return Outcome(
+        requests=int(figure(r"^Complete requests:\s+(\d+)")),
+        per_second=figure(r"^Requests per second:\s+([\d.]+)"),
+        p50=figure(r"^\s+50%\s+(\d+)") * 1000,
+        p99=figure(r"^\s+99%\s+(\d+)") * 1000,
+        max=figure(r"^\s+100%\s+(\d+)") * 1000,
+        errors=_happened(
+            {
+                "failed": int(figure(r"^Failed requests:\s+(\d+)")),
+                "write": int(figure(r"^Write errors:\s+(\d+)", missing=0)),
+            }
+        ),
+    )

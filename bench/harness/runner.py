@@ -1,0 +1,182 @@
+"""Runs the workloads: every subject in turn, round after round, so that pairs are neighbours."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+
+from harness.cpu import (
+    TICKS_PER_SECOND,
+    process_seconds,
+    read_core,
+    resident_bytes,
+    ticks_of_others,
+    use_between,
+)
+from harness.generators import Generator, Outcome, Unreadable
+from harness.machine import Cores
+from harness.servers import ServerFailed, Subject, check, pinned, running
+from harness.workloads import Workload
+
+GENERATOR_TIMEOUT = 60.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """One generator run against one freshly started server."""
+
+    per_second: float
+    p50_us: float
+    p99_us: float
+    max_us: float
+    cpu_us: float  # of the server's core for a request, softirq included
+    cpu_user_us: float
+    cpu_system_us: float
+    process_us: (
+        float  # CPU time charged to the server's process; blind to what softirqs do outside it
+    )
+    server_core_busy: float  # share
+    generator_core_busy: float
+    resident_bytes: int  # of the server, half-way through the load
+    requests: int
+    errors: dict[str, int]
+    stray_share: float  # of a core, used by processes that have no part in this
+    steal_share: float
+
+
+@dataclass
+class Series:
+    """A subject's runs in one workload, in the order of the rounds; None for a failed one."""
+
+    subject: Subject
+    runs: list[Run | None] = field(default_factory=list)
+    problem: str | None = None  # why runs are missing
+
+    def figures(self, name: str) -> list[float | None]:
+        return [None if run is None else getattr(run, name) for run in self.runs]
+
+    def as_data(self) -> dict:
+        return {
+            "subject": self.subject.name,
+            "command": self.subject.command,
+            "problem": self.problem,
+            "runs": [None if run is None else asdict(run) for run in self.runs],
+        }
+
+
+@dataclass
+class Measured:
+    workload: Workload
+    series: list[Series]  # the baseline first
+    problem: str | None = None  # why the workload was not run at all
+
+
+def generate(
+    generator: Generator, pid: int, port: int, connections: int, core: int
+) -> tuple[Outcome, int]:
+    """Runs the generator to its end: what it says, and the server's memory on the way."""
+    process = subprocess.Popen(
+        generator.command(port, connections),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=pinned(core),
+    )
+    resident = 0
+    try:
+        # ab has no fixed length; half a second is within each run.
+        halfway = getattr(generator, "seconds", 1.0) / 2
+        try:
+            output, complaints = process.communicate(timeout=halfway)
+        except subprocess.TimeoutExpired:
+            resident = resident_bytes(pid)
+            output, complaints = process.communicate(timeout=GENERATOR_TIMEOUT)
+    except subprocess.TimeoutExpired:
+        raise Unreadable(f"{generator.name} did not end in {GENERATOR_TIMEOUT:.0f} s") from None
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+    try:
+        return generator.parse(output), resident or resident_bytes(pid)
+    except Unreadable as error:
+        raise Unreadable(f"{error}; {complaints.strip()[-200:]}") from error
+
+
+def run_once(workload: Workload, subject: Subject, cores: Cores, ours: set[int]) -> Run:
+    with running(subject, cores.server) as (pid, port):
+        check(subject, port)
+        time.sleep(0.05)  # the check's connections are closed by then
+        ours = ours | {pid}
+        others = ticks_of_others(ours)
+        process = process_seconds(pid)
+        server_before, generator_before = read_core(cores.server), read_core(cores.generator)
+        outcome, resident = generate(
+            workload.generator, pid, port, workload.connections, cores.generator
+        )
+        server = use_between(server_before, read_core(cores.server))
+        generator = use_between(generator_before, read_core(cores.generator))
+        process = process_seconds(pid) - process
+        others = max(0, ticks_of_others(ours) - others)
+    if outcome.requests == 0:
+        raise ServerFailed(f"not one reply: {outcome.errors}")
+    micro = 1e6 / outcome.requests
+    return Run(
+        per_second=outcome.per_second,
+        p50_us=outcome.p50,
+        p99_us=outcome.p99,
+        max_us=outcome.max,
+        cpu_us=server.busy * micro,
+        cpu_user_us=server.user * micro,
+        cpu_system_us=server.system * micro,
+        process_us=process * micro,
+        server_core_busy=server.share,
+        generator_core_busy=generator.share,
+        resident_bytes=resident,
+        requests=outcome.requests,
+        errors=outcome.errors,
+        stray_share=others / TICKS_PER_SECOND / server.wall,
+        steal_share=server.steal / server.wall,
+    )
+
+
+def measure(
+    workload: Workload,
+    subjects: Sequence[Subject],
+    cores: Cores,
+    ours: set[int],
+    tell: Callable[[str], None],
+) -> Measured:
+    measured = Measured(workload, [Series(subject) for subject in subjects])
+    if not shutil.which(workload.generator.program):
+        measured.problem = (
+            f"{workload.generator.program} is not there; it is of {workload.generator.package}"
+        )
+        return measured
+    for series in measured.series:
+        series.problem = series.subject.missing()
+    try:
+        for round_ in range(workload.pairs):
+            tell(
+                f"{workload.name} c={workload.connections}: round {round_ + 1} of {workload.pairs}"
+            )
+            for series in measured.series:
+                series.runs.append(_run_or_note(workload, series, cores, ours))
+    except KeyboardInterrupt:
+        measured.problem = "interrupted"
+    return measured
+
+
+def _run_or_note(workload: Workload, series: Series, cores: Cores, ours: set[int]) -> Run | None:
+    """A subject that failed once is not tried again: it would fail again, at length."""
+    if series.problem is not None:
+        return None
+    try:
+        return run_once(workload, series.subject, cores, ours)
+    except (ServerFailed, Unreadable) as error:
+        series.problem = str(error)
+        return None

@@ -1,0 +1,171 @@
+"""Servers under test: start on a free port and a core of their own, check, always end."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import http.client
+import json
+import os
+import random
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+START_TIMEOUT = 10.0
+STOP_TIMEOUT = 5.0
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None)
+
+
+class ServerFailed(Exception):
+    """A server did not start, died, or gave a wrong answer."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A server to measure. `command` is as in a shell, with {port} where the port goes."""
+
+    name: str
+    command: str
+    protocol: str  # "http" or "echo"
+
+    def arguments(self, port: int) -> list[str]:
+        return [word.replace("{port}", str(port)) for word in shlex.split(self.command)]
+
+    def missing(self) -> str | None:
+        """Why it cannot be run, if so."""
+        program = self.arguments(0)[0]
+        if shutil.which(program):
+            return None
+        return f"{program} is not there" if "/" in program else f"{program} is not installed"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def pinned(core: int):
+    """For Popen's preexec_fn: run on `core`, and die with this process however it ends."""
+
+    def prepare() -> None:
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        os.sched_setaffinity(0, {core})
+
+    return prepare
+
+
+@contextlib.contextmanager
+def running(subject: Subject, core: int) -> Iterator[tuple[int, int]]:
+    """Gives (pid, port) of the server once it listens; ends it, and only it, on leaving."""
+    port = free_port()
+    with tempfile.TemporaryFile("w+") as log:
+        process = subprocess.Popen(
+            subject.arguments(port),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            preexec_fn=pinned(core),
+        )
+        try:
+            _await_listening(process, port)
+            yield process.pid, port
+            if process.poll() is not None:
+                raise ServerFailed(f"{subject.name} died with status {process.returncode}")
+        except ServerFailed as error:
+            log.seek(0)
+            said = log.read()[-500:].strip()
+            raise ServerFailed(f"{error}; it said: {said}" if said else str(error)) from None
+        finally:
+            _end(process)
+
+
+def _await_listening(process: subprocess.Popen, port: int) -> None:
+    deadline = time.monotonic() + START_TIMEOUT
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise ServerFailed(f"ended with status {process.returncode} instead of listening")
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.01)
+    raise ServerFailed(f"does not listen on 127.0.0.1:{port} after {START_TIMEOUT:.0f} s")
+
+
+def _end(process: subprocess.Popen) -> None:
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(STOP_TIMEOUT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+    process.wait()
+
+
+def check(subject: Subject, port: int) -> None:
+    """Raises ServerFailed unless the server does what will be timed."""
+    try:
+        if subject.protocol == "http":
+            _check_ping(port)
+        else:
+            _check_echo(port)
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise ServerFailed(f"wrong answer: {error or type(error).__name__}") from error
+
+
+def _check_ping(port: int) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    with contextlib.closing(connection):
+        for sequence in (2, 7_000_000_000):  # both on one connection: keep-alive is timed too
+            connection.request(
+                "POST",
+                "/ping",
+                json.dumps({"sequence": sequence}),
+                {"Content-Type": "application/json"},
+            )
+            response = connection.getresponse()
+            body = response.read()
+            kind = response.getheader("Content-Type", "")
+            if response.status != 200 or not kind.startswith("application/json"):
+                raise ValueError(f"status {response.status}, Content-Type {kind!r}")
+            if json.loads(body) != {"sequence": sequence}:
+                raise ValueError(f"{body[:80]!r} for sequence {sequence}")
+            if response.will_close:
+                raise ValueError("the connection is not kept")
+
+
+def _check_echo(port: int) -> None:
+    big = random.Random(1).randbytes(300_000)  # more than a socket's buffers: cut into many
+    with socket.create_connection(("127.0.0.1", port), 5) as connection:
+        for message in (b"hello", big):
+            sender = threading.Thread(target=_send_quietly, args=(connection, message))
+            sender.start()
+            try:
+                back = _receive(connection, len(message))
+            finally:
+                sender.join()  # ends by the socket's time-out at the latest
+            if back != message:
+                raise ValueError(f"{len(message)} bytes came back changed")
+
+
+def _send_quietly(connection: socket.socket, message: bytes) -> None:
+    with contextlib.suppress(OSError):
+        connection.sendall(message)
+
+
+def _receive(connection: socket.socket, size: int) -> bytes:
+    received = bytearray()
+    while len(received) < size:
+        piece = connection.recv(65536)
+        if not piece:
+            raise ValueError(f"closed after {len(received)} of {size} bytes")
+        received += piece
+    return bytes(received)

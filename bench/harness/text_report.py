@@ -1,0 +1,99 @@
+"""The report for a terminal."""
+
+from __future__ import annotations
+
+
+def time_text(microseconds: float | None) -> str:
+    if microseconds is None:
+        return "–"
+    if microseconds < 1000:
+        return f"{microseconds:.0f} µs"
+    return f"{microseconds / 1000:.2f} ms" if microseconds < 1e6 else f"{microseconds / 1e6:.2f} s"
+
+
+def bytes_text(count: float | None) -> str:
+    return "–" if count is None else f"{count / 1024 / 1024:.1f} MB"
+
+
+def ratio_text(ratio: dict | None) -> str:
+    return "–" if ratio is None else f"{ratio['median']:.3f}"
+
+
+def spread_text(ratio: dict | None) -> str:
+    """The middle half of the pairs."""
+    return "–" if ratio is None else f"{ratio['low']:.2f}–{ratio['high']:.2f}"
+
+
+def errors_text(errors: dict[str, int]) -> str:
+    return ", ".join(f"{count} {kind}" for kind, count in errors.items()) or "0"
+
+
+def number_text(value: float | None, decimals: int = 0) -> str:
+    return "–" if value is None else f"{value:,.{decimals}f}"
+
+
+COLUMNS = ("server", "CPU µs/req", "ratio", "spread", "user", "sys", "process", "ratio",
+           "req/s", "ratio",
+           "p50", "p99", "max", "RSS", "errors")  # fmt: skip
+
+
+def row(series: dict) -> list[str]:
+    median = series["median"]
+    return [
+        series["subject"],
+        number_text(median["cpu_us"], 2),
+        ratio_text(series["cpu_ratio"]),
+        spread_text(series["cpu_ratio"]),
+        number_text(median["cpu_user_us"], 2),
+        number_text(median["cpu_system_us"], 2),
+        number_text(median["process_us"], 2),
+        ratio_text(series["process_ratio"]),
+        number_text(median["per_second"]),
+        ratio_text(series["rate_ratio"]),
+        time_text(median["p50_us"]),
+        time_text(median["p99_us"]),
+        time_text(median["max_us"]),
+        bytes_text(median["resident_bytes"]),
+        errors_text(series["errors"]),
+    ]
+
+
+def table(rows: list[list[str]]) -> list[str]:
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if index == 0 else cell.rjust(width)
+            for index, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        ).rstrip()
+        for cells in rows
+    ]
+
+
+def heading(workload: dict) -> str:
+    pairs = max((len(series["runs"]) for series in workload["series"]), default=0)
+    return f"{workload['title']}, {workload['connections']} connections, {pairs} rounds"
+
+
+def render(report: dict) -> str:
+    lines = ["weft benchmark", ""]
+    lines += [f"  {name:<10} {value}" for name, value in report["machine"].items()]
+    lines += [f"  note       {note}" for note in report["notes"]]
+    lines += [
+        "",
+        "  CPU µs/req: what one request costs the server's core, kernel and softirq included.",
+        "  process: the same as charged to the server's process, blind to softirqs outside it.",
+        "  Ratios are to the first row: the median of the rounds' ratios; spread: the middle half.",
+    ]
+    for workload in report["workloads"]:
+        lines += ["", heading(workload)]
+        if any(series["runs"] for series in workload["series"]):
+            lines += ["  " + line for line in table(
+                [list(COLUMNS), *(row(series) for series in workload["series"])]
+            )]  # fmt: skip
+        if workload["problem"]:
+            lines.append(f"  NOT COMPLETE: {workload['problem']}")
+        for series in workload["series"]:
+            if series["problem"]:
+                lines.append(f"  {series['subject']}: NOT MEASURED: {series['problem']}")
+        lines += [f"  note: {note}" for note in workload["notes"]]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,131 @@
+"""What a reader of the report gets to see, above all when something is missing or wrong."""
+
+import json
+import xml.etree.ElementTree as xml
+
+import pytest
+from harness import cli, html_report, text_report
+from harness.generators import WeftBench
+from harness.runner import Measured, Run, Series
+from harness.servers import Subject
+from harness.summary import is_whole, summarise
+from harness.workloads import Workload
+
+
+def run_of(cpu_us, **others):
+    figures = {
+        "per_second": 1e6 / cpu_us, "p50_us": 900.0, "p99_us": 2500.0, "max_us": 1.5e6,
+        "cpu_us": cpu_us, "cpu_user_us": cpu_us * 0.1, "cpu_system_us": cpu_us * 0.9,
+        "process_us": cpu_us, "server_core_busy": 0.99, "generator_core_busy": 0.8,
+        "resident_bytes": 3 << 20, "requests": 100_000, "errors": {},
+        "stray_share": 0.01, "steal_share": 0.0,
+    }  # fmt: skip
+    return Run(**{**figures, **others})
+
+
+def a_report(**second_run):
+    workload = Workload("ping", "POST /ping", "http", WeftBench("/b/wb", "http", 1, 0.2), 400, 2)
+    series = [
+        Series(Subject("ceil_epoll", "a {port}", "http"), [run_of(5.0), run_of(10.0)]),
+        Series(Subject("ours<&>", "b {port}", "http"), [run_of(5.5), run_of(11.0, **second_run)]),
+        Series(Subject("gone", "/no/such {port}", "http"), [None, None], "/no/such is not there"),
+    ]
+    return {
+        "machine": {"processor": "a <fast> one"},
+        "notes": [],
+        "workloads": [summarise(Measured(workload, series))],
+    }
+
+
+def test_ratios_and_medians():
+    baseline, ours, gone = a_report()["workloads"][0]["series"]
+    assert baseline["is_baseline"] and not ours["is_baseline"]
+    assert baseline["cpu_ratio"]["median"] == 1.0
+    assert ours["cpu_ratio"]["median"] == pytest.approx(1.1)
+    assert ours["rate_ratio"]["median"] == pytest.approx(1 / 1.1)
+    assert ours["median"]["cpu_us"] == pytest.approx(8.25)
+    assert gone["cpu_ratio"] is None
+
+
+def test_text_names_what_is_missing_and_lines_up():
+    text = text_report.render(a_report())
+    assert "gone: NOT MEASURED: /no/such is not there" in text
+    rows = [line for line in text.splitlines() if line.startswith(("  ceil_epoll", "  ours"))]
+    assert len({len(row) for row in rows}) == 1
+    assert "1.100" in rows[1]
+    assert "900 µs" in rows[1] and "2.50 ms" in rows[1] and "1.50 s" in rows[1]
+
+
+def test_html_is_well_formed_self_contained_and_escaped():
+    page = html_report.render(a_report())
+    assert "ours&lt;&amp;&gt;" in page and "ours<" not in page
+    assert "a &lt;fast&gt; one" in page
+    for outside in ("<script", "src=", "<link", "@import", "url("):
+        assert outside not in page
+    for start in range(page.count("<svg")):
+        svg = page.split("<svg")[start + 1].split("</svg>")[0]
+        drawn = xml.fromstring(f"<svg{svg}</svg>")
+        assert len(drawn.findall(".//circle")) == 4  # a dot for each of two runs of two servers
+        width, height = map(float, drawn.get("viewBox").split()[2:])
+        for box in drawn.findall(".//rect"):
+            assert float(box.get("x")) + float(box.get("width")) <= width
+            assert float(box.get("y")) + float(box.get("height")) <= height
+    assert "not measured" in page
+
+
+def test_the_command_is_shown_without_paths_and_control_characters():
+    command = a_report()["workloads"][0]["command"]
+    assert command.startswith('wb load http://127.0.0.1:PORT/ping --data "{\\"sequence\\": 2}"')
+
+
+def test_only_a_clean_report_is_whole():
+    report = a_report()
+    assert not is_whole(report)  # `gone` is missing
+    del report["workloads"][0]["series"][2]
+    assert is_whole(report)
+    report["workloads"][0]["series"][1]["errors"] = {"reset": 1}
+    assert not is_whole(report)
+    report = a_report()
+    del report["workloads"][0]["series"][2]
+    report["workloads"][0]["problem"] = "interrupted"
+    assert not is_whole(report)
+
+
+def test_errors_of_all_runs_are_added_and_shown():
+    report = a_report(errors={"reset": 3})
+    assert report["workloads"][0]["series"][1]["errors"] == {"reset": 3}
+    assert "3 reset" in text_report.render(report)
+    assert "3 reset" in html_report.render(report)
+
+
+def test_a_noisy_machine_is_told():
+    assert a_report()["workloads"][0]["notes"] == []
+    (note,) = a_report(stray_share=0.5)["workloads"][0]["notes"]
+    assert "1 of 4 runs" in note and "0.50 of a core" in note
+    (note,) = a_report(steal_share=0.1)["workloads"][0]["notes"]
+    assert "10 %" in note
+
+
+def test_a_full_generator_is_told():
+    workload = Workload("w", "W", "http", WeftBench("wb", "http", 1, 0.2), 400, 1)
+    full = run_of(5.0, generator_core_busy=1.0, server_core_busy=0.5)
+    series = Series(Subject("a", "a {port}", "http"), [full, full])
+    (note,) = summarise(Measured(workload, [series]))["notes"]
+    assert "the generator's core is full" in note
+    series.runs.append(run_of(5.0))  # one that the server limited
+    assert summarise(Measured(workload, [series]))["notes"] == []
+
+
+def test_reports_are_written(tmp_path):
+    cli.write_reports(a_report(), tmp_path / "new")
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [
+        "report.html",
+        "report.json",
+        "report.txt",
+    ]
+    assert json.loads((tmp_path / "new/report.json").read_text()) == a_report()
+
+
+def test_scale_has_four_to_eight_steps():
+    for largest in (0.03, 0.9, 1, 4.2, 7.99, 8, 8.01, 14.6, 99, 1234):
+        assert 1.5 < largest / html_report._nice_step(largest) <= 8, largest

@@ -1,0 +1,257 @@
+#include <weft/http/connection.hpp>
+
+#include <exception>
+#include <format>
+#include <optional>
+#include <utility>
+
+#include <weft/base/log.hpp>
+#include <weft/coro/frame_pool.hpp>
+#include <weft/http/chunked_decoder.hpp>
+#include <weft/http/exchange.hpp>
+#include <weft/http/problem.hpp>
+#include <weft/http/request.hpp>
+#include <weft/http/reply_head.hpp>
+#include <weft/http/target.hpp>
+
+namespace weft::http {
+namespace {
+
+constexpr std::string_view continue_line = "HTTP/1.1 100 Continue\r\n\r\n";
+
+/// How long, and how much, a refused client may go on sending before the connection is cut.
+constexpr duration linger_time = std::chrono::seconds{2};
+constexpr std::size_t linger_bytes = 256 * 1024;
+
+}  // namespace
+
+/// The request under way. Drawn from the pool when bytes come and given back when they are used up, so that an idle
+/// connection does without its two kilobytes.
+struct connection::active {
+  static void* operator new(std::size_t size_bytes) { return frame_pool::allocate(size_bytes); }
+  static void operator delete(void* memory, std::size_t size_bytes) noexcept {
+    frame_pool::deallocate(memory, size_bytes);
+  }
+
+  parsed_head head;
+  route_match match;
+  std::size_t body_bytes = 0;  // on the wire
+  std::string_view body;
+  std::string decoded;     // the body, where that was chunked
+  std::string normalized;  // the path, where that was not in normal form
+  std::string_view path;
+  std::optional<request> asked;
+  std::optional<exchange> reply;
+};
+
+connection::connection(connection_host& host, event_loop& loop, net::tcp_stream stream, const environment& parent) noexcept
+    : lazy_timer{loop, &on_timeout},
+      host_{host},
+      loop_{loop},
+      stream_{std::move(stream)},
+      stop_{parent.stop},
+      env_{.stop = stop_.token(), .until = parent.until, .runs_on = parent.runs_on} {
+  ++host_.open;
+}
+
+connection::~connection() { --host_.open; }
+
+void* connection::operator new(std::size_t size_bytes) { return frame_pool::allocate(size_bytes); }
+
+void connection::operator delete(void* memory, std::size_t size_bytes) noexcept {
+  frame_pool::deallocate(memory, size_bytes);
+}
+
+task<void> connection::run(std::unique_ptr<connection> self) {
+  connection& c = *self;
+  while (c.keep_) {
+    c.set_read_deadline();
+    auto bytes = co_await c.stream_.read();
+    if (!bytes) break;
+    c.input_.append(std::move(*bytes));
+    const auto work = std::make_unique<active>();
+    while (c.next_request(*work)) {
+      if (!c.body_has_come(*work) && !co_await c.receive_body(*work)) break;
+      c.call_handler(*work);
+      if (work->reply->work) co_await c.finish_handler(*work);
+      c.complete(*work);
+    }
+    if (!co_await c.stream_.drain()) break;
+  }
+  if (c.timed_out_ && c.head_is_late_) c.refuse(status::request_timeout, "the request's head took too long");
+  if (c.refused_) co_await c.linger();
+}
+
+void connection::set_read_deadline() noexcept {
+  const bool first = answered_ == 0;
+  if (input_.empty()) {
+    set(loop_.now() + (first ? host_.limits.header_timeout : host_.limits.keep_alive_timeout));
+  } else if (!std::exchange(head_is_late_, true)) {
+    // Counted from the first byte, so that sending one a second does not keep a connection.
+    set(loop_.now() + host_.limits.header_timeout);
+  }
+}
+
+void connection::on_timeout(lazy_timer& self) noexcept {
+  auto& c = static_cast<connection&>(self);
+  c.timed_out_ = true;
+  c.stop_.request_stop();
+}
+
+bool connection::next_request(active& work) {
+  if (!keep_ || input_.empty()) return false;
+  parsed_head& head = work.head;
+  switch (parser_.parse(input_.text(), head, host_.limits)) {
+    case parse_status::incomplete: return false;
+    case parse_status::failed: {
+      const protocol_fault why = parser_.fault();
+      refuse(why.code, why.reason);
+      return false;
+    }
+    case parse_status::complete: break;
+  }
+  head_is_late_ = false;
+  if (head.content_length().value_or(0) > host_.limits.body_bytes) {
+    refuse(status::content_too_large, "the body is longer than this server takes");
+    return false;
+  }
+  return true;
+}
+
+bool connection::body_has_come(active& work) {
+  const parsed_head& head = work.head;
+  if (head.chunked()) return false;
+  const std::string_view received = input_.text().substr(head.size_bytes());
+  work.body_bytes = head.content_length().value_or(0);
+  if (received.size() < work.body_bytes) return false;
+  work.body = received.substr(0, work.body_bytes);
+  return true;
+}
+
+task<bool> connection::receive_more(active& work, duration patience) {
+  set(loop_.now() + patience);
+  auto bytes = co_await stream_.read();
+  if (!bytes) {
+    if (timed_out_) refuse(status::request_timeout, "the request's body took too long");
+    keep_ = false;
+    co_return false;
+  }
+  input_.append(std::move(*bytes));
+  work.head.rebase(input_.text().data());
+  co_return true;
+}
+
+task<bool> connection::receive_body(active& work) {
+  const parsed_head& head = work.head;
+  if (head.expect_continue() && input_.text().size() == head.size_bytes())
+    if (!co_await stream_.write(continue_line)) co_return false;
+  if (head.chunked()) co_return co_await receive_chunked_body(work);
+  input_.reserve(head.size_bytes() + work.body_bytes);
+  while (!body_has_come(work))
+    if (!co_await receive_more(work, host_.limits.body_idle_timeout)) co_return false;
+  co_return true;
+}
+
+task<bool> connection::receive_chunked_body(active& work) {
+  const parsed_head& head = work.head;
+  chunked_decoder decoder;
+  for (;;) {
+    const std::string_view fresh = input_.text().substr(head.size_bytes() + work.body_bytes);
+    const chunked_progress progress = decoder.decode(fresh, work.decoded, host_.limits);
+    work.body_bytes += progress.consumed_bytes;
+    if (progress.status == chunked_status::complete) break;
+    if (progress.status == chunked_status::failed) {
+      const protocol_fault why = decoder.fault();
+      refuse(why.code, why.reason);
+      co_return false;
+    }
+    if (!co_await receive_more(work, host_.limits.body_idle_timeout)) co_return false;
+  }
+  work.body = work.decoded;
+  co_return true;
+}
+
+void connection::call_handler(active& work) noexcept {
+  const parsed_head& head = work.head;
+  ++host_.requests;
+  try {
+    work.path = head.path_needs_normalizing() ? normalize_path(head.path(), work.normalized) : head.path();
+    work.match = host_.routes.find(head.method(), work.path);
+    work.asked.emplace(head, work.path, work.match, work.body);
+    work.reply.emplace(*work.asked, stream_, host_.date(), keeps_alive(head));
+    host_.dispatch(head, work.match, *work.reply);
+  } catch (...) {
+    report_exception(work);
+  }
+}
+
+bool connection::keeps_alive(const parsed_head& head) const noexcept {
+  const std::uint32_t most = host_.limits.requests_per_connection;
+  const bool last = most != 0 && answered_ + 1 >= most;
+  return head.keep_alive() && !last && !env_.stop.stop_requested();
+}
+
+task<void> connection::finish_handler(active& work) {
+  set(time_point::max());
+  try {
+    co_await std::move(*work.reply->work);
+  } catch (...) {
+    report_exception(work);
+  }
+}
+
+void connection::report_exception(active& work) noexcept {
+  std::string what = "an exception of unknown type";
+  try {
+    throw;
+  } catch (const std::exception& known) {
+    what = known.what();
+  } catch (...) {  // NOLINT(bugprone-empty-catch): what stands above is all there is to say
+  }
+  log::error(std::format("handler of {} {} threw: {}", to_string(work.head.method()), work.path, what));
+  if (!work.reply->replied()) work.reply->reply_problem(status::internal_server_error, {});
+}
+
+void connection::complete(active& work) {
+  exchange& reply = *work.reply;
+  if (!reply.replied()) {
+    log::error(std::format("handler of {} {} gave no reply", to_string(work.head.method()), work.path));
+    reply.reply_problem(status::internal_server_error, {});
+  }
+  ++answered_;
+  keep_ = reply.keep_alive();
+  input_.consume(work.head.size_bytes() + work.body_bytes);
+  parser_.reset();
+  work.reply.reset();
+  work.body_bytes = 0;
+  if (!work.decoded.empty()) work.decoded.clear();
+}
+
+void connection::refuse(status code, std::string_view reason) {
+  keep_ = false;
+  refused_ = true;
+  std::string body;
+  write_problem({.status = code, .detail = reason}, body);
+  const reply_head head{.code = code,
+                        .date = host_.date(),
+                        .content_type = problem_content_type,
+                        .content_length = body.size(),
+                        .connection = connection_field::close};
+  head.write(stream_.prepare(head.size_bytes()).data());
+  stream_.commit(head.size_bytes());
+  stream_.append(std::move(body));
+}
+
+/// Closing with bytes unread makes the kernel reset the connection, and the client may never see why it was refused: so
+/// what it still sends is read and dropped for a while (RFC 9112 section 9.6).
+task<void> connection::linger() {
+  if (!co_await stream_.shutdown()) co_return;
+  set(loop_.now() + linger_time);
+  for (std::size_t dropped = 0; dropped < linger_bytes;) {
+    const auto bytes = co_await stream_.read();
+    if (!bytes) co_return;
+    dropped += bytes->size();
+  }
+}
+
+}  // namespace weft::http

@@ -1,0 +1,98 @@
+// One client's connection: reads requests, has them answered, keeps time.
+//
+// Contract: internal to http. Made by the server for an accepted stream, spawned into its scope, and gone when run() ends.
+// While no request is under way it holds no buffer and no request object. Its timer is lazy: a keep-alive request touches
+// none. A stop request ends an idle connection at once and a busy one after its reply.
+//
+//   auto client = std::make_unique<connection>(host, loop, std::move(stream), workers.inherited());
+//   const environment& env = client->env();
+//   workers.spawn_in(env, connection::run(std::move(client)));
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include <weft/coro/environment.hpp>
+#include <weft/coro/task.hpp>
+#include <weft/http/input_buffer.hpp>
+#include <weft/http/limits.hpp>
+#include <weft/http/request_parser.hpp>
+#include <weft/http/router.hpp>
+#include <weft/loop/lazy_timer.hpp>
+#include <weft/net/tcp_stream.hpp>
+
+namespace weft::http {
+
+class exchange;
+
+/// What the connections of a server share.
+class connection_host {
+ public:
+  explicit connection_host(const http::limits& bounds) noexcept : limits{bounds} {}
+  /// Calls the handler that was found, or replies that there is none.
+  virtual void dispatch(const parsed_head& head, const route_match& match, exchange& e) = 0;
+  /// The Date field's value now.
+  [[nodiscard]] virtual std::string_view date() noexcept = 0;
+
+  const http::limits limits;
+  router routes;
+  std::size_t open = 0;
+  std::uint64_t requests = 0;
+
+ protected:
+  ~connection_host() = default;
+};
+
+class connection final : private lazy_timer {
+ public:
+  connection(connection_host& host, event_loop& loop, net::tcp_stream stream, const environment& parent) noexcept;
+  connection(const connection&) = delete;
+  connection& operator=(const connection&) = delete;
+  ~connection();
+  static void* operator new(std::size_t size_bytes);
+  static void operator delete(void* memory, std::size_t size_bytes) noexcept;
+
+  [[nodiscard]] const environment& env() const noexcept { return env_; }
+
+  /// Serves until the connection ends, then deletes it.
+  [[nodiscard]] static task<void> run(std::unique_ptr<connection> self);
+
+ private:
+  struct active;
+
+  /// True: the next request has its head, in `work`. False: its bytes have not all come, or it was refused.
+  [[nodiscard]] bool next_request(active& work);
+  [[nodiscard]] bool body_has_come(active& work);
+  task<bool> receive_body(active& work);
+  task<bool> receive_chunked_body(active& work);
+  /// More bytes, before `patience` is over. False: there will be none.
+  task<bool> receive_more(active& work, duration patience);
+  /// Calls the handler, which replies, or leaves its task in the exchange.
+  void call_handler(active& work) noexcept;
+  [[nodiscard]] bool keeps_alive(const parsed_head& head) const noexcept;
+  task<void> finish_handler(active& work);
+  void report_exception(active& work) noexcept;
+  void complete(active& work);
+
+  void set_read_deadline() noexcept;
+  void refuse(status code, std::string_view reason);
+  task<void> linger();
+  static void on_timeout(lazy_timer& self) noexcept;
+
+  connection_host& host_;
+  event_loop& loop_;
+  net::tcp_stream stream_;
+  input_buffer input_;
+  request_parser parser_;
+  stop_source stop_;
+  environment env_;
+  std::uint32_t answered_ = 0;
+  bool keep_ = true;
+  bool refused_ = false;
+  bool timed_out_ = false;
+  bool head_is_late_ = false;  // some of a head has come: its deadline runs
+};
+
+}  // namespace weft::http

@@ -1,0 +1,85 @@
+#include <weft/http/exchange.hpp>
+
+#include <format>
+#include <utility>
+
+#include <weft/http/problem.hpp>
+#include <weft/http/reply_head.hpp>
+#include <weft/json/error.hpp>
+#include <weft/net/tcp_stream.hpp>
+
+namespace weft::http {
+namespace {
+
+/// Bodies up to this size are copied behind their head; larger ones are sent from where they are.
+constexpr std::size_t copied_body_bytes = 2048;
+
+status status_of(error why) noexcept {
+  switch (why.code()) {
+    case errc::not_found: return status::not_found;
+    case errc::invalid_argument: return status::bad_request;
+    case errc::limit_exceeded: return status::content_too_large;
+    case errc::timed_out: return status::gateway_timeout;
+    case errc::cancelled:
+    case errc::exhausted:
+    case errc::unavailable: return status::service_unavailable;
+    case errc::unsupported: return status::not_implemented;
+    default: return status::internal_server_error;
+  }
+}
+
+}  // namespace
+
+std::string& exchange::scratch() noexcept {
+  thread_local std::string text;
+  return text;
+}
+
+connection_field exchange::connection() const noexcept {
+  if (!keep_alive_) return connection_field::close;
+  return request_.minor_version() == 0 ? connection_field::keep_alive : connection_field::none;
+}
+
+void exchange::reply(status code, std::string_view content_type, std::string_view body, std::string_view fields) {
+  if (std::exchange(replied_, true)) return;
+  const reply_head head{.code = code,
+                        .date = date_,
+                        .content_type = content_type,
+                        .content_length = body.size(),
+                        .fields = fields,
+                        .connection = connection()};
+  if (request_.method() == method::head || is_bodiless(code)) body = {};
+  const std::size_t head_bytes = head.size_bytes();
+  const bool together = body.size() <= copied_body_bytes;
+  char* out = stream_.prepare(head_bytes + (together ? body.size() : 0)).data();
+  out = head.write(out);
+  if (together) {
+    body.copy(out, body.size());
+    stream_.commit(head_bytes + body.size());
+  } else {
+    stream_.commit(head_bytes);
+    stream_.append(std::string{body});
+  }
+}
+
+void exchange::reply(response&& answer) {
+  reply(answer.code(), answer.content_type(), answer.body(), answer.fields());
+}
+
+void exchange::reply(error why) {
+  write_problem({.status = status_of(why), .detail = why.message()}, scratch());
+  reply(status_of(why), problem_content_type, scratch());
+}
+
+void exchange::reply(const json::error& why) {
+  const std::string path{why.path.view()};
+  write_problem({.status = status::bad_request, .detail = why.what, .offset = why.offset, .path = path}, scratch());
+  reply(status::bad_request, problem_content_type, scratch());
+}
+
+void exchange::reply_problem(status code, std::string_view detail, std::string_view fields) {
+  write_problem({.status = code, .detail = detail}, scratch());
+  reply(code, problem_content_type, scratch(), fields);
+}
+
+}  // namespace weft::http

@@ -1,0 +1,72 @@
+// One request being answered: what handlers read from and reply to.
+//
+// Contract: made by the connection for each request and gone when its reply is queued. Exactly one reply is sent; a handler
+// that gave none is answered for with 500. Replies are written into the connection's send queue, so that those to
+// pipelined requests leave together. A handler that must wait leaves its task in `work`. One shard.
+//
+//   void hello(http::exchange& e) { e.reply(http::status::ok, "text/plain", "hello\n"); }
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <weft/base/error.hpp>
+#include <weft/coro/task.hpp>
+#include <weft/http/reply_head.hpp>
+#include <weft/http/request.hpp>
+#include <weft/http/response.hpp>
+#include <weft/http/status.hpp>
+
+namespace weft::net {
+class tcp_stream;
+}
+
+namespace weft::json {
+struct error;
+}
+
+namespace weft::http {
+
+class exchange {
+ public:
+  exchange(const http::request& asked, net::tcp_stream& stream, std::string_view date, bool keep_alive) noexcept
+      : request_{asked}, stream_{stream}, date_{date}, keep_alive_{keep_alive} {}
+  exchange(const exchange&) = delete;
+  exchange& operator=(const exchange&) = delete;
+
+  [[nodiscard]] const http::request& request() const noexcept { return request_; }
+
+  /// `fields` are further header lines, each with its line end.
+  void reply(status code, std::string_view content_type, std::string_view body, std::string_view fields = {});
+  void reply(response&& answer);
+  /// A problem document (RFC 9457) for a failed operation; the error's code chooses the status.
+  void reply(error why);
+  /// 400 with where and why the body is not the JSON that was expected.
+  void reply(const json::error& why);
+
+  /// A problem document (RFC 9457) that says what was wrong with the request.
+  void reply_problem(status code, std::string_view detail, std::string_view fields = {});
+
+  [[nodiscard]] bool replied() const noexcept { return replied_; }
+  /// Whether the connection is kept after the reply.
+  [[nodiscard]] bool keep_alive() const noexcept { return keep_alive_; }
+  void close_after_reply() noexcept { keep_alive_ = false; }
+
+  /// What is left to do, for a handler that waits.
+  std::optional<task<void>> work;
+
+  /// Room for a body that is written just before its reply; kept, so that a warm request allocates nothing.
+  [[nodiscard]] static std::string& scratch() noexcept;
+
+ private:
+  [[nodiscard]] connection_field connection() const noexcept;
+
+  const http::request& request_;
+  net::tcp_stream& stream_;
+  std::string_view date_;
+  bool keep_alive_;
+  bool replied_ = false;
+};
+
+}  // namespace weft::http

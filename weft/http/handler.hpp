@@ -1,0 +1,160 @@
+// Turns what users write into what the server calls.
+//
+// Contract: a handler is any callable whose parameters are, in any order, at most one `const http::request&` and at most one
+// aggregate or container, which is read from the JSON body (a bad body is answered with 400 and never reaches the
+// handler). It returns what to reply, or a task of it:
+//   http::response      as it is                     void             204
+//   std::string, text   200, text/plain              result<R>        R, or a problem document for the error
+//   anything else       200, application/json
+// Parameters of tasks are kept until the task has ended.
+//
+//   http.post("/ping", [](ping p) { return p; });
+//   http.get("/users/{id}", [](const http::request& r) -> task<result<user>> { ... });
+#pragma once
+
+#include <concepts>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <weft/base/result.hpp>
+#include <weft/base/unique_function.hpp>
+#include <weft/coro/task.hpp>
+#include <weft/http/exchange.hpp>
+#include <weft/json/read.hpp>
+#include <weft/json/write.hpp>
+
+namespace weft::http {
+
+using handler = unique_function<void(exchange&)>;
+
+namespace detail {
+
+template <class... A>
+struct parameters {};
+
+template <class F>
+struct signature : signature<decltype(&F::operator())> {};
+template <class R, class... A>
+struct signature<R (*)(A...)> {
+  using arguments = parameters<A...>;
+  using type = R;
+};
+template <class R, class... A>
+struct signature<R (*)(A...) noexcept> : signature<R (*)(A...)> {};
+template <class R, class C, class... A>
+struct signature<R (C::*)(A...)> : signature<R (*)(A...)> {};
+template <class R, class C, class... A>
+struct signature<R (C::*)(A...) const> : signature<R (*)(A...)> {};
+template <class R, class C, class... A>
+struct signature<R (C::*)(A...) noexcept> : signature<R (*)(A...)> {};
+template <class R, class C, class... A>
+struct signature<R (C::*)(A...) const noexcept> : signature<R (*)(A...)> {};
+
+template <class A>
+inline constexpr bool is_request = std::same_as<std::remove_cvref_t<A>, request>;
+
+/// The one parameter that is read from the body; void if there is none.
+template <class... A>
+struct body_of {
+  using type = void;
+};
+template <class First, class... Rest>
+struct body_of<First, Rest...> {
+  using later = typename body_of<Rest...>::type;
+  static_assert(is_request<First> || std::is_void_v<later>,
+                "a handler takes one body: put what you need into one aggregate");
+  using type = std::conditional_t<is_request<First>, later, std::remove_cvref_t<First>>;
+};
+
+template <class T>
+inline constexpr bool is_task = false;
+template <class T>
+inline constexpr bool is_task<task<T>> = true;
+template <class T>
+inline constexpr bool is_result = false;
+template <class T>
+inline constexpr bool is_result<result<T>> = true;
+
+template <class R>
+void reply_with(exchange& e, R&& value) {
+  using type = std::remove_cvref_t<R>;
+  if constexpr (is_result<type>) {
+    if (!value) {
+      e.reply(value.error());
+    } else if constexpr (std::is_void_v<typename type::value_type>) {
+      e.reply(status::no_content, {}, {});
+    } else {
+      reply_with(e, std::forward<R>(value).value());
+    }
+  } else if constexpr (std::same_as<type, response>) {
+    e.reply(std::forward<R>(value));
+  } else if constexpr (std::convertible_to<type, std::string_view>) {
+    e.reply(status::ok, "text/plain; charset=utf-8", value);
+  } else {
+    std::string& body = exchange::scratch();
+    json::write(value, body);
+    e.reply(status::ok, "application/json", body);
+  }
+}
+
+template <class R>
+task<void> answer_later(task<R> work, exchange& e) {
+  if constexpr (std::is_void_v<R>) {
+    co_await std::move(work);
+    e.reply(status::no_content, {}, {});
+  } else {
+    reply_with(e, co_await std::move(work));
+  }
+}
+
+template <class Call>
+void answer(exchange& e, Call&& call) {
+  using type = std::invoke_result_t<Call>;
+  if constexpr (is_task<type>) {
+    e.work.emplace(answer_later(call(), e));
+  } else if constexpr (std::is_void_v<type>) {
+    call();
+    e.reply(status::no_content, {}, {});
+  } else {
+    reply_with(e, call());
+  }
+}
+
+template <class A, class Body>
+decltype(auto) argument(exchange& e, Body& body) {
+  if constexpr (is_request<A>) {
+    static_assert(std::same_as<A, const request&>, "handlers see the request as `const http::request&`");
+    return e.request();
+  } else {
+    return std::move(body);
+  }
+}
+
+template <class F, class... A>
+void invoke(F& f, exchange& e, parameters<A...>) {
+  using body_type = typename body_of<A...>::type;
+  if constexpr (std::is_void_v<body_type>) {
+    answer(e, [&]() -> decltype(auto) { return f(argument<A>(e, f)...); });
+  } else {
+    auto body = json::read<body_type>(e.request().body());
+    if (!body) {
+      e.reply(body.error());
+      return;
+    }
+    answer(e, [&]() -> decltype(auto) { return f(argument<A>(e, *body)...); });
+  }
+}
+
+}  // namespace detail
+
+template <class F>
+[[nodiscard]] handler make_handler(F f) {
+  return [f = std::move(f)](exchange& e) mutable {
+    detail::invoke(f, e, typename detail::signature<F>::arguments{});
+  };
+}
+
+}  // namespace weft::http

@@ -1,0 +1,57 @@
+// The request as a handler sees it.
+//
+// Problem: a handler wants to read names, not offsets, and must not pay for what it doesn't read. Contract: a view of the
+// parsed head, the route's parameters and the body; it owns nothing, and all it gives is valid until the reply has been
+// given and the handler's task has ended. The server makes it; a handler takes it as `const http::request&`. One shard.
+//
+//   http.get("/orders/{id}", [](const http::request& r) {
+//     return "order " + std::string{*r.parameter("id")};             // still percent-encoded
+//   });
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include <weft/http/parsed_head.hpp>
+#include <weft/http/router.hpp>
+
+namespace weft::http {
+
+class request {
+ public:
+  /// `path` is the head's, in normal form. The four outlive the request.
+  request(const parsed_head& head, std::string_view path, const route_match& match, std::string_view body) noexcept
+      : head_{head}, match_{match}, path_{path}, body_{body} {}
+  request(const request&) = delete;
+  request& operator=(const request&) = delete;
+
+  [[nodiscard]] http::method method() const noexcept { return head_.method(); }
+  /// As the client sent it, with the query.
+  [[nodiscard]] std::string_view target() const noexcept { return head_.target(); }
+  /// In normal form, without the query; percent_decode() its segments (<weft/http/target.hpp>).
+  [[nodiscard]] std::string_view path() const noexcept { return path_; }
+  /// What follows the "?"; find_query_parameter() looks inside.
+  [[nodiscard]] std::string_view query() const noexcept { return head_.query(); }
+  /// 1 for HTTP/1.1, 0 for HTTP/1.0.
+  [[nodiscard]] unsigned minor_version() const noexcept { return head_.minor_version(); }
+
+  [[nodiscard]] const header_list& headers() const noexcept { return head_.headers(); }
+  /// The first field of that name, in any case.
+  [[nodiscard]] std::optional<std::string_view> header(std::string_view name) const noexcept {
+    return head_.headers().find(name);
+  }
+  /// What "{name}" or "{*name}" of the route stands for, percent-encoded as sent.
+  [[nodiscard]] std::optional<std::string_view> parameter(std::string_view name) const noexcept {
+    return match_.parameter(name);
+  }
+  /// After chunked decoding.
+  [[nodiscard]] std::string_view body() const noexcept { return body_; }
+
+ private:
+  const parsed_head& head_;
+  const route_match& match_;
+  std::string_view path_;
+  std::string_view body_;
+};
+
+}  // namespace weft::http

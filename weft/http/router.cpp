@@ -1,0 +1,190 @@
+#include <weft/http/router.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <weft/http/scan.hpp>
+
+namespace weft::http {
+namespace {
+
+constexpr std::size_t max_segments = 32;  // bounds the depth of a search
+
+struct segments {
+  std::string_view rest;  // begins with "/" or is empty
+
+  [[nodiscard]] std::string_view take() noexcept {
+    const std::size_t end = std::min(rest.find('/', 1), rest.size());
+    const std::string_view segment = rest.substr(1, end - 1);
+    rest.remove_prefix(end);
+    return segment;
+  }
+};
+
+bool is_parameter(std::string_view segment) noexcept {
+  return segment.starts_with('{') && segment.ends_with('}');
+}
+bool is_rest(std::string_view segment) noexcept { return is_parameter(segment) && segment.substr(1, 1) == "*"; }
+
+std::string_view name_of(std::string_view parameter) noexcept {
+  parameter.remove_prefix(is_rest(parameter) ? 2 : 1);
+  parameter.remove_suffix(1);
+  return parameter;
+}
+
+bool is_name(std::string_view text) noexcept {
+  return !text.empty() && std::ranges::all_of(text, [](char c) {
+    return c == '_' || c == '-' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  });
+}
+
+// What may stand in a path in normal form.
+bool is_text(std::string_view segment) noexcept {
+  return segment != "." && segment != ".." && segment.find_first_of("[]?") == segment.npos &&
+         scan::consists_of<scan::set::uri>(segment);
+}
+
+std::string quoted(method asked, std::string_view pattern) {
+  return std::string{"\""}.append(to_string(asked)).append(" ").append(pattern).append("\"");
+}
+
+// What is wrong with a pattern, or nothing; collects the names of its parameters.
+std::string_view check_pattern(std::string_view pattern, std::vector<std::string>& names) {
+  if (!pattern.starts_with('/')) return "a pattern begins with a slash";
+  std::size_t count = 0;
+  for (segments left{pattern}; !left.rest.empty();) {
+    const std::string_view segment = left.take();
+    if (++count > max_segments) return "a pattern has at most 32 segments";
+    if (!is_parameter(segment)) {
+      if (!is_text(segment)) return "a segment is a text as it stands in a path, {name} or {*name}";
+      continue;
+    }
+    const std::string_view name = name_of(segment);
+    if (!is_name(name)) return "a parameter's name consists of letters, digits, '-' and '_'";
+    if (is_rest(segment) && !left.rest.empty()) return "{*name} stands at the end";
+    if (std::ranges::find(names, name) != names.end()) return "two parameters of one name";
+    if (names.size() == route_match::max_parameters) return "a pattern has at most 8 parameters";
+    names.emplace_back(name);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<std::string_view> route_match::parameter(std::string_view name) const noexcept {
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (names[i] == name) return values[i];
+  return std::nullopt;
+}
+
+router::router() { new_node(); }
+
+std::expected<void, std::string> router::add(method asked, std::string_view pattern, std::uint32_t payload) {
+  route added{std::string{pattern}, {}, payload};
+  if (const std::string_view wrong = check_pattern(pattern, added.names); !wrong.empty())
+    return std::unexpected(quoted(asked, pattern).append(": ").append(wrong));
+  std::uint32_t at = 0;
+  for (segments left{pattern}; !left.rest.empty();) at = child_for(at, left.take());
+
+  std::uint32_t& slot = nodes_[at].routes[static_cast<std::size_t>(asked)];
+  if (slot != none)
+    return std::unexpected(quoted(asked, pattern) + " is the same route as " +
+                           quoted(asked, routes_[slot].pattern));
+  slot = static_cast<std::uint32_t>(routes_.size());
+  routes_.push_back(std::move(added));
+  method_set& allowed = nodes_[at].allowed;
+  allowed.insert(asked);
+  allowed.insert(method::options);
+  if (asked == method::get) allowed.insert(method::head);
+  allowed_anywhere_.insert(allowed);
+  return {};
+}
+
+std::uint32_t router::new_node() {
+  nodes_.emplace_back();
+  return static_cast<std::uint32_t>(nodes_.size() - 1);
+}
+
+// Where `segment` stands, or belongs, among the text children.
+std::size_t router::text_position(const node& parent, std::string_view segment) const noexcept {
+  const auto is_before = [this](std::uint32_t child, std::string_view wanted) {
+    const std::string_view text = nodes_[child].text;
+    return text.size() != wanted.size() ? text.size() < wanted.size() : text < wanted;
+  };
+  const auto place = std::lower_bound(parent.texts.begin(), parent.texts.end(), segment, is_before);
+  return static_cast<std::size_t>(place - parent.texts.begin());
+}
+
+std::uint32_t router::child_for(std::uint32_t parent, std::string_view segment) {
+  if (is_parameter(segment)) {
+    const auto kind = is_rest(segment) ? &node::rest : &node::parameter;
+    if (nodes_[parent].*kind == none) {
+      const std::uint32_t child = new_node();  // moves the nodes
+      nodes_[parent].*kind = child;
+    }
+    return nodes_[parent].*kind;
+  }
+  const std::size_t position = text_position(nodes_[parent], segment);
+  const std::vector<std::uint32_t>& texts = nodes_[parent].texts;
+  if (position < texts.size() && nodes_[texts[position]].text == segment) return texts[position];
+  const std::uint32_t child = new_node();
+  nodes_[child].text = segment;
+  std::vector<std::uint32_t>& siblings = nodes_[parent].texts;
+  siblings.insert(siblings.begin() + static_cast<std::ptrdiff_t>(position), child);
+  return child;
+}
+
+struct router::search {
+  method asked;
+  route_match match;
+  std::size_t captured = 0;
+};
+
+route_match router::find(method asked, std::string_view path) const noexcept {
+  search wanted{.asked = asked, .match = {}};
+  route_match& match = wanted.match;
+  if (!path.starts_with('/') || visit(wanted, 0, path)) return match;
+  if (!match.allowed.empty())
+    match.outcome = asked == method::options ? route_outcome::options : route_outcome::method_not_allowed;
+  return match;
+}
+
+// `path` is what is left behind the node: it begins with a slash, or the node is where it ends.
+bool router::visit(search& wanted, std::uint32_t index, std::string_view path) const noexcept {
+  if (path.empty()) return arrive(wanted, index);
+  const node& at = nodes_[index];
+  segments left{path};
+  const std::string_view segment = left.take();
+  const std::size_t position = text_position(at, segment);
+  if (position < at.texts.size() && nodes_[at.texts[position]].text == segment &&
+      visit(wanted, at.texts[position], left.rest))
+    return true;
+  if (at.parameter != none && !segment.empty()) {
+    wanted.match.values[wanted.captured++] = segment;
+    if (visit(wanted, at.parameter, left.rest)) return true;
+    --wanted.captured;
+  }
+  if (at.rest == none) return false;
+  wanted.match.values[wanted.captured++] = path.substr(1);
+  if (arrive(wanted, at.rest)) return true;
+  --wanted.captured;
+  return false;
+}
+
+bool router::arrive(search& wanted, std::uint32_t index) const noexcept {
+  const node& at = nodes_[index];
+  std::uint32_t number = at.routes[static_cast<std::size_t>(wanted.asked)];
+  if (number == none && wanted.asked == method::head)
+    number = at.routes[static_cast<std::size_t>(method::get)];
+  if (number == none) {
+    wanted.match.allowed.insert(at.allowed);
+    return false;
+  }
+  wanted.match.outcome = route_outcome::found;
+  wanted.match.payload = routes_[number].payload;
+  wanted.match.names = routes_[number].names;
+  wanted.match.parameter_count = static_cast<std::uint8_t>(wanted.captured);
+  return true;
+}
+
+}  // namespace weft::http

@@ -1,0 +1,98 @@
+// From a method and a path to the handler, by number.
+//
+// Problem: routing is asked for every request, must not allocate, and must say the same whatever the order in which
+// routes were added. Contract: a pattern is "/" and segments between slashes, each a text ("orders"), a parameter
+// ("{id}": exactly one segment, not empty) or, at the end, the rest ("{*path}": all that is left, maybe empty). At
+// every slash a text goes before a parameter, and that before the rest; where the better choice leads nowhere, or not
+// for this method, the next is tried. "/a" and "/a/" are two routes. GET answers HEAD as well, OPTIONS is answered
+// for every known path; routes of their own for HEAD and OPTIONS go before that (RFC 9110 sections 9.3.2 and 9.3.7).
+// Paths must be in normal form (normalize_path); patterns are compared byte by byte, parameters are captured still
+// percent-encoded. add() before, find() from any number of threads afterwards.
+//
+//   router routes;
+//   routes.add(method::get, "/orders/{id}", 7);
+//   route_match found = routes.find(method::get, "/orders/17");    // found.payload 7, found.parameter("id") "17"
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <weft/http/method.hpp>
+
+namespace weft::http {
+
+enum class route_outcome : std::uint8_t {
+  found,               // `payload` and the parameters are set
+  not_found,           // 404
+  method_not_allowed,  // 405 with `allowed` as its Allow header
+  options,             // an OPTIONS request without a route of its own: answer with `allowed`
+};
+
+// Its views lie in the path that was searched and in the router.
+struct route_match {
+  static constexpr std::size_t max_parameters = 8;
+
+  route_outcome outcome = route_outcome::not_found;
+  std::uint8_t parameter_count = 0;
+  method_set allowed;  // unless found: the methods of all routes that fit the path
+  std::uint32_t payload = 0;
+  std::span<const std::string> names;  // of the parameters, in the order of the pattern
+  std::array<std::string_view, max_parameters> values;
+
+  // None where the pattern has no parameter of that name.
+  [[nodiscard]] std::optional<std::string_view> parameter(std::string_view name) const noexcept;
+};
+
+class router {
+ public:
+  router();
+
+  // On the failure side stands a sentence that says which two routes are one, or what is wrong with the pattern;
+  // nothing was added then. A mistake of the program: report it when it starts.
+  [[nodiscard]] std::expected<void, std::string> add(method asked, std::string_view pattern,
+                                                     std::uint32_t payload);
+
+  [[nodiscard]] route_match find(method asked, std::string_view path) const noexcept;
+
+  // The methods that any route answers: for `OPTIONS *`.
+  [[nodiscard]] method_set allowed_anywhere() const noexcept { return allowed_anywhere_; }
+
+ private:
+  static constexpr std::uint32_t none = UINT32_MAX;
+
+  struct route {
+    std::string pattern;
+    std::vector<std::string> names;
+    std::uint32_t payload;
+  };
+  struct node {
+    std::string text;                    // of its segment, where that is a text
+    std::vector<std::uint32_t> texts;    // children, shortest first and then by their bytes
+    std::uint32_t parameter = none;      // child
+    std::uint32_t rest = none;           // child
+    std::array<std::uint32_t, method_count> routes;  // for each method, or none
+    method_set allowed;
+
+    node() noexcept { routes.fill(none); }
+  };
+  struct search;
+
+  std::uint32_t new_node();
+  std::uint32_t child_for(std::uint32_t parent, std::string_view segment);
+  [[nodiscard]] std::size_t text_position(const node& parent, std::string_view segment) const noexcept;
+  bool visit(search& wanted, std::uint32_t index, std::string_view path) const noexcept;
+  bool arrive(search& wanted, std::uint32_t index) const noexcept;
+
+  std::vector<node> nodes_;  // the first is the root
+  std::vector<route> routes_;
+  method_set allowed_anywhere_;
+};
+
+}  // namespace weft::http

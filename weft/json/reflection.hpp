@@ -1,0 +1,58 @@
+// glaze's reflection, and questions about a type that are answered while compiling. Inside of weft/json; comes
+// before any other header of glaze.
+#pragma once
+
+#include <glaze/core/reflect.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace weft::json::detail {
+
+template <class T>
+consteval bool is_in_unnamed_namespace() {
+  const std::string_view name = __PRETTY_FUNCTION__;
+  return name.contains("(anonymous namespace)") || name.contains("{anonymous}");
+}
+
+// Whether a std::string_view is anywhere inside of T. `Outer` are the types that are being looked into, since
+// a tree holds itself.
+template <class T, class... Outer>
+consteval bool holds_view() {
+  using value = std::remove_cvref_t<T>;
+  if constexpr ((std::same_as<value, Outer> || ...)) {
+    return false;
+  } else if constexpr (std::same_as<value, std::string_view>) {
+    return true;
+  } else if constexpr (glz::reflectable<value>) {
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return (holds_view<glz::refl_t<value, I>, value, Outer...>() || ...);
+    }(std::make_index_sequence<glz::reflect<value>::size>{});
+  } else if constexpr (requires { typename value::mapped_type; }) {
+    return holds_view<typename value::key_type, value, Outer...>() ||
+           holds_view<typename value::mapped_type, value, Outer...>();
+  } else if constexpr (requires { typename value::value_type; }) {
+    return holds_view<typename value::value_type, value, Outer...>();
+  } else {
+    return false;
+  }
+}
+
+}  // namespace weft::json::detail
+
+#if !GLZ_REFLECTION26
+// glaze asks the compiler for the names of an object's members by the addresses they have in a variable that it
+// declares and nobody defines. Types in an unnamed namespace have no linkage, so no other file could define it, and
+// compilers refuse; a definition here makes them content. It is read by nobody, and mostly not even emitted. (For a
+// type inside of a function there is no telling; those do not compile.)
+namespace glz::detail {
+
+template <class T>
+  requires(weft::json::detail::is_in_unnamed_namespace<T>())
+const T external<T>{};
+
+}  // namespace glz::detail
+#endif

@@ -1,0 +1,203 @@
+#include <weft/service/application.hpp>
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <format>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include <weft/base/log.hpp>
+#include <weft/loop/make_backend.hpp>
+#include <weft/loop/sleep.hpp>
+#include <weft/net/address_book.hpp>
+#include <weft/service/shard.hpp>
+
+namespace weft {
+namespace {
+
+constexpr int exit_failed = 1;
+
+std::string file_name(const char* path) {
+  const std::string_view text{path};
+  return std::string{text.substr(text.rfind('/') + 1)};
+}
+
+unsigned usable_cpus() {
+  cpu_set_t cpus;
+  if (::sched_getaffinity(0, sizeof cpus, &cpus) != 0) return 1;
+  return std::max(1U, static_cast<unsigned>(CPU_COUNT(&cpus)));
+}
+
+sigset_t end_signals() noexcept {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  return signals;
+}
+
+/// Keeps the end signals from killing the process for as long as it lives: they are read from fd() instead.
+class signal_watch {
+ public:
+  signal_watch() {
+    const sigset_t signals = end_signals();
+    ::pthread_sigmask(SIG_BLOCK, &signals, &before_);
+    fd_ = ::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+  }
+  signal_watch(const signal_watch&) = delete;
+  signal_watch& operator=(const signal_watch&) = delete;
+  ~signal_watch() {
+    if (fd_ >= 0) ::close(fd_);
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+  [[nodiscard]] int fd() const noexcept { return fd_; }
+
+  /// The signal that came, and from now on the next one ends the process. 0: none came.
+  int take() noexcept {
+    signalfd_siginfo info{};
+    if (::read(fd_, &info, sizeof info) != sizeof info) return 0;
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    return static_cast<int>(info.ssi_signo);
+  }
+
+ private:
+  sigset_t before_{};
+  int fd_ = -1;
+};
+
+}  // namespace
+
+struct application::state {
+  state(int count, char** values, application_options given)
+      : argc{count},
+        argv{values},
+        options{std::move(given)},
+        cli{options.name.empty() ? file_name(values[0]) : options.name, options.about, options.version} {
+    cli.option("--threads", options.threads, "Shards, each a thread with its own event loop; 0: one a CPU", "N");
+    cli.choice("--backend", backend, {"auto", "io_uring", "epoll"}, "How to speak to the kernel");
+    cli.choice("--log-level", log_level, {"trace", "debug", "info", "warning", "error", "off"},
+               "The least severe messages to print");
+  }
+
+  int run();
+  bool run_shard(unsigned index, signal_watch* signals);
+  void enlist(shard& here);
+  void discharge(shard& here);
+  void stop_all();
+  task<void> watch_signals(event_loop& loop, signal_watch& signals);
+
+  int argc;
+  char** argv;
+  application_options options;
+  std::string backend = "auto";
+  std::string log_level = "info";
+  command_line cli;
+  bool parsed = false;
+  std::vector<installer> installers;
+  net::address_book addresses;
+  std::atomic<unsigned> started{0};
+
+  std::mutex mutex;
+  std::vector<shard*> shards;   // running now; under mutex
+  bool stop_requested = false;  // under mutex
+};
+
+application::application(int argc, char** argv, application_options options)
+    : state_{std::make_unique<state>(argc, argv, std::move(options))} {}
+
+application::~application() = default;
+
+command_line& application::options() noexcept { return state_->cli; }
+
+void application::install(installer add_service) { state_->installers.push_back(std::move(add_service)); }
+
+std::optional<int> application::parse() {
+  state_->parsed = true;
+  return state_->cli.parse(state_->argc, state_->argv);
+}
+
+int application::run() {
+  if (!state_->parsed)
+    if (const auto code = parse()) return *code;
+  return state_->run();
+}
+
+void application::request_stop() { state_->stop_all(); }
+
+int application::state::run() {
+  log::set_level(*log::parse_level(log_level));
+  ::signal(SIGPIPE, SIG_IGN);  // NOLINT(cert-err33-c): a reader that went away is a failed write, not our end
+  signal_watch signals;
+  if (options.threads == 0) options.threads = usable_cpus();
+  std::atomic<bool> clean{true};
+  std::vector<std::thread> others;
+  for (unsigned index = 1; index < options.threads; ++index)
+    others.emplace_back([this, index, &clean] {
+      if (!run_shard(index, nullptr)) clean = false;
+    });
+  if (!run_shard(0, &signals)) clean = false;
+  for (std::thread& other : others) other.join();
+  return clean ? 0 : exit_failed;
+}
+
+bool application::state::run_shard(unsigned index, signal_watch* signals) {
+  auto loop = event_loop::create({.backend = *parse_backend(backend)});
+  if (!loop) {
+    log::error(std::format("shard {} has no event loop: {}", index, loop.error().message()));
+    stop_all();
+    return false;
+  }
+  shard here{std::move(*loop), options.stop_timeout};
+  here.services().provide(addresses);
+  for (installer& add_service : installers) add_service(here.services());
+  if (signals != nullptr) here.loop().spawn(watch_signals(here.loop(), *signals));
+  enlist(here);
+  const bool clean = here.run([this](bool up) {
+    if (!up) {
+      stop_all();
+    } else if (++started == options.threads) {
+      log::info(std::format("ready, {} shard{}", options.threads, options.threads == 1 ? "" : "s"));
+    }
+  });
+  discharge(here);
+  return clean;
+}
+
+void application::state::enlist(shard& here) {
+  const std::lock_guard lock{mutex};
+  shards.push_back(&here);
+  if (stop_requested) here.request_stop();
+}
+
+void application::state::discharge(shard& here) {
+  const std::lock_guard lock{mutex};
+  std::erase(shards, &here);
+}
+
+void application::state::stop_all() {
+  const std::lock_guard lock{mutex};
+  stop_requested = true;
+  for (shard* each : shards) each->request_stop();
+}
+
+task<void> application::state::watch_signals(event_loop& loop, signal_watch& signals) {
+  while (co_await readable(loop, signals.fd())) {
+    const int number = signals.take();
+    if (number == 0) continue;
+    log::info(std::format("{}: stopping; once more to end at once", number == SIGINT ? "SIGINT" : "SIGTERM"));
+    stop_all();
+    co_return;
+  }
+}
+
+}  // namespace weft

@@ -1,0 +1,52 @@
+// A program's command line: options with help, defaults and errors that name the right spelling.
+//
+// Contract: options write into variables that outlive parse(); what the variable holds before is the default that --help
+// shows. parse() answers --help and --version itself. An unknown option is refused with the nearest known one, a bad value
+// with the option, the value and what is allowed; both on stderr, with exit code 2.
+//
+//   command_line cli{"weftd", "rows over HTTP", "0.1.0"};
+//   cli.option("--listen", listen, "Where to serve", "ADDRESS:PORT");
+//   if (auto code = cli.parse(argc, argv)) return *code;
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace weft {
+
+class command_line {
+ public:
+  static constexpr int exit_usage = 2;
+
+  command_line(std::string_view program, std::string_view about, std::string_view version);
+  command_line(const command_line&) = delete;
+  command_line& operator=(const command_line&) = delete;
+  ~command_line();
+
+  /// `name` is "--listen" or "-l,--listen"; `placeholder` stands for the value in --help.
+  void option(std::string_view name, std::string& variable, std::string_view help, std::string_view placeholder);
+  void option(std::string_view name, unsigned& variable, std::string_view help, std::string_view placeholder);
+  /// One of `allowed`, as spelled.
+  void choice(std::string_view name, std::string& variable, std::initializer_list<std::string_view> allowed,
+              std::string_view help);
+  void flag(std::string_view name, bool& variable, std::string_view help);
+
+  /// Text at the end of --help: examples, files, where to read on.
+  void epilogue(std::string_view text);
+
+  /// An exit code if the program is to end: 0 after --help or --version, exit_usage after an error. Else the variables
+  /// are set.
+  [[nodiscard]] std::optional<int> parse(int argc, const char* const* argv);
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+/// The entry of `known` that is spelled most like `word`, if one is near enough to be meant; empty if none is.
+[[nodiscard]] std::string nearest_spelling(std::string_view word, std::initializer_list<std::string_view> known);
+
+}  // namespace weft

@@ -1,0 +1,35 @@
+// A type's name as people write it: the key of its services, and what messages call it.
+//
+// Contract: a constant per type, read from the compiler's own name for this function; equal for equal types and different
+// for different ones within one program built by one compiler.
+//
+//   type_name<http::server>    // "weft::http::server"
+#pragma once
+
+#include <string_view>
+
+namespace weft {
+
+namespace detail {
+
+template <class T>
+consteval std::string_view signature_with_type() {
+  return __PRETTY_FUNCTION__;
+}
+
+template <class T>
+consteval std::string_view name_of_type() {
+  // Whatever surrounds `int` in the compiler's text surrounds every other type as well.
+  constexpr std::string_view sample = signature_with_type<int>();
+  constexpr std::size_t before = sample.rfind("int");
+  constexpr std::size_t after = sample.size() - before - 3;
+  constexpr std::string_view whole = signature_with_type<T>();
+  return whole.substr(before, whole.size() - before - after);
+}
+
+}  // namespace detail
+
+template <class T>
+inline constexpr std::string_view type_name = detail::name_of_type<T>();
+
+}  // namespace weft
