@@ -21,7 +21,8 @@ bool starts_number(std::string_view token) noexcept {
 reason unfit_number(std::string_view token) noexcept {
   if (!starts_number(token)) return {errc::wrong_type, "expected a number"};
   if (token.find_first_of(".eE") != std::string_view::npos) {
-    return {errc::out_of_range, "the number is out of range, or a fraction where an integer is expected"};
+    return {errc::out_of_range,
+            "the number is out of range, or a fraction where an integer is expected"};
   }
   return {errc::out_of_range, "the number is out of range"};
 }
@@ -42,20 +43,23 @@ reason explain(glz::error_code code, std::string_view token) noexcept {
     case expected_true_or_false: return {errc::wrong_type, "expected true or false"};
     case unknown_key: return unknown_name(token);
     case missing_key: return {errc::missing_key, "this member is missing"};
-    case exceeded_static_array_size: return {errc::too_many_elements, "the array has too many elements"};
-    case exceeded_max_recursive_depth: return {errc::too_deep, "objects and arrays are nested too deep"};
+    case exceeded_static_array_size:
+      return {errc::too_many_elements, "the array has too many elements"};
+    case exceeded_max_recursive_depth:
+      return {errc::too_deep, "objects and arrays are nested too deep"};
     case unexpected_enum: return {errc::invalid_value, "this value is not one of those allowed"};
     case no_matching_variant_type:
     case invalid_variant_object:
     case invalid_variant_array:
-    case invalid_variant_string: return {errc::invalid_value, "the value fits none of the possible types"};
+    case invalid_variant_string:
+      return {errc::invalid_value, "the value fits none of the possible types"};
     case constraint_violated: return {errc::invalid_value, "the value breaks a rule of its type"};
     default: return {errc::wrong_type, "the value does not fit its type"};
   }
 }
 
-// The reader may report a byte behind the value: it takes four at once where it looks for true or false, and
-// judges a number when it has read it.
+// The reader may report a byte behind the value: it takes four at once where it looks for true or
+// false, and judges a number when it has read it.
 walker find_token(std::string_view text, glz::error_code code, std::size_t offset) noexcept {
   using enum glz::error_code;
   constexpr std::size_t word_size = 4;

@@ -1,5 +1,6 @@
-// From "the reader stopped here" to an error that a person can act on. Inside of weft/json, for the failing
-// path only: out of line, so that glaze's own formatting of errors is compiled into no user's file.
+// From "the reader stopped here" to an error that a person can act on. Inside of weft/json, for the
+// failing path only: out of line, so that glaze's own formatting of errors is compiled into no
+// user's file.
 #pragma once
 
 #include <weft/json/error.hpp>

@@ -1,12 +1,13 @@
 // Why a text could not be read as the wanted type, and where.
 //
-// Problem: "bad request" helps nobody; the sender of a document needs the place and the reason, without the
-// reader paying for it while documents are good. Contract: an error owns all it says (no reference to the
-// text), never allocates before message(), and is made on the failing path only, by a second look at the
-// text (time linear in its size).
+// Problem: "bad request" helps nobody; the sender of a document needs the place and the reason,
+// without the reader paying for it while documents are good. Contract: an error owns all it says
+// (no reference to the text), never allocates before message(), and is made on the failing path
+// only, by a second look at the text (time linear in its size).
 //
 //   auto order = json::read<new_order>(body);
-//   if (!order) reply(400, order.error().message());  // "/items/2/price: expected a number (byte 41)"
+//   // "/items/2/price: expected a number (byte 41)"
+//   if (!order) reply(400, order.error().message());
 #pragma once
 
 #include <weft/json/pointer.hpp>
@@ -20,32 +21,37 @@ namespace weft::json {
 
 // What callers tell apart. The first group means that the text is not JSON (RFC 8259) at all.
 enum class errc : std::uint8_t {
-  syntax = 1,         // not JSON: a character that the grammar does not allow there
+  syntax = 1,         // a byte that the grammar does not allow there
   truncated,          // JSON that ends too early; an empty text too
   trailing_content,   // a whole value, and then something else than white space
   invalid_utf8,       // a string that is not UTF-8 (RFC 8259 section 8.1)
   too_deep,           // objects and arrays nested deeper than max_depth
   wrong_type = 16,    // a string for a number, null for what is not optional, ...
-  out_of_range,       // a number that the member's type cannot hold: too large, or a fraction for an integer
+  out_of_range,       // a number the member cannot hold: too large, or a fraction for an integer
   unknown_key,        // an object with a name the type has no member for
   missing_key,        // an object without a member that is not optional
   too_many_elements,  // an array longer than the fixed-size member
-  invalid_value,      // no such enumerator or variant alternative, or a constraint of the type is broken
+  invalid_value,      // no such enumerator, no fitting alternative, or a rule of the type is broken
 };
 
 // Objects and arrays inside each other, counted together.
 inline constexpr std::size_t max_depth = 256;
 
-// The enumerator's own name, such as "unknown_key" ("unknown" for a value outside the list). Static storage.
+// The enumerator's own name, such as "unknown_key" ("unknown" for a value outside the list). Static
+// storage.
 [[nodiscard]] std::string_view to_string(errc code) noexcept;
 
 struct error {
   errc code = errc::syntax;
-  std::size_t offset = 0;  // bytes before the offending token (for what is not JSON: the offending byte)
-  pointer path;            // the value, or the unknown or missing member; the document itself is ""
-  std::string_view what;   // one clause for people, static storage: "expected a number"
+  // Bytes before the offending token; in what is not JSON, before the offending byte.
+  std::size_t offset = 0;
+  // The value, or the unknown or missing member; "" is the document itself.
+  pointer path;
+  // One clause for people, in static storage: "expected a number".
+  std::string_view what;
 
-  // One line for people: "/items/2/price: expected a number (byte 41)". Its text is not part of the contract.
+  // One line for people: "/items/2/price: expected a number (byte 41)". Its text is not part of the
+  // contract.
   [[nodiscard]] std::string message() const;
 
   [[nodiscard]] bool is_not_json() const noexcept { return code < errc::wrong_type; }

@@ -1,5 +1,6 @@
-// Two readers of one grammar: whatever json::read takes, the walker must call JSON, and what was read must
-// survive being written and read again. Whatever is refused must be explained within the text.
+// Two readers of one grammar: whatever json::read takes, the walker must call JSON, and what was
+// read must survive being written and read again. Whatever is refused must be explained within the
+// text.
 #include <weft/json/read.hpp>
 #include <weft/json/walker.hpp>
 #include <weft/json/write.hpp>

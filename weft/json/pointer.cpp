@@ -11,7 +11,9 @@ namespace {
 constexpr std::string_view ellipsis = "...";
 static_assert(pointer::capacity <= std::numeric_limits<unsigned char>::max());
 
-bool continues_character(char byte) noexcept { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+bool continues_character(char byte) noexcept {
+  return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
+}
 
 }  // namespace
 

@@ -1,9 +1,10 @@
-// Where in a JSON document: a JSON pointer (RFC 6901), such as "/orders/3/price"; "" is the whole document.
+// Where in a JSON document: a JSON pointer (RFC 6901), such as "/orders/3/price"; "" is the whole
+// document.
 //
-// Problem: errors carry the place they happened at, and must neither allocate nor grow with the input.
-// Contract: the text lives inside the object, in UTF-8. One that does not fit is cut at a character and ends
-// with "...". Names keep the escapes they have in the document (\u0041 stays six characters); only the
-// pointer's own two specials are rewritten, ~ as ~0 and / as ~1.
+// Problem: errors carry the place they happened at, and must neither allocate nor grow with the
+// input. Contract: the text lives inside the object, in UTF-8. One that does not fit is cut at a
+// character and ends with "...". Names keep the escapes they have in the document (\u0041 stays six
+// characters); only the pointer's own two specials are rewritten, ~ as ~0 and / as ~1.
 //
 //   json::pointer where;
 //   where.push_name("orders");

@@ -1,16 +1,20 @@
 // From JSON text to a plain struct.
 //
-// Problem: hand-written parsing of request bodies is where services get their holes, and generic document
-// trees cost ten times what the data does. Contract: T is an aggregate of numbers, bool, std::string,
-// std::optional, std::vector, std::array, std::map, std::variant, enums (as integers) and other such
-// aggregates, at namespace scope (not inside of a function); names come from the members, nothing is registered. Reading is RFC 8259 to the letter:
-//   - one value, white space around it, nothing after it; UTF-8 only, no byte order mark, no comments, no
-//     leading zeros, no NaN; the text need not end with NUL, and a NUL in it is an error;
-//   - an unknown name and a missing one are errors (std::optional members may be missing or null); json::policy
-//     says otherwise for one call. Of a name given twice the last value counts (the RFC leaves that open);
-//   - a number that its member cannot hold is an error, never wrapped or rounded to infinity. 1e2 is an integer,
-//     1.0 is not;
-//   - names must be spelled without escapes ("\u0061" is not "a"): with escapes they are unknown names;
+// Problem: hand-written parsing of request bodies is where services get their holes, and generic
+// document trees cost ten times what the data does. Contract: T is an aggregate of numbers, bool,
+// std::string, std::optional, std::vector, std::array, std::map, std::variant, enums (as integers)
+// and other such aggregates, at namespace scope (not inside of a function); names come from the
+// members, nothing is registered. Reading is RFC 8259 to the letter:
+//   - one value, white space around it, nothing after it; UTF-8 only, no byte order mark, no
+//     comments, no leading zeros, no NaN; the text need not end with NUL, and a NUL in it is an
+//     error;
+//   - an unknown name and a missing one are errors (std::optional members may be missing or null);
+//     json::policy says otherwise for one call. Of a name given twice the last value counts (the
+//     RFC leaves that open);
+//   - a number that its member cannot hold is an error, never wrapped or rounded to infinity. 1e2
+//     is an integer, 1.0 is not;
+//   - names must be spelled without escapes ("\u0061" is not "a"): with escapes they are unknown
+//     names;
 //   - a std::array accepts fewer elements than it has, never more;
 //   - at most json::max_depth objects and arrays inside each other.
 // Allocates only what T itself allocates. Safe on any thread. Based on glaze.
@@ -39,8 +43,11 @@ namespace weft::json {
 
 // Named leniency: `json::read<T, json::policy{.ignore_unknown_names = true}>(text)`.
 struct policy {
-  bool ignore_unknown_names = false;  // they are skipped, but must be JSON; costs a second look at the text
-  bool allow_missing_names = false;   // members that are not given keep the value they had
+  // Members the type does not have are skipped. They must be JSON all the same, which costs a
+  // second look at the text.
+  bool ignore_unknown_names = false;
+  // Members that are not given keep the value they had.
+  bool allow_missing_names = false;
 };
 
 namespace detail {
@@ -58,12 +65,14 @@ struct read_options : glz::opts {
 
 // `text` is followed by a NUL.
 template <policy Policy, class T>
-[[nodiscard, gnu::noinline]] glz::error_ctx parse(T& value, std::string_view text) {
+[[gnu::noinline]] std::expected<void, error> parse(T& value, std::string_view text) {
+  if constexpr (Policy.ignore_unknown_names) {
+    if (const std::optional<error> not_json = check(text)) return std::unexpected(*not_json);
+  }
   glz::context context;
-  return glz::read<read_options<Policy>{}>(value, text, context);
-}
-
-[[nodiscard, gnu::cold]] inline std::unexpected<error> failure(std::string_view text, glz::error_ctx end) {
+  const glz::error_ctx end = glz::read<read_options<Policy>{}>(value, text, context);
+  if (!end) [[likely]]
+    return {};
   return std::unexpected(diagnose(text, {.code = static_cast<std::uint32_t>(end.ec),
                                          .offset = end.count,
                                          .name = end.custom_error_message}));
@@ -74,20 +83,16 @@ template <policy Policy, class T>
 // As read_into, for a text whose data()[size()] is readable and NUL, which saves copying it.
 template <policy Policy = {}, class T>
 [[nodiscard]] std::expected<void, error> read_terminated_into(T& value, std::string_view text) {
-  static_assert(!detail::holds_view<T>(),
-                "json::read cannot fill a std::string_view: it would dangle, and see escapes undecoded; "
-                "make the member a std::string");
+  static_assert(
+      !detail::holds_view<T>(),
+      "json::read cannot fill a std::string_view: it would dangle, and see escapes undecoded; "
+      "make the member a std::string");
   WEFT_DEBUG_ASSERT(text.data()[text.size()] == '\0', "the text must be followed by a NUL byte");
-  if constexpr (Policy.ignore_unknown_names) {
-    if (const std::optional<error> not_json = detail::check(text)) return std::unexpected(*not_json);
-  }
-  const glz::error_ctx end = detail::parse<Policy>(value, text);
-  if (end) [[unlikely]] return detail::failure(text, end);
-  return {};
+  return detail::parse<Policy>(value, text);
 }
 
-// Reads into an object that is there already, reusing the memory of its strings and vectors. After an error
-// its members hold any mixture of old and new values.
+// Reads into an object that is there already, reusing the memory of its strings and vectors. After
+// an error its members hold any mixture of old and new values.
 template <policy Policy = {}, class T>
 [[nodiscard]] std::expected<void, error> read_into(T& value, std::string_view text) {
   constexpr std::size_t short_size_bytes = 512;

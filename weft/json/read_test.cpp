@@ -106,15 +106,17 @@ TEST(json_read, takes_one_value_and_nothing_else) {
 TEST(json_read, refuses_what_is_not_json) {
   for (const std::string_view text :
        {R"({"sequence":1,})"sv, R"({,"sequence":1})"sv, R"({"sequence"1})"sv, R"({sequence:1})"sv,
-        R"({'sequence':1})"sv, R"({"sequence":1]})"sv, R"({"sequence":1/**/})"sv, "{\"sequence\":\f1}"sv,
-        R"({"sequence":01})"sv, R"({"sequence":-01})"sv, R"({"sequence":+1})"sv, R"({"sequence":-})"sv,
-        R"({"sequence":1.})"sv, R"({"sequence":1e})"sv, R"({"sequence":0x1})"sv, R"({"sequence":1x})"sv,
+        R"({'sequence':1})"sv, R"({"sequence":1]})"sv, R"({"sequence":1/**/})"sv,
+        "{\"sequence\":\f1}"sv, R"({"sequence":01})"sv, R"({"sequence":-01})"sv,
+        R"({"sequence":+1})"sv, R"({"sequence":-})"sv, R"({"sequence":1.})"sv,
+        R"({"sequence":1e})"sv, R"({"sequence":0x1})"sv, R"({"sequence":1x})"sv,
         R"({"sequence":1 "sequence":2})"sv, "{\"sequence\":\0001}"sv, "{\"sequ\x01nce\":1}"sv}) {
     EXPECT_EQ(code_of<ping>(text), errc::syntax) << text;
   }
   for (const std::string_view text :
        {R"({"a":1.})"sv, R"({"a":.5})"sv, R"({"a":01.5})"sv, R"({"a":-.5})"sv, R"({"a":NaN})"sv,
-        R"({"a":Infinity})"sv, R"({"a":-inf})"sv, R"({"a":1e+})"sv, R"({"a":1_0})"sv, R"({"a":1..2})"sv}) {
+        R"({"a":Infinity})"sv, R"({"a":-inf})"sv, R"({"a":1e+})"sv, R"({"a":1_0})"sv,
+        R"({"a":1..2})"sv}) {
     EXPECT_EQ(code_of<holds<double>>(text), errc::syntax) << text;
   }
   for (const std::string_view text : {R"({"a":tru})"sv, R"({"a":truex})"sv, R"({"a":True})"sv}) {
@@ -157,15 +159,18 @@ TEST(json_read, refuses_values_of_another_type) {
 
 TEST(json_read, wants_utf8_and_whole_escapes_in_strings) {
   using text = holds<std::string>;
-  EXPECT_EQ(read<text>(R"({"a":"\"\\\/\b\f\n\r\t\u0041\ud83d\ude00"})")->a, "\"\\/\b\f\n\r\tA\U0001F600");
+  EXPECT_EQ(read<text>(R"({"a":"\"\\\/\b\f\n\r\t\u0041\ud83d\ude00"})")->a,
+            "\"\\/\b\f\n\r\tA\U0001F600");
   EXPECT_EQ(read<text>(R"({"a":"\u0000"})")->a, "\0"sv);
-  for (const std::string_view bad : {"\xff"sv, "\xc0\x80"sv, "\xed\xa0\x80"sv, "\xf4\x90\x80\x80"sv,
-                                     "\xe2\x82"sv, "plain text before it, long enough for wide loads \x80"sv}) {
+  for (const std::string_view bad :
+       {"\xff"sv, "\xc0\x80"sv, "\xed\xa0\x80"sv, "\xf4\x90\x80\x80"sv, "\xe2\x82"sv,
+        "plain text before it, long enough for wide loads \x80"sv}) {
     EXPECT_EQ(code_of<text>("{\"a\":\"" + std::string(bad) + "\"}"), errc::invalid_utf8) << bad;
     EXPECT_EQ(code_of<text>("{\"" + std::string(bad) + "\":\"\"}"), errc::invalid_utf8) << bad;
   }
-  for (const std::string_view bad : {"\n"sv, "\x01"sv, "\0"sv, R"(\x41)"sv, R"(\u00g0)"sv, R"(\u00)"sv,
-                                     R"(\ud83d)"sv, R"(\ude00)"sv, R"(\ud83d\u0041)"sv}) {
+  for (const std::string_view bad :
+       {"\n"sv, "\x01"sv, "\0"sv, R"(\x41)"sv, R"(\u00g0)"sv, R"(\u00)"sv, R"(\ud83d)"sv,
+        R"(\ude00)"sv, R"(\ud83d\u0041)"sv}) {
     EXPECT_EQ(code_of<text>("{\"a\":\"" + std::string(bad) + "\"}"), errc::syntax) << bad;
   }
   EXPECT_EQ(code_of<text>(R"({"a":"abc)"), errc::truncated);
@@ -184,10 +189,11 @@ TEST(json_read, wants_every_name_once_known_and_unescaped) {
 
 TEST(json_read, can_be_told_to_ignore_unknown_names_but_not_bad_json) {
   constexpr policy lenient{.ignore_unknown_names = true};
-  EXPECT_EQ((read<ping, lenient>(R"({"x":{"y":[1,"\n",null]},"sequence":5,"\u0061":0})")->sequence), 5);
-  for (const std::string_view bad : {R"({"sequence":5,"x":02})"sv, R"({"sequence":5,"x":[1,]})"sv,
-                                     R"({"sequence":5,"x":nan})"sv, R"({"sequence":5,"\q":1})"sv,
-                                     R"({"sequence":5,"x":"\ud800"})"sv}) {
+  EXPECT_EQ((read<ping, lenient>(R"({"x":{"y":[1,"\n",null]},"sequence":5,"\u0061":0})")->sequence),
+            5);
+  for (const std::string_view bad :
+       {R"({"sequence":5,"x":02})"sv, R"({"sequence":5,"x":[1,]})"sv, R"({"sequence":5,"x":nan})"sv,
+        R"({"sequence":5,"\q":1})"sv, R"({"sequence":5,"x":"\ud800"})"sv}) {
     const auto result = read<ping, lenient>(bad);
     ASSERT_FALSE(result) << bad;
     EXPECT_EQ(result.error().code, errc::syntax) << bad;
@@ -237,9 +243,11 @@ TEST(json_read, tells_where_and_why) {
            place{R"({"id":1,"items":[{"name":"a"}]})", 28, "/items/0/price",
                  "/items/0/price: this member is missing (byte 28)"},
            place{R"({"id":1,"itmes":[]})", 8, "/itmes", "/itmes: there is no such member (byte 8)"},
-           place{R"({"id":99999999999,"items":[]})", 6, "/id", "/id: the number is out of range (byte 6)"},
+           place{R"({"id":99999999999,"items":[]})", 6, "/id",
+                 "/id: the number is out of range (byte 6)"},
            place{R"({"id":1,"items":{}})", 16, "/items", "/items: expected an array (byte 16)"},
-           place{R"({"id":1,"items":[],"note":5})", 26, "/note", "/note: expected a string (byte 26)"},
+           place{R"({"id":1,"items":[],"note":5})", 26, "/note",
+                 "/note: expected a string (byte 26)"},
            place{R"({"id":1,"items":[{"name":"a","price":01}]})", 38, "/items/0/price",
                  "/items/0/price: a number must not start with 0 (byte 38)"},
            place{R"([1])", 0, "", "expected an object (byte 0)"},

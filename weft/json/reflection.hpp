@@ -1,5 +1,5 @@
-// glaze's reflection, and questions about a type that are answered while compiling. Inside of weft/json; comes
-// before any other header of glaze.
+// glaze's reflection, and questions about a type that are answered while compiling. Inside of
+// weft/json; comes before any other header of glaze.
 #pragma once
 
 #include <glaze/core/reflect.hpp>
@@ -18,8 +18,8 @@ consteval bool is_in_unnamed_namespace() {
   return name.contains("(anonymous namespace)") || name.contains("{anonymous}");
 }
 
-// Whether a std::string_view is anywhere inside of T. `Outer` are the types that are being looked into, since
-// a tree holds itself.
+// Whether a std::string_view is anywhere inside of T. `Outer` are the types that are being looked
+// into, since a tree holds itself.
 template <class T, class... Outer>
 consteval bool holds_view() {
   using value = std::remove_cvref_t<T>;
@@ -44,10 +44,11 @@ consteval bool holds_view() {
 }  // namespace weft::json::detail
 
 #if !GLZ_REFLECTION26
-// glaze asks the compiler for the names of an object's members by the addresses they have in a variable that it
-// declares and nobody defines. Types in an unnamed namespace have no linkage, so no other file could define it, and
-// compilers refuse; a definition here makes them content. It is read by nobody, and mostly not even emitted. (For a
-// type inside of a function there is no telling; those do not compile.)
+// glaze asks the compiler for the names of an object's members by the addresses they have in a
+// variable that it declares and nobody defines. Types in an unnamed namespace have no linkage, so
+// no other file could define it, and compilers refuse; a definition here makes them content. It is
+// read by nobody, and mostly not even emitted. (For a type inside of a function there is no
+// telling; those do not compile.)
 namespace glz::detail {
 
 template <class T>

@@ -1,9 +1,10 @@
 // A strict recogniser of JSON (RFC 8259) that knows where it is. Inside of weft/json.
 //
-// Problem: the reader is fast because it does not keep track of places, and reports what it tripped over
-// rather than what is wrong. Contract: walks a text token by token without allocating or recursing, up to the
-// first byte that is not JSON or to the token that holds a given byte, and then tells the token and its path.
-// Nothing is shared with the reader, so each is a check on the other: see json_read_fuzz.cpp.
+// Problem: the reader is fast because it does not keep track of places, and reports what it tripped
+// over rather than what is wrong. Contract: walks a text token by token without allocating or
+// recursing, up to the first byte that is not JSON or to the token that holds a given byte, and
+// then tells the token and its path. Nothing is shared with the reader, so each is a check on the
+// other: see json_read_fuzz.cpp.
 //
 //   walker walk{text};
 //   if (!walk.to_end()) return walk.failure();
@@ -23,7 +24,9 @@ class walker {
   // Call one of the two, once. True: all of the text is one JSON value.
   [[nodiscard]] bool to_end() noexcept { return walk(text_.size()) == outcome::ended; }
   // True: stands at the token that holds byte `offset`, or at the first one after it.
-  [[nodiscard]] bool to_token(std::size_t offset) noexcept { return walk(offset) == outcome::stopped; }
+  [[nodiscard]] bool to_token(std::size_t offset) noexcept {
+    return walk(offset) == outcome::stopped;
+  }
 
   // After a walk: the token stood at and its path. A name counts as the member it names.
   [[nodiscard]] std::string_view token() const noexcept {
@@ -38,7 +41,15 @@ class walker {
 
  private:
   enum class outcome : unsigned char { ended, stopped, failed };
-  enum class expect : unsigned char { value, value_or_close, name, name_or_close, colon, next_or_close, end };
+  enum class expect : unsigned char {
+    value,
+    value_or_close,  // just inside of an array
+    name,
+    name_or_close,  // just inside of an object
+    colon,
+    next_or_close,
+    end,
+  };
   struct level {
     bool is_object = false;
     bool has_name = false;

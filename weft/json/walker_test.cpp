@@ -46,8 +46,14 @@ TEST(json_walker, goes_as_deep_as_allowed_and_no_deeper) {
 }
 
 TEST(json_walker, fails_at_the_first_byte_that_is_wrong) {
-  for (const auto& [text, offset] : {std::pair{"[1,}", 3}, {"[tru]", 4}, {"{\"a\":\"\\q\"}", 7},
-                                     {"\"\xc3(\"", 1}, {"[1}", 2}, {"{\"a\" 1}", 5}, {"1 2", 2}, {"-", 1}}) {
+  for (const auto& [text, offset] : {std::pair{"[1,}", 3},
+                                     {"[tru]", 4},
+                                     {"{\"a\":\"\\q\"}", 7},
+                                     {"\"\xc3(\"", 1},
+                                     {"[1}", 2},
+                                     {"{\"a\" 1}", 5},
+                                     {"1 2", 2},
+                                     {"-", 1}}) {
     walker walk{text};
     EXPECT_FALSE(walk.to_end()) << text;
     EXPECT_EQ(walk.failure().offset, static_cast<std::size_t>(offset)) << text;

@@ -1,11 +1,12 @@
 // From a plain struct to JSON text.
 //
-// Problem: replies are written a hundred thousand times a second, so the text must be made in one pass, in
-// memory that is there already. Contract: what read.hpp takes as T, and std::string_view members too. The text is
-// compact (no white space) and RFC 8259 to the letter, with one thing left to the caller: strings must be UTF-8,
-// their bytes are copied as they are. Control characters are escaped; NaN and infinities, which JSON does not
-// have, become null; empty std::optional members are left out. Reuses the string's capacity: no allocation once it is
-// large enough (for texts over 768 bytes: 256 bytes larger than the text). Safe on any thread. Based on glaze.
+// Problem: replies are written a hundred thousand times a second, so the text must be made in one
+// pass, in memory that is there already. Contract: what read.hpp takes as T, and std::string_view
+// members too. The text is compact (no white space) and RFC 8259 to the letter, with one thing left
+// to the caller: strings must be UTF-8, their bytes are copied as they are. Control characters are
+// escaped; NaN and infinities, which JSON does not have, become null; empty std::optional members
+// are left out. Reuses the string's capacity: no allocation once it is large enough (for texts over
+// 768 bytes: 256 bytes larger than the text). Safe on any thread. Based on glaze.
 //
 //   std::string text;
 //   json::write(ping{.sequence = 2}, text);  // text is {"sequence":2}
@@ -39,14 +40,15 @@ struct write_context {
 
 inline constexpr std::size_t does_not_fit = std::string_view::npos;
 
-// Writes from `start` on; the index behind the text, or does_not_fit. glaze wants write_padding_bytes of room
-// beyond what it writes.
+// Writes from `start` on; the index behind the text, or does_not_fit. glaze wants
+// write_padding_bytes of room beyond what it writes.
 template <class T>
 [[nodiscard]] std::size_t encode(const T& value, std::span<char> room, std::size_t start) {
   write_context context;
   std::size_t end = start;
   glz::to<glz::JSON, T>::template op<write_options{}>(value, context, room, end);
-  if (context.error == glz::error_code::none) [[likely]] return end;
+  if (context.error == glz::error_code::none) [[likely]]
+    return end;
   WEFT_ASSERT(context.error == glz::error_code::buffer_overflow,
               "json::write: a std::variant is valueless, or its alternatives cannot be told apart");
   return does_not_fit;
@@ -54,8 +56,9 @@ template <class T>
 
 }  // namespace detail
 
-// Adds to the end of `out`, which keeps what it held. Short texts are made on the stack and copied, which is
-// cheaper than preparing the string's memory; long ones in the string's unused capacity, doubled until they fit.
+// Adds to the end of `out`, which keeps what it held. Short texts are made on the stack and copied,
+// which is cheaper than preparing the string's memory; long ones in the string's unused capacity,
+// doubled until they fit.
 template <class T>
 void append(const T& value, std::string& out) {
   constexpr std::size_t stack_bytes = 1024;

@@ -1,5 +1,5 @@
-#include <weft/json/read.hpp>
 #include <weft/json/write.hpp>
+#include <weft/json/read.hpp>
 
 #include <gtest/gtest.h>
 
@@ -38,7 +38,8 @@ std::string written(const T& value) {
 
 TEST(json_write, replaces_what_the_string_held) {
   EXPECT_EQ(written(ping{2}), R"({"sequence":2})");
-  EXPECT_EQ(written(ping{std::numeric_limits<std::int64_t>::min()}), R"({"sequence":-9223372036854775808})");
+  EXPECT_EQ(written(ping{std::numeric_limits<std::int64_t>::min()}),
+            R"({"sequence":-9223372036854775808})");
 }
 
 TEST(json_write, appends_behind_what_the_string_held) {
@@ -65,8 +66,9 @@ TEST(json_write, reuses_the_capacity_once_it_is_large_enough) {
 }
 
 TEST(json_write, grows_to_whatever_the_value_needs) {
-  for (const std::size_t size : {0U, 20U, 200U, 250U, 255U, 256U, 257U, 500U, 700U, 760U, 766U,
-                                 767U, 768U, 769U, 1000U, 1023U, 1024U, 1500U, 1800U, 5000U, 300'000U}) {
+  for (const std::size_t size :
+       {0U,   20U,  200U, 250U,  255U,  256U,  257U,  500U,  700U,  760U,    766U,
+        767U, 768U, 769U, 1000U, 1023U, 1024U, 1500U, 1800U, 5000U, 300'000U}) {
     const std::string text(size, 'x');
     std::string out = "<";
     append(text, out);

@@ -12,6 +12,7 @@
 #include <exception>
 #include <format>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -25,6 +26,7 @@ namespace weft {
 namespace {
 
 constexpr int exit_failed = 1;
+constexpr unsigned threads_max = 1024;
 
 std::string file_name(const char* path) {
   const std::string_view text{path};
@@ -83,14 +85,17 @@ struct application::state {
         argv{values},
         options{std::move(given)},
         cli{options.name.empty() ? file_name(values[0]) : options.name, options.about, options.version} {
-    cli.option("--threads", options.threads, "Shards, each a thread with its own event loop; 0: one a CPU", "N");
+    cli.option("--threads", options.threads,
+               "Shards, each a thread with its own event loop; 0: one a CPU", "N", threads_max);
     cli.choice("--backend", backend, {"auto", "io_uring", "epoll"}, "How to speak to the kernel");
     cli.choice("--log-level", log_level, {"trace", "debug", "info", "warning", "error", "off"},
                "The least severe messages to print");
   }
 
   int run();
-  bool run_shard(unsigned index, signal_watch* signals);
+  void run_shard(unsigned index, signal_watch* signals);
+  void on_started(unsigned index, bool up);
+  void start_others();
   void enlist(shard& here);
   void discharge(shard& here);
   void stop_all();
@@ -105,7 +110,10 @@ struct application::state {
   bool parsed = false;
   std::vector<installer> installers;
   net::address_book addresses;
+  unique_function<void()> ready;
   std::atomic<unsigned> started{0};
+  std::atomic<bool> clean{true};
+  std::vector<std::thread> others;  // all shards but the first, which is the main thread's
 
   std::mutex mutex;
   std::vector<shard*> shards;   // running now; under mutex
@@ -132,6 +140,10 @@ int application::run() {
   return state_->run();
 }
 
+void application::on_ready(unique_function<void()> f) { state_->ready = std::move(f); }
+
+net::address_book& application::addresses() noexcept { return state_->addresses; }
+
 void application::request_stop() { state_->stop_all(); }
 
 int application::state::run() {
@@ -139,38 +151,50 @@ int application::state::run() {
   ::signal(SIGPIPE, SIG_IGN);  // NOLINT(cert-err33-c): a reader that went away is a failed write, not our end
   signal_watch signals;
   if (options.threads == 0) options.threads = usable_cpus();
-  std::atomic<bool> clean{true};
-  std::vector<std::thread> others;
-  for (unsigned index = 1; index < options.threads; ++index)
-    others.emplace_back([this, index, &clean] {
-      if (!run_shard(index, nullptr)) clean = false;
-    });
-  if (!run_shard(0, &signals)) clean = false;
+  run_shard(0, &signals);
   for (std::thread& other : others) other.join();
   return clean ? 0 : exit_failed;
 }
 
-bool application::state::run_shard(unsigned index, signal_watch* signals) {
+void application::state::run_shard(unsigned index, signal_watch* signals) {
   auto loop = event_loop::create({.backend = *parse_backend(backend)});
   if (!loop) {
     log::error(std::format("shard {} has no event loop: {}", index, loop.error().message()));
+    clean = false;
     stop_all();
-    return false;
+    return;
   }
   shard here{std::move(*loop), options.stop_timeout};
   here.services().provide(addresses);
   for (installer& add_service : installers) add_service(here.services());
   if (signals != nullptr) here.loop().spawn(watch_signals(here.loop(), *signals));
   enlist(here);
-  const bool clean = here.run([this](bool up) {
-    if (!up) {
-      stop_all();
-    } else if (++started == options.threads) {
-      log::info(std::format("ready, {} shard{}", options.threads, options.threads == 1 ? "" : "s"));
-    }
-  });
+  if (!here.run([this, index](bool up) { on_started(index, up); })) clean = false;
   discharge(here);
-  return clean;
+}
+
+void application::state::on_started(unsigned index, bool up) {
+  if (!up) {
+    stop_all();
+    return;
+  }
+  // The first shard goes ahead, so that what is wrong with the program is said once, not once a
+  // shard.
+  if (index == 0) start_others();
+  if (++started != options.threads) return;
+  log::info(std::format("ready, {} shard{}", options.threads, options.threads == 1 ? "" : "s"));
+  if (ready) ready();
+}
+
+void application::state::start_others() {
+  try {
+    for (unsigned index = 1; index < options.threads; ++index)
+      others.emplace_back([this, index] { run_shard(index, nullptr); });
+  } catch (const std::system_error& why) {
+    log::error(std::format("shard {} has no thread: {}", others.size() + 1, why.what()));
+    clean = false;
+    stop_all();
+  }
 }
 
 void application::state::enlist(shard& here) {

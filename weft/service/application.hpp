@@ -26,6 +26,10 @@
 #include <weft/service/command_line.hpp>
 #include <weft/service/container.hpp>
 
+namespace weft::net {
+class address_book;
+}
+
 namespace weft {
 
 struct application_options {
@@ -58,6 +62,12 @@ class application {
   void add(options_of<T> options = {}) {
     install([options = std::move(options)](container& services) { services.add<T>(options); });
   }
+
+  /// `f` is called once, on one of the shards, when all have started: the place to tell people where to go.
+  void on_ready(unique_function<void()> f);
+
+  /// The addresses this program listens on.
+  [[nodiscard]] net::address_book& addresses() noexcept;
 
   [[nodiscard]] int run();
 

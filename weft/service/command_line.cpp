@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <format>
 #include <numeric>
@@ -45,7 +46,8 @@ std::string nearest(std::string_view word, const Words& known) {
 
 std::string list_of(std::span<const std::string_view> words) {
   std::string text;
-  for (const std::string_view word : words) text += std::format("{}{}", text.empty() ? "" : ", ", word);
+  for (const std::string_view word : words)
+    text += std::format("{}{}", text.empty() ? "" : ", ", word);
   return text;
 }
 
@@ -77,11 +79,14 @@ struct command_line::state {
   CLI::App app;
 };
 
-command_line::command_line(std::string_view program, std::string_view about, std::string_view version)
+command_line::command_line(std::string_view program, std::string_view about,
+                           std::string_view version)
     : state_{std::make_unique<state>(program, about)} {
   CLI::App& app = state_->app;
   app.set_help_flag("-h,--help", "Print this help and end");
-  if (!version.empty()) app.set_version_flag("--version", std::format("{} {}", program, version), "Print the version and end");
+  if (!version.empty())
+    app.set_version_flag("--version", std::format("{} {}", program, version),
+                         "Print the version and end");
   app.option_defaults()->always_capture_default();
   app.get_formatter()->column_width(34);
   app.allow_extras();
@@ -91,21 +96,25 @@ command_line::~command_line() = default;
 
 void command_line::option(std::string_view name, std::string& variable, std::string_view help,
                           std::string_view placeholder) {
-  state_->app.add_option(std::string{name}, variable, std::string{help})->type_name(std::string{placeholder});
+  state_->app.add_option(std::string{name}, variable, std::string{help})
+      ->type_name(std::string{placeholder});
 }
 
 void command_line::option(std::string_view name, unsigned& variable, std::string_view help,
-                          std::string_view placeholder) {
+                          std::string_view placeholder, unsigned most) {
   state_->app.add_option(std::string{name}, variable, std::string{help})
       ->type_name(std::string{placeholder})
-      ->check([](const std::string& value) {
-        const bool digits = !value.empty() && value.size() < 10 && std::ranges::all_of(value, [](char c) { return c >= '0' && c <= '9'; });
-        return digits ? std::string{} : std::format("'{}' is not a whole number from 0 to 999999999", value);
+      ->check([most](const std::string& value) {
+        const char* end = value.data() + value.size();
+        unsigned number = 0;
+        const auto [stopped, code] = std::from_chars(value.data(), end, number);
+        if (code == std::errc{} && stopped == end && number <= most) return std::string{};
+        return std::format("'{}' is not a whole number from 0 to {}", value, most);
       });
 }
 
-void command_line::choice(std::string_view name, std::string& variable, std::initializer_list<std::string_view> allowed,
-                          std::string_view help) {
+void command_line::choice(std::string_view name, std::string& variable,
+                          std::initializer_list<std::string_view> allowed, std::string_view help) {
   std::vector<std::string_view> words{allowed};
   std::string shown = list_of(words);
   std::ranges::replace(shown, ',', '|');

@@ -1,8 +1,9 @@
 // A program's command line: options with help, defaults and errors that name the right spelling.
 //
-// Contract: options write into variables that outlive parse(); what the variable holds before is the default that --help
-// shows. parse() answers --help and --version itself. An unknown option is refused with the nearest known one, a bad value
-// with the option, the value and what is allowed; both on stderr, with exit code 2.
+// Contract: options write into variables that outlive parse(); what the variable holds before is
+// the default that --help shows. parse() answers --help and --version itself. An unknown option is
+// refused with the nearest known one, a bad value with the option, the value and what is allowed;
+// both on stderr, with exit code 2.
 //
 //   command_line cli{"weftd", "rows over HTTP", "0.1.0"};
 //   cli.option("--listen", listen, "Where to serve", "ADDRESS:PORT");
@@ -27,18 +28,21 @@ class command_line {
   ~command_line();
 
   /// `name` is "--listen" or "-l,--listen"; `placeholder` stands for the value in --help.
-  void option(std::string_view name, std::string& variable, std::string_view help, std::string_view placeholder);
-  void option(std::string_view name, unsigned& variable, std::string_view help, std::string_view placeholder);
+  void option(std::string_view name, std::string& variable, std::string_view help,
+              std::string_view placeholder);
+  /// A whole number from 0 to `most`.
+  void option(std::string_view name, unsigned& variable, std::string_view help,
+              std::string_view placeholder, unsigned most = 999'999'999);
   /// One of `allowed`, as spelled.
-  void choice(std::string_view name, std::string& variable, std::initializer_list<std::string_view> allowed,
-              std::string_view help);
+  void choice(std::string_view name, std::string& variable,
+              std::initializer_list<std::string_view> allowed, std::string_view help);
   void flag(std::string_view name, bool& variable, std::string_view help);
 
   /// Text at the end of --help: examples, files, where to read on.
   void epilogue(std::string_view text);
 
-  /// An exit code if the program is to end: 0 after --help or --version, exit_usage after an error. Else the variables
-  /// are set.
+  /// An exit code if the program is to end: 0 after --help or --version, exit_usage after an error.
+  /// Else the variables are set.
   [[nodiscard]] std::optional<int> parse(int argc, const char* const* argv);
 
  private:
@@ -46,7 +50,9 @@ class command_line {
   std::unique_ptr<state> state_;
 };
 
-/// The entry of `known` that is spelled most like `word`, if one is near enough to be meant; empty if none is.
-[[nodiscard]] std::string nearest_spelling(std::string_view word, std::initializer_list<std::string_view> known);
+/// The entry of `known` that is spelled most like `word`, if one is near enough to be meant; empty
+/// if none is.
+[[nodiscard]] std::string nearest_spelling(std::string_view word,
+                                           std::initializer_list<std::string_view> known);
 
 }  // namespace weft

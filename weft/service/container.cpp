@@ -14,7 +14,6 @@ struct container::entry {
   std::string_view type;
   factory make;
   instance made;
-  bool is_being_made = false;
 };
 
 namespace {
@@ -66,24 +65,47 @@ void* container::look_up(std::string_view type) const noexcept {
 
 void* container::resolve(std::string_view type) {
   entry* found = find_entry(type);
-  if (found == nullptr) {
-    const std::string_view consumer = making_.empty() ? "the program" : making_.back()->type;
-    throw unresolved{errc::not_found, std::format("{} needs {}, which nobody provides: add<{}>() is missing",
-                                                  consumer, type, type)};
-  }
+  if (found == nullptr) throw unresolved{errc::not_found, missing(type)};
   if (found->made.object == nullptr) make(*found);
   return found->made.object;
+}
+
+std::string container::path_from(std::size_t outermost) const {
+  std::string path;
+  for (std::size_t i = outermost; i < making_.size(); ++i)
+    path += std::format("{} -> ", making_[i]->type);
+  return path;
+}
+
+std::string container::missing(std::string_view type) const {
+  const std::string_view consumer = making_.empty() ? "the program" : making_.back()->type;
+  std::string text =
+      std::format("{} needs {}, which nobody provides: add<{}>() is missing", consumer, type, type);
+  if (making_.size() > 1) text += std::format(" ({}{})", path_from(0), type);
+  return text;
 }
 
 void container::make(entry& wanted) {
   const auto circle = std::ranges::find(making_, &wanted);
   if (circle != making_.end()) {
-    std::string path;
-    for (auto step = circle; step != making_.end(); ++step) path += std::format("{} -> ", (*step)->type);
-    throw unresolved{errc::invalid_argument, std::format("services need each other in a circle: {}{}", path, wanted.type)};
+    throw unresolved{
+        errc::invalid_argument,
+        std::format("services need each other in a circle: {}{}",
+                    path_from(static_cast<std::size_t>(circle - making_.begin())), wanted.type)};
   }
   making_.push_back(&wanted);
-  wanted.made = wanted.make(*this);
+  try {
+    wanted.made = wanted.make(*this);
+  } catch (const unresolved&) {
+    making_.pop_back();
+    throw;
+  } catch (const std::exception& why) {
+    const std::string path = path_from(0);
+    making_.pop_back();
+    throw unresolved{
+        errc::invalid_argument,
+        std::format("{} cannot be made: {}", path.substr(0, path.rfind(" -> ")), why.what())};
+  }
   making_.pop_back();
   made_.push_back(&wanted);
 }
@@ -95,12 +117,7 @@ result<void> container::make_all() {
     return {};
   } catch (const unresolved& why) {
     log::error(why.what());
-    making_.clear();
     return fail(why.code);
-  } catch (const std::exception& why) {
-    log::error(std::format("{} cannot be made: {}", making_.back()->type, why.what()));
-    making_.clear();
-    return fail(errc::invalid_argument);
   }
 }
 

@@ -1,10 +1,13 @@
-// The services of one shard: made from what their constructors need, started and stopped in that order.
+// The services of one shard: made from what their constructors need, started and stopped in that
+// order.
 //
-// Contract: add<T>() says that there is to be a T; provide() lends an object the container does not own. start() makes each
-// service when a constructor first needs it, so that what is needed is made, and started, before who needs it; the
-// order is otherwise that of add(). A service may have `start()` and `stop()`, each giving void, result<void> or
-// task<result<void>>. Anything missing, circular or failing is logged with its path. stop() stops what has been started, in
-// reverse order, after a failed start() too; the destructor destroys in reverse order. One shard; one provider a type.
+// Contract: add<T>() says that there is to be a T; provide() lends an object the container does not
+// own. start() makes each service when a constructor first needs it, so that what is needed is
+// made, and started, before who needs it; the order is otherwise that of add(). A service may have
+// `start()` and `stop()`, each giving void, result<void> or task<result<void>>. Anything missing,
+// circular or failing is logged with its path. stop() stops what has been started, in reverse
+// order, after a failed start() too; the destructor destroys in reverse order. One shard; one
+// provider a type.
 //
 //   container services;
 //   services.add<http::server>({.listen = ":8080"});
@@ -12,7 +15,9 @@
 //   auto up = co_await services.start();
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -50,8 +55,9 @@ class container {
     lend(type_name<T>, &object);
   }
 
-  /// The T there is; made now, with all it needs, if start() has not come to it yet. Throws missing or circular
-  /// dependency (std::logic_error), which start() turns into its error.
+  /// The T there is; made now, with all it needs, if start() has not come to it yet. Throws
+  /// std::logic_error, its text the path, if one of them is missing or circular or its constructor
+  /// throws; start() gives an error instead.
   template <class T>
   [[nodiscard]] T& get() {
     return *static_cast<T*>(resolve(type_name<T>));
@@ -62,7 +68,8 @@ class container {
     return static_cast<T*>(look_up(type_name<T>));
   }
 
-  /// errc::not_found, errc::invalid_argument (circular) or the error of the service that failed; the log has the path.
+  /// errc::not_found (missing), errc::invalid_argument (circular, or a constructor threw) or the
+  /// error of the service that failed; the log has the path.
   [[nodiscard]] task<result<void>> start();
   /// The first error; all are stopped in any case.
   [[nodiscard]] task<result<void>> stop();
@@ -88,6 +95,8 @@ class container {
   [[nodiscard]] entry* find_entry(std::string_view type) const noexcept;
   [[nodiscard]] result<void> make_all();
   void make(entry& wanted);
+  [[nodiscard]] std::string path_from(std::size_t outermost) const;
+  [[nodiscard]] std::string missing(std::string_view type) const;
 
   std::vector<std::unique_ptr<entry>> entries_;
   std::vector<entry*> made_;    // in the order of their making
@@ -107,8 +116,9 @@ task<result<void>> as_task(Call call) {
   } else if constexpr (std::is_same_v<type, result<void>>) {
     co_return call();
   } else {
-    static_assert(std::is_same_v<type, task<result<void>>>,
-                  "start() and stop() give void, weft::result<void> or weft::task<weft::result<void>>");
+    static_assert(
+        std::is_same_v<type, task<result<void>>>,
+        "start() and stop() give void, weft::result<void> or weft::task<weft::result<void>>");
     co_return co_await call();
   }
 }
@@ -121,9 +131,13 @@ container::instance container::instance::holding(T* object) noexcept {
   made.object = object;
   made.destroy = [](void* self) noexcept { delete static_cast<T*>(self); };
   if constexpr (requires(T& self) { self.start(); })
-    made.start = [](void* self) { return detail::as_task([self = static_cast<T*>(self)] { return self->start(); }); };
+    made.start = [](void* self) {
+      return detail::as_task([self = static_cast<T*>(self)] { return self->start(); });
+    };
   if constexpr (requires(T& self) { self.stop(); })
-    made.stop = [](void* self) { return detail::as_task([self = static_cast<T*>(self)] { return self->stop(); }); };
+    made.stop = [](void* self) {
+      return detail::as_task([self = static_cast<T*>(self)] { return self->stop(); });
+    };
   return made;
 }
 

@@ -1,7 +1,7 @@
 // A type's name as people write it: the key of its services, and what messages call it.
 //
-// Contract: a constant per type, read from the compiler's own name for this function; equal for equal types and different
-// for different ones within one program built by one compiler.
+// Contract: a constant per type, read from the compiler's own name for this function; equal for
+// equal types and different for different ones within one program built by one compiler.
 //
 //   type_name<http::server>    // "weft::http::server"
 #pragma once

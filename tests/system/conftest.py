@@ -1,0 +1,71 @@
+"""Whole programs, seen from outside: real clients, real signals, real limits."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from weft_process import Server, run
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BUILD = Path(os.environ.get("WEFT_BUILD_DIR", ROOT / "build/release"))
+TEST_SECONDS_MAX = 120
+
+
+@pytest.fixture(autouse=True)
+def bounded():
+    """No test waits for ever, whatever it waits for."""
+    def too_long(*_):
+        raise TimeoutError(f"the test took more than {TEST_SECONDS_MAX} s")
+    before = signal.signal(signal.SIGALRM, too_long)
+    signal.alarm(TEST_SECONDS_MAX)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def program(relative):
+    path = BUILD / relative
+    if not path.exists():
+        pytest.fail(f"{path} is not built: `make build` makes it")
+    return str(path)
+
+
+@pytest.fixture(scope="session")
+def weftd():
+    return program("apps/weftd/weftd")
+
+
+@pytest.fixture(scope="session")
+def example():
+    return lambda name: program(f"examples/{name}")
+
+
+@pytest.fixture(scope="session")
+def io_uring_works(weftd):
+    """Whether this machine's kernel and policy let us have io_uring at all."""
+    try:
+        with Server([weftd, "--listen", "127.0.0.1:0", "--threads", "1", "--backend", "io_uring"]):
+            return True
+    except AssertionError:
+        return False
+
+
+@pytest.fixture(params=["io_uring", "epoll"])
+def backend(request, io_uring_works):
+    if request.param == "io_uring" and not io_uring_works:
+        pytest.skip("this machine refuses io_uring")
+    return request.param
+
+
+@pytest.fixture
+def run_weftd(weftd):
+    return lambda *arguments, **how: run([weftd, *arguments], **how)
+
+
+@pytest.fixture
+def serve(weftd):
+    """serve("--threads", "2"): weftd on a port that the system chose."""
+    def start(*arguments, listen="127.0.0.1:0", preexec=None):
+        return Server([weftd, "--listen", listen, *arguments], preexec=preexec)
+    return start

@@ -1,0 +1,41 @@
+"""Forbids io_uring to a child process, as the default policy of many container runtimes does.
+
+    subprocess.Popen(command, preexec_fn=forbid_io_uring)
+"""
+
+import ctypes
+import errno
+
+PR_SET_NO_NEW_PRIVS = 38
+PR_SET_SECCOMP = 22
+SECCOMP_MODE_FILTER = 2
+SECCOMP_RET_ERRNO = 0x00050000
+SECCOMP_RET_ALLOW = 0x7FFF0000
+LOAD_WORD, JUMP_IF_EQUAL, RETURN = 0x20, 0x15, 0x06  # BPF_LD|W|ABS, BPF_JMP|JEQ|K, BPF_RET|K
+OFFSET_OF_NUMBER = 0                                 # in struct seccomp_data
+IO_URING_SETUP = 425                                 # the same number on every architecture
+
+
+class Instruction(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_ushort), ("if_true", ctypes.c_ubyte), ("if_false", ctypes.c_ubyte),
+                ("operand", ctypes.c_uint)]
+
+
+class Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.POINTER(Instruction))]
+
+
+_instructions = (Instruction * 4)(
+    Instruction(LOAD_WORD, 0, 0, OFFSET_OF_NUMBER),
+    Instruction(JUMP_IF_EQUAL, 0, 1, IO_URING_SETUP),
+    Instruction(RETURN, 0, 0, SECCOMP_RET_ERRNO | errno.EPERM),
+    Instruction(RETURN, 0, 0, SECCOMP_RET_ALLOW))
+_program = Program(len(_instructions), _instructions)
+_prctl = ctypes.CDLL(None, use_errno=True).prctl
+
+
+def forbid_io_uring():
+    if _prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "no_new_privs")
+    if _prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(_program), 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "seccomp")

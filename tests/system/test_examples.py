@@ -1,0 +1,95 @@
+"""The examples, under the load generators they name."""
+
+import re
+import selectors
+import socket
+
+import httpx
+from weft_process import Server, curl, run
+
+PING_LUA = """
+wrk.method = "POST"
+wrk.body = '{"sequence": 2}'
+wrk.headers["Content-Type"] = "application/json"
+"""
+
+
+def wrk(*arguments):
+    """The number of requests wrk made, none of which failed."""
+    done = run(["wrk", *arguments])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Socket errors" not in done.stdout, done.stdout
+    assert "Non-2xx" not in done.stdout, done.stdout
+    return int(re.search(r"(\d+) requests in", done.stdout)[1])
+
+
+def listening(example, name, backend):
+    return Server([example(name), "--listen", "127.0.0.1:0", "--backend", backend])
+
+
+def test_echo_gives_back_what_it_gets(example, backend):
+    sent = bytes(range(256)) * 4096  # 1 MiB: more than the queues between us hold
+    with listening(example, "echo", backend) as server:
+        with server.connect() as stream:
+            stream.setblocking(False)
+            got, left = bytearray(), memoryview(sent)
+            with selectors.DefaultSelector() as ready:
+                ready.register(stream, selectors.EVENT_READ | selectors.EVENT_WRITE)
+                while len(got) < len(sent):
+                    for _, events in ready.select(timeout=20) or [(None, None)]:
+                        assert events is not None, "nothing moves"
+                        if events & selectors.EVENT_WRITE and left:
+                            left = left[stream.send(left[:65536]):]
+                            if not left:
+                                ready.modify(stream, selectors.EVENT_READ)
+                        if events & selectors.EVENT_READ:
+                            got += stream.recv(65536)
+            assert got == sent
+        assert server.stop() == 0
+
+
+def test_echo_under_ab(example, backend):
+    with listening(example, "echo", backend) as server:
+        done = run(["ab", "-q", "-n", "20000", "-c", "200", "-k", server.url("/")])
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert re.search(r"Complete requests:\s+20000\n", done.stdout), done.stdout
+        assert re.search(r"Failed requests:\s+0\n", done.stdout), done.stdout
+        assert server.stop() == 0
+
+
+def test_hello_http_with_kept_connections(example, backend):
+    with listening(example, "hello_http", backend) as server:
+        assert curl(server.url("/")) == "Hello, World!"
+        assert wrk("-t1", "-c64", "-d1s", server.url("/")) > 100
+        assert server.stop() == 0
+
+
+def test_hello_http_with_a_connection_a_request(example, backend):
+    with listening(example, "hello_http", backend) as server:
+        assert wrk("-t1", "-c32", "-d1s", "-H", "Connection: close", server.url("/")) > 100
+        assert server.stop() == 0
+
+
+def test_weftd_ping_under_wrk(serve, backend, tmp_path):
+    script = tmp_path / "ping.lua"
+    script.write_text(PING_LUA)
+    with serve("--backend", backend, "--threads", "1") as server:
+        assert wrk("-t1", "-c64", "-d1s", "-s", script, server.url("/ping")) > 100
+        assert server.stop() == 0
+
+
+def test_the_tour_takes_and_gives_json(example, backend):
+    """It listens where its source says; where that port is taken, it says so, and that is the test."""
+    tour = [example("tour"), "--backend", backend]
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken = probe.connect_ex(("127.0.0.1", 8080)) == 0
+    if taken:
+        done = run(tour)
+        assert done.returncode == 1 and "127.0.0.1:8080 is in use" in done.stderr
+        return
+    with Server(tour) as server:
+        answer = httpx.post("http://127.0.0.1:8080/ping", json={"sequence": 2}, timeout=20)
+        assert (answer.status_code, answer.json()) == (200, {"sequence": 2})
+        assert httpx.post("http://127.0.0.1:8080/ping", content="{}", timeout=20).status_code == 400
+        assert server.stop() == 0
