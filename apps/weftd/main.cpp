@@ -1,8 +1,11 @@
 // weftd: serves data over HTTP.
+#include <cstdio>
+#include <format>
 #include <string>
 
 #include <apps/weftd/routes.hpp>
 #include <weft/http/server.hpp>
+#include <weft/net/address_book.hpp>
 #include <weft/service/application.hpp>
 
 namespace {
@@ -20,6 +23,15 @@ constexpr const char* examples =
     "SIGINT or SIGTERM ends it once running requests are answered; a second one ends it at once.\n"
     "Exit code: 0 after a clean end, 1 if it could not start, 2 for a wrong command line.";
 
+/// The first thing a person does with it, ready to paste.
+std::string first_request(const std::string& address) {
+  constexpr std::string_view unix_prefix = "unix:";
+  const bool is_path = address.starts_with(unix_prefix);
+  const std::string where = is_path ? std::format("--unix-socket {} http://localhost", address.substr(unix_prefix.size()))
+                                    : std::format("http://{}", address);
+  return std::format("weftd serves {}; try:\n\n  curl -d '{{\"sequence\": 2}}' {}/ping\n\n", address, where);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -33,5 +45,11 @@ int main(int argc, char** argv) {
   app.add<weftd::root_page>();
   app.add<weftd::ping_api>();
   app.add<weftd::health>();
+  app.on_ready([&] {
+    if (const auto address = app.addresses().claim(server.listen)) {
+      std::fputs(first_request(address->to_string()).c_str(), stdout);
+      std::fflush(stdout);
+    }
+  });
   return app.run();
 }

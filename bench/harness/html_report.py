@@ -77,8 +77,10 @@ def _bar(series: dict, top: float, scale: float) -> list[str]:
     if median["cpu_us"] is None:
         parts.append(f'<text x="{_LEFT + 6}" {name_at} class="key">not measured</text></g>')
         return parts
-    system = median["cpu_system_us"] * scale
-    user = median["cpu_user_us"] * scale
+    # The medians of the parts need not add up to the median of the whole, which the label tells.
+    parts_sum = median["cpu_system_us"] + median["cpu_user_us"]
+    system = median["cpu_us"] * scale * (median["cpu_system_us"] / parts_sum if parts_sum else 1)
+    user = median["cpu_us"] * scale - system
     figures = [cpu for run in series["runs"] if run for cpu in [run["cpu_us"]]]
     shape = f'y="{top:.1f}" height="{_BAR}"'
     parts += [

@@ -1,5 +1,5 @@
-// When to give up. A deadline is a point in time, not a length, so that it can be handed down a call chain without
-// growing: five waits under one deadline of a second take a second.
+// When to give up. A deadline is a point in time, not a length, so that it can be handed down a
+// call chain without growing: five waits under one deadline of a second take a second.
 //
 // Contract: compared against the loop's clock. never() is later than all. Trivially copyable.
 //

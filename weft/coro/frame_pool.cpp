@@ -3,6 +3,8 @@
 #include <array>
 #include <new>
 
+#include <weft/base/poison.hpp>
+
 namespace weft::frame_pool {
 namespace {
 
@@ -10,20 +12,7 @@ constexpr std::size_t step = 64;
 constexpr std::size_t classes = 32;
 constexpr std::size_t slab_bytes = 64 * 1024;
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define WEFT_FRAMES_FROM_HEAP 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-#define WEFT_FRAMES_FROM_HEAP 1
-#endif
-
-#if defined(WEFT_FRAMES_FROM_HEAP)
-constexpr bool pooled = false;
-#else
-constexpr bool pooled = true;
-#endif
+constexpr bool pooled = WEFT_ADDRESS_SANITIZER == 0;
 
 struct free_block {
   free_block* next;
@@ -63,6 +52,14 @@ class pool {
 
   std::size_t live = 0;
 
+  [[nodiscard]] std::size_t live_bytes() const noexcept {
+    std::size_t bytes = carved_bytes_;
+    for (std::size_t i = 0; i < classes; ++i)
+      for (const free_block* block = free_[i]; block != nullptr; block = block->next)
+        bytes -= (i + 1) * step;
+    return bytes;
+  }
+
  private:
   void refill(std::size_t size_class) {
     const std::size_t block_bytes = (size_class + 1) * step;
@@ -75,12 +72,14 @@ class pool {
     give(next_, size_class);
     next_ += block_bytes;
     left_ -= block_bytes;
+    carved_bytes_ += block_bytes;
   }
 
   std::array<free_block*, classes> free_{};
   slab_header* slabs_ = nullptr;
   std::byte* next_ = nullptr;
   std::size_t left_ = 0;
+  std::size_t carved_bytes_ = 0;
 };
 
 thread_local pool frames;
@@ -90,10 +89,11 @@ constexpr std::size_t class_of(std::size_t size_bytes) { return (size_bytes - 1)
 }  // namespace
 
 void* allocate(std::size_t size_bytes) {
-  ++frames.live;
   const std::size_t size_class = class_of(size_bytes);
-  if (!pooled || size_class >= classes) return ::operator new(size_bytes);
-  return frames.take(size_class);
+  void* const frame =
+      !pooled || size_class >= classes ? ::operator new(size_bytes) : frames.take(size_class);
+  ++frames.live;
+  return frame;
 }
 
 void deallocate(void* frame, std::size_t size_bytes) noexcept {
@@ -107,5 +107,7 @@ void deallocate(void* frame, std::size_t size_bytes) noexcept {
 }
 
 std::size_t live_frames() noexcept { return frames.live; }
+
+std::size_t live_bytes() noexcept { return frames.live_bytes(); }
 
 }  // namespace weft::frame_pool

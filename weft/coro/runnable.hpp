@@ -1,9 +1,14 @@
-// What waits in a ready queue: a link and a function, embedded in what is to be run, so that queueing never allocates.
+// What waits in a ready queue: a link and a function, embedded in what is to be run, so that
+// queueing never allocates.
 //
-// Contract: a runnable is queued in at most one queue at a time and outlives its stay there. `run` is called once per
-// stay, on the shard that owns the queue; it may queue the same runnable again. Nothing here is thread safe.
+// Contract: a runnable is queued in at most one queue at a time and outlives its stay there. `run`
+// is called once per stay, on the shard that owns the queue; it may queue the same runnable again.
+// Nothing here is thread safe.
 //
-//   struct flush : runnable { flush() : runnable{&on_run} {} static void on_run(runnable& self) noexcept; };
+//   struct flush : runnable {
+//     flush() : runnable{&on_run} {}
+//     static void on_run(runnable& self) noexcept { ... }
+//   };
 //   scheduler.schedule(my_flush);
 #pragma once
 

@@ -13,6 +13,7 @@ scope::~scope() {
 }
 
 void scope::spawn_in(const environment& env, task<void> work, priority band) noexcept {
+  WEFT_DEBUG_ASSERT(work, "a task can be spawned once only");
   auto& promise = work.release().promise();
   promise.env = &env;
   promise.owner = this;

@@ -1,9 +1,11 @@
-// A nursery: tasks are spawned into a scope, and the scope ends after them. No task is without an owner.
+// A nursery: tasks are spawned into a scope, and the scope ends after them. No task is without an
+// owner.
 //
-// Contract: spawn() queues the task's start; the task inherits the scope's environment, whose stop_token the scope's own
-// request_stop() and its parent's stop both set. `co_await scope.join()` waits until no task is left (a task may spawn
-// further ones meanwhile) and gives the first failure: an exception that left a task ends here and stops its siblings.
-// The destructor insists that all have ended. One shard; nothing here is thread safe.
+// Contract: spawn() queues the task's start; the task inherits the scope's environment, whose
+// stop_token the scope's own request_stop() and its parent's stop both set. `co_await scope.join()`
+// waits until no task is left (a task may spawn further ones meanwhile) and gives the first
+// failure: an exception that left a task ends here and stops its siblings. The destructor insists
+// that all have ended. One shard; nothing here is thread safe.
 //
 //   scope workers{co_await this_task::environment()};
 //   workers.spawn(serve(std::move(stream)));
@@ -29,26 +31,35 @@ class scope final : private detail::task_owner {
   void spawn(task<void> work, priority band = priority::normal) noexcept {
     spawn_in(environment_, std::move(work), band);
   }
-  /// As spawn(), in an environment of the task's own, made from this scope's and alive until the task has ended.
+  /// As spawn(), in an environment of the task's own, made from this scope's and alive until the
+  /// task has ended.
   void spawn_in(const environment& env, task<void> work, priority band = priority::normal) noexcept;
 
   /// What tasks spawned here inherit.
   [[nodiscard]] const environment& inherited() const noexcept { return environment_; }
 
-  /// Asks all tasks, and those spawned later, to stop. They end in their own time: join() to see it.
+  /// Asks all tasks, and those spawned later, to stop. They end in their own time: join() to see
+  /// it.
   void request_stop() noexcept { stop_.request_stop(); }
   [[nodiscard]] stop_token token() noexcept { return stop_.token(); }
 
   [[nodiscard]] std::size_t active() const noexcept { return active_; }
 
-  /// Waits until active() is zero, then rethrows the first exception that left a task, if one did. One waiter at a
-  /// time. Joining is not cut short by a stop request: the tasks are.
+  /// Waits until active() is zero, then rethrows the first exception that left a task, if one did.
+  /// One waiter at a time. Joining is not cut short by a stop request: the tasks are.
   [[nodiscard]] auto join() noexcept {
     struct awaiter : runnable {
       explicit awaiter(scope& s) noexcept : runnable{&resume_joiner}, owner{s} {}
-      static void resume_joiner(runnable& self) noexcept { static_cast<awaiter&>(self).joiner.resume(); }
+      static void resume_joiner(runnable& self) noexcept {
+        auto& waiting = static_cast<awaiter&>(self);
+        if (waiting.owner.active_ == 0)
+          waiting.joiner.resume();
+        else  // more was spawned while the joiner stood in the ready queue
+          waiting.owner.joiner_ = &waiting;
+      }
       bool await_ready() const noexcept { return owner.active_ == 0; }
       void await_suspend(std::coroutine_handle<> waiting) noexcept {
+        WEFT_DEBUG_ASSERT(owner.joiner_ == nullptr, "a scope is joined by one waiter at a time");
         joiner = waiting;
         owner.joiner_ = this;
       }
@@ -59,9 +70,12 @@ class scope final : private detail::task_owner {
     return awaiter{*this};
   }
 
+  /// Rethrows the first exception that left a task, once; what join() does at its end, for owners
+  /// that cannot wait.
+  void rethrow_failure();
+
  private:
   void task_ended(std::coroutine_handle<> frame, std::exception_ptr failure) noexcept override;
-  void rethrow_failure();
 
   stop_source stop_;
   environment environment_;

@@ -1,9 +1,11 @@
-// Asking work to stop, on one shard: std::stop_token without its atomics, its heap block and its locks.
+// Asking work to stop, on one shard: std::stop_token without its atomics, its heap block and its
+// locks.
 //
-// Contract: a stop_source owns the list of those who want to hear of the request; a stop_token is a pointer to it and
-// must not outlive it (scopes see to that: they outlive their tasks). Callbacks run once, inside request_stop(), in the
-// order of registration, and may register or end callbacks while they run. Registering and ending cost O(1) and never
-// allocate. Not thread safe: other threads post to the loop first.
+// Contract: a stop_source owns the list of those who want to hear of the request; a stop_token is a
+// pointer to it and must not outlive it (scopes see to that: they outlive their tasks). Callbacks
+// run once, inside request_stop(), in the order of registration, and may register or end callbacks
+// while they run. Registering and ending cost O(1) and never allocate. Not thread safe: other
+// threads post to the loop first.
 //
 //   stop_source source{parent_token};
 //   stop_callback on_stop{source.token(), [&] { loop.cancel(operation); }};
@@ -48,7 +50,8 @@ class stop_token {
   [[nodiscard]] bool stop_requested() const noexcept;
   [[nodiscard]] bool stop_possible() const noexcept { return source_ != nullptr; }
 
-  /// `registration` is notified when stop is requested; it is the caller's to have checked stop_requested() before.
+  /// `registration` is notified when stop is requested; it is the caller's to have checked
+  /// stop_requested() before.
   void subscribe(stop_registration& registration) const noexcept;
 
  private:
@@ -99,7 +102,8 @@ inline void stop_token::subscribe(stop_registration& registration) const noexcep
 template <class F>
 class stop_callback : private stop_registration {
  public:
-  stop_callback(stop_token token, F f) noexcept : stop_registration{&call}, function_{std::move(f)} {
+  stop_callback(stop_token token, F f) noexcept
+      : stop_registration{&call}, function_{std::move(f)} {
     if (token.stop_requested())
       function_();
     else

@@ -1,10 +1,11 @@
-// task<T>: a function that can wait. Lazy: nothing runs until it is awaited or spawned. Awaiting hands control over by
-// symmetric transfer, so that a million awaits in a row use one stack frame.
+// task<T>: a function that can wait. Lazy: nothing runs until it is awaited or spawned. Awaiting
+// hands control over by symmetric transfer, so that a million awaits in a row use one stack frame.
 //
-// Contract: move-only, awaited at most once, as an rvalue, on one shard. The frame comes from the shard's frame_pool
-// and is destroyed by the task object (awaited) or at its end (spawned); a task that waits for an operation is never
-// destroyed before the operation has answered. An exception that leaves the body is rethrown to whoever awaits;
-// run-time failures are values: `task<result<T>>`. Pass arguments by value, or by reference to what outlives the task.
+// Contract: move-only, awaited at most once, as an rvalue, on one shard. The frame comes from the
+// shard's frame_pool and is destroyed by the task object (awaited) or at its end (spawned); a task
+// that waits for an operation is never destroyed before the operation has answered. An exception
+// that leaves the body is rethrown to whoever awaits; run-time failures are values:
+// `task<result<T>>`. Pass arguments by value, or by reference to what outlives the task.
 //
 //   task<int> twice(task<int> inner) { co_return 2 * co_await std::move(inner); }
 #pragma once
@@ -28,7 +29,8 @@ class task;
 
 namespace this_task {
 
-/// Tag: `co_await this_task::environment()` reads the environment of the running task, without suspending.
+/// Tag: `co_await this_task::environment()` reads the environment of the running task, without
+/// suspending.
 struct environment_t {};
 [[nodiscard]] inline constexpr environment_t environment() noexcept { return {}; }
 
@@ -45,7 +47,8 @@ class task_owner {
   ~task_owner() = default;
 };
 
-/// What all promises share. It is a runnable, so that a spawned task waits for its first turn without an allocation.
+/// What all promises share. It is a runnable, so that a spawned task waits for its first turn
+/// without an allocation.
 class promise_base : public runnable {
  public:
   promise_base() noexcept : runnable{&start} {}
@@ -77,7 +80,7 @@ class promise_base : public runnable {
     return std::forward<Awaitable>(awaitable);
   }
 
-  auto await_transform(this_task::environment_t) const noexcept {
+  auto await_transform(this_task::environment_t) noexcept {
     struct awaiter {
       const environment* env;
       bool await_ready() const noexcept { return true; }
@@ -180,17 +183,11 @@ class [[nodiscard("a task does nothing until it is awaited or spawned")]] task {
   /// Whether there is a coroutine: false for one moved from.
   [[nodiscard]] explicit operator bool() const noexcept { return frame_ != nullptr; }
 
-  auto operator co_await() && noexcept {
-    WEFT_DEBUG_ASSERT(frame_ != nullptr, "a task can be awaited once only");
-    return detail::task_awaiter<T>{frame_};
-  }
+  auto operator co_await() && noexcept { return awaited_in(nullptr); }
 
-  /// As co_await, but the task and all it awaits live in `env`, which must outlive it, instead of the caller's
-  /// environment: `co_await std::move(work).in(env)`.
-  [[nodiscard]] auto in(const environment& env) && noexcept {
-    WEFT_DEBUG_ASSERT(frame_ != nullptr, "a task can be awaited once only");
-    return detail::task_awaiter<T>{frame_, &env};
-  }
+  /// As co_await, but the task and all it awaits live in `env`, which must outlive it, instead of
+  /// the caller's environment: `co_await std::move(work).in(env)`.
+  [[nodiscard]] auto in(const environment& env) && noexcept { return awaited_in(&env); }
 
   /// Hands the frame to whoever spawns it. Framework use.
   [[nodiscard]] std::coroutine_handle<promise_type> release() noexcept {
@@ -200,6 +197,13 @@ class [[nodiscard("a task does nothing until it is awaited or spawned")]] task {
  private:
   friend promise_type;
   explicit task(std::coroutine_handle<promise_type> frame) noexcept : frame_{frame} {}
+
+  auto awaited_in(const environment* narrowed) noexcept {
+    WEFT_DEBUG_ASSERT(frame_ != nullptr && !frame_.promise().continuation,
+                      "a task can be awaited once only");
+    return detail::task_awaiter<T>{frame_, narrowed};
+  }
+
   std::coroutine_handle<promise_type> frame_;
 };
 

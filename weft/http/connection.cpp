@@ -10,8 +10,8 @@
 #include <weft/http/chunked_decoder.hpp>
 #include <weft/http/exchange.hpp>
 #include <weft/http/problem.hpp>
-#include <weft/http/request.hpp>
 #include <weft/http/reply_head.hpp>
+#include <weft/http/request.hpp>
 #include <weft/http/target.hpp>
 
 namespace weft::http {
@@ -23,10 +23,25 @@ constexpr std::string_view continue_line = "HTTP/1.1 100 Continue\r\n\r\n";
 constexpr duration linger_time = std::chrono::seconds{2};
 constexpr std::size_t linger_bytes = 256 * 1024;
 
+/// The last reply of a connection, to what is no request or is not taken.
+void write_refusal(net::tcp_stream& stream, connection_host& host, status code,
+                   std::string_view reason) {
+  std::string body;
+  write_problem({.status = code, .detail = reason}, body);
+  const reply_head head{.code = code,
+                        .date = host.date(),
+                        .content_type = problem_content_type,
+                        .content_length = body.size(),
+                        .connection = connection_field::close};
+  head.write(stream.prepare(head.size_bytes()).data());
+  stream.commit(head.size_bytes());
+  stream.append(std::move(body));
+}
+
 }  // namespace
 
-/// The request under way. Drawn from the pool when bytes come and given back when they are used up, so that an idle
-/// connection does without its two kilobytes.
+/// The request under way. Drawn from the pool when bytes come and given back when they are used up,
+/// so that an idle connection does without its two kilobytes.
 struct connection::active {
   static void* operator new(std::size_t size_bytes) { return frame_pool::allocate(size_bytes); }
   static void operator delete(void* memory, std::size_t size_bytes) noexcept {
@@ -44,7 +59,8 @@ struct connection::active {
   std::optional<exchange> reply;
 };
 
-connection::connection(connection_host& host, event_loop& loop, net::tcp_stream stream, const environment& parent) noexcept
+connection::connection(connection_host& host, event_loop& loop, net::tcp_stream stream,
+                       const environment& parent) noexcept
     : lazy_timer{loop, &on_timeout},
       host_{host},
       loop_{loop},
@@ -69,17 +85,32 @@ task<void> connection::run(std::unique_ptr<connection> self) {
     auto bytes = co_await c.stream_.read();
     if (!bytes) break;
     c.input_.append(std::move(*bytes));
-    const auto work = std::make_unique<active>();
+    auto work = std::make_unique_for_overwrite<active>();
     while (c.next_request(*work)) {
       if (!c.body_has_come(*work) && !co_await c.receive_body(*work)) break;
       c.call_handler(*work);
       if (work->reply->work) co_await c.finish_handler(*work);
       c.complete(*work);
+      if (c.stream_.queued_bytes() > net::tcp_stream::high_watermark) co_await c.make_room();
     }
-    if (!co_await c.stream_.drain()) break;
+    work.reset();
+    if (!c.stream_.pump()) co_await c.make_room();
   }
-  if (c.timed_out_ && c.head_is_late_) c.refuse(status::request_timeout, "the request's head took too long");
-  if (c.refused_) co_await c.linger();
+  if (c.timed_out_ && c.head_is_late_)
+    c.refuse(status::request_timeout, "the request's head took too long");
+  if (c.refused_ || (!c.keep_ && !c.input_.empty())) co_await c.linger();
+}
+
+void connection::turn_away(connection_host& host, net::tcp_stream& stream) {
+  write_refusal(stream, host, status::service_unavailable,
+                "this server has as many connections as it takes");
+}
+
+task<void> connection::make_room() {
+  stalled_at_ = stream_.queued_bytes();
+  set(loop_.now() + host_.limits.write_stall_timeout);
+  if (!co_await stream_.drain()) keep_ = false;
+  stalled_at_ = 0;
 }
 
 void connection::set_read_deadline() noexcept {
@@ -94,6 +125,11 @@ void connection::set_read_deadline() noexcept {
 
 void connection::on_timeout(lazy_timer& self) noexcept {
   auto& c = static_cast<connection&>(self);
+  if (const std::size_t left = c.stream_.queued_bytes(); left < c.stalled_at_) {
+    c.stalled_at_ = left;
+    c.set(c.loop_.now() + c.host_.limits.write_stall_timeout);
+    return;
+  }
   c.timed_out_ = true;
   c.stop_.request_stop();
 }
@@ -143,8 +179,12 @@ task<bool> connection::receive_more(active& work, duration patience) {
 
 task<bool> connection::receive_body(active& work) {
   const parsed_head& head = work.head;
-  if (head.expect_continue() && input_.text().size() == head.size_bytes())
-    if (!co_await stream_.write(continue_line)) co_return false;
+  if (head.expect_continue() && input_.text().size() == head.size_bytes()) {
+    if (!co_await stream_.write(continue_line)) {
+      keep_ = false;
+      co_return false;
+    }
+  }
   if (head.chunked()) co_return co_await receive_chunked_body(work);
   input_.reserve(head.size_bytes() + work.body_bytes);
   while (!body_has_come(work))
@@ -156,15 +196,19 @@ task<bool> connection::receive_chunked_body(active& work) {
   const parsed_head& head = work.head;
   chunked_decoder decoder;
   for (;;) {
-    const std::string_view fresh = input_.text().substr(head.size_bytes() + work.body_bytes);
+    const std::string_view fresh = input_.text().substr(head.size_bytes());
     const chunked_progress progress = decoder.decode(fresh, work.decoded, host_.limits);
-    work.body_bytes += progress.consumed_bytes;
-    if (progress.status == chunked_status::complete) break;
+    if (progress.status == chunked_status::complete) {
+      work.body_bytes = progress.consumed_bytes;
+      break;
+    }
     if (progress.status == chunked_status::failed) {
       const protocol_fault why = decoder.fault();
       refuse(why.code, why.reason);
       co_return false;
     }
+    // What has been decoded is not kept: chunks of one byte may be wrapped in hundreds.
+    input_.truncate(head.size_bytes());
     if (!co_await receive_more(work, host_.limits.body_idle_timeout)) co_return false;
   }
   work.body = work.decoded;
@@ -174,11 +218,12 @@ task<bool> connection::receive_chunked_body(active& work) {
 void connection::call_handler(active& work) noexcept {
   const parsed_head& head = work.head;
   ++host_.requests;
+  work.path =
+      head.path_needs_normalizing() ? normalize_path(head.path(), work.normalized) : head.path();
+  work.match = host_.routes.find(head.method(), work.path);
+  work.asked.emplace(head, work.path, work.match, work.body);
+  work.reply.emplace(*work.asked, stream_, host_.date(), keeps_alive(head), env_.stop);
   try {
-    work.path = head.path_needs_normalizing() ? normalize_path(head.path(), work.normalized) : head.path();
-    work.match = host_.routes.find(head.method(), work.path);
-    work.asked.emplace(head, work.path, work.match, work.body);
-    work.reply.emplace(*work.asked, stream_, host_.date(), keeps_alive(head));
     host_.dispatch(head, work.match, *work.reply);
   } catch (...) {
     report_exception(work);
@@ -188,11 +233,11 @@ void connection::call_handler(active& work) noexcept {
 bool connection::keeps_alive(const parsed_head& head) const noexcept {
   const std::uint32_t most = host_.limits.requests_per_connection;
   const bool last = most != 0 && answered_ + 1 >= most;
-  return head.keep_alive() && !last && !env_.stop.stop_requested();
+  return head.keep_alive() && !last;
 }
 
 task<void> connection::finish_handler(active& work) {
-  set(time_point::max());
+  set(loop_.now() + host_.limits.handler_timeout);
   try {
     co_await std::move(*work.reply->work);
   } catch (...) {
@@ -208,14 +253,16 @@ void connection::report_exception(active& work) noexcept {
     what = known.what();
   } catch (...) {  // NOLINT(bugprone-empty-catch): what stands above is all there is to say
   }
-  log::error(std::format("handler of {} {} threw: {}", to_string(work.head.method()), work.path, what));
+  log::error(
+      std::format("handler of {} {} threw: {}", to_string(work.head.method()), work.path, what));
   if (!work.reply->replied()) work.reply->reply_problem(status::internal_server_error, {});
 }
 
 void connection::complete(active& work) {
   exchange& reply = *work.reply;
   if (!reply.replied()) {
-    log::error(std::format("handler of {} {} gave no reply", to_string(work.head.method()), work.path));
+    log::error(
+        std::format("handler of {} {} gave no reply", to_string(work.head.method()), work.path));
     reply.reply_problem(status::internal_server_error, {});
   }
   ++answered_;
@@ -230,23 +277,23 @@ void connection::complete(active& work) {
 void connection::refuse(status code, std::string_view reason) {
   keep_ = false;
   refused_ = true;
-  std::string body;
-  write_problem({.status = code, .detail = reason}, body);
-  const reply_head head{.code = code,
-                        .date = host_.date(),
-                        .content_type = problem_content_type,
-                        .content_length = body.size(),
-                        .connection = connection_field::close};
-  head.write(stream_.prepare(head.size_bytes()).data());
-  stream_.commit(head.size_bytes());
-  stream_.append(std::move(body));
+  write_refusal(stream_, host_, code, reason);
 }
 
-/// Closing with bytes unread makes the kernel reset the connection, and the client may never see why it was refused: so
-/// what it still sends is read and dropped for a while (RFC 9112 section 9.6).
+/// Closing with bytes unread makes the kernel reset the connection, and the client may never see
+/// why it was refused: so what it still sends is read and dropped for a while (RFC 9112
+/// section 9.6).
 task<void> connection::linger() {
+  input_.consume(input_.text().size());
+  // Not in env_, which may have been stopped by a timeout.
+  const environment patience{.stop = host_.stopping,
+                             .until = deadline::at(loop_.now() + linger_time),
+                             .runs_on = env_.runs_on};
+  co_await drop_input().in(patience);
+}
+
+task<void> connection::drop_input() {
   if (!co_await stream_.shutdown()) co_return;
-  set(loop_.now() + linger_time);
   for (std::size_t dropped = 0; dropped < linger_bytes;) {
     const auto bytes = co_await stream_.read();
     if (!bytes) co_return;

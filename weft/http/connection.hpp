@@ -1,8 +1,9 @@
 // One client's connection: reads requests, has them answered, keeps time.
 //
-// Contract: internal to http. Made by the server for an accepted stream, spawned into its scope, and gone when run() ends.
-// While no request is under way it holds no buffer and no request object. Its timer is lazy: a keep-alive request touches
-// none. A stop request ends an idle connection at once and a busy one after its reply.
+// Contract: internal to http. Made by the server for an accepted stream, spawned into its scope,
+// and gone when run() ends. While no request is under way it holds no buffer and no request object.
+// Its timer is lazy: a keep-alive request touches none. A stop request ends an idle connection at
+// once and a busy one after its reply.
 //
 //   auto client = std::make_unique<connection>(host, loop, std::move(stream), workers.inherited());
 //   const environment& env = client->env();
@@ -37,6 +38,8 @@ class connection_host {
   [[nodiscard]] virtual std::string_view date() noexcept = 0;
 
   const http::limits limits;
+  /// Requested once the server stops.
+  stop_token stopping;
   router routes;
   std::size_t open = 0;
   std::uint64_t requests = 0;
@@ -47,7 +50,8 @@ class connection_host {
 
 class connection final : private lazy_timer {
  public:
-  connection(connection_host& host, event_loop& loop, net::tcp_stream stream, const environment& parent) noexcept;
+  connection(connection_host& host, event_loop& loop, net::tcp_stream stream,
+             const environment& parent) noexcept;
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
   ~connection();
@@ -59,10 +63,14 @@ class connection final : private lazy_timer {
   /// Serves until the connection ends, then deletes it.
   [[nodiscard]] static task<void> run(std::unique_ptr<connection> self);
 
+  /// Tells who comes beyond the limit so; the stream is to be dropped then.
+  static void turn_away(connection_host& host, net::tcp_stream& stream);
+
  private:
   struct active;
 
-  /// True: the next request has its head, in `work`. False: its bytes have not all come, or it was refused.
+  /// True: the next request has its head, in `work`. False: its bytes have not all come, or it was
+  /// refused.
   [[nodiscard]] bool next_request(active& work);
   [[nodiscard]] bool body_has_come(active& work);
   task<bool> receive_body(active& work);
@@ -76,9 +84,12 @@ class connection final : private lazy_timer {
   void report_exception(active& work) noexcept;
   void complete(active& work);
 
+  /// Waits while the client is slow to take its replies; keep_ is false when it takes none.
+  task<void> make_room();
   void set_read_deadline() noexcept;
   void refuse(status code, std::string_view reason);
   task<void> linger();
+  task<void> drop_input();
   static void on_timeout(lazy_timer& self) noexcept;
 
   connection_host& host_;
@@ -88,6 +99,8 @@ class connection final : private lazy_timer {
   request_parser parser_;
   stop_source stop_;
   environment env_;
+  std::size_t stalled_at_ =
+      0;  // bytes queued when the client was last seen to take some, in make_room()
   std::uint32_t answered_ = 0;
   bool keep_ = true;
   bool refused_ = false;

@@ -6,6 +6,7 @@
 #include <weft/http/problem.hpp>
 #include <weft/http/reply_head.hpp>
 #include <weft/json/error.hpp>
+#include <weft/loop/buffer_pool.hpp>
 #include <weft/net/tcp_stream.hpp>
 
 namespace weft::http {
@@ -40,8 +41,10 @@ connection_field exchange::connection() const noexcept {
   return request_.minor_version() == 0 ? connection_field::keep_alive : connection_field::none;
 }
 
-void exchange::reply(status code, std::string_view content_type, std::string_view body, std::string_view fields) {
+void exchange::send(status code, std::string_view content_type, std::string_view body,
+                    std::string_view fields, std::string* owned) {
   if (std::exchange(replied_, true)) return;
+  keep_alive_ = keep_alive_ && !stop_.stop_requested();
   const reply_head head{.code = code,
                         .date = date_,
                         .content_type = content_type,
@@ -49,21 +52,28 @@ void exchange::reply(status code, std::string_view content_type, std::string_vie
                         .fields = fields,
                         .connection = connection()};
   if (request_.method() == method::head || is_bodiless(code)) body = {};
-  const std::size_t head_bytes = head.size_bytes();
-  const bool together = body.size() <= copied_body_bytes;
-  char* out = stream_.prepare(head_bytes + (together ? body.size() : 0)).data();
-  out = head.write(out);
-  if (together) {
-    body.copy(out, body.size());
-    stream_.commit(head_bytes + body.size());
+  const std::string_view copied = body.size() <= copied_body_bytes ? body : std::string_view{};
+  const std::size_t size_bytes = head.size_bytes() + copied.size();
+  if (size_bytes <= buffer_pool::slot_capacity) [[likely]] {
+    copied.copy(head.write(stream_.prepare(size_bytes).data()), copied.size());
+    stream_.commit(size_bytes);
   } else {
-    stream_.commit(head_bytes);
-    stream_.append(std::string{body});
+    std::string text(size_bytes, '\0');
+    copied.copy(head.write(text.data()), copied.size());
+    stream_.append(std::move(text));
   }
+  if (copied.size() != body.size())
+    stream_.append(owned != nullptr ? std::move(*owned) : std::string{body});
+}
+
+void exchange::reply(status code, std::string_view content_type, std::string_view body,
+                     std::string_view fields) {
+  send(code, content_type, body, fields, nullptr);
 }
 
 void exchange::reply(response&& answer) {
-  reply(answer.code(), answer.content_type(), answer.body(), answer.fields());
+  std::string body = answer.take_body();
+  send(answer.code(), answer.content_type(), body, answer.fields(), &body);
 }
 
 void exchange::reply(error why) {
@@ -73,7 +83,9 @@ void exchange::reply(error why) {
 
 void exchange::reply(const json::error& why) {
   const std::string path{why.path.view()};
-  write_problem({.status = status::bad_request, .detail = why.what, .offset = why.offset, .path = path}, scratch());
+  write_problem(
+      {.status = status::bad_request, .detail = why.what, .offset = why.offset, .path = path},
+      scratch());
   reply(status::bad_request, problem_content_type, scratch());
 }
 

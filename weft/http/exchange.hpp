@@ -1,8 +1,9 @@
 // One request being answered: what handlers read from and reply to.
 //
-// Contract: made by the connection for each request and gone when its reply is queued. Exactly one reply is sent; a handler
-// that gave none is answered for with 500. Replies are written into the connection's send queue, so that those to
-// pipelined requests leave together. A handler that must wait leaves its task in `work`. One shard.
+// Contract: made by the connection for each request and gone when its reply is queued. Exactly one
+// reply is sent; a handler that gave none is answered for with 500. Replies are written into the
+// connection's send queue, so that those to pipelined requests leave together. A handler that must
+// wait leaves its task in `work`. One shard.
 //
 //   void hello(http::exchange& e) { e.reply(http::status::ok, "text/plain", "hello\n"); }
 #pragma once
@@ -12,6 +13,7 @@
 #include <string_view>
 
 #include <weft/base/error.hpp>
+#include <weft/coro/stop_token.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/http/reply_head.hpp>
 #include <weft/http/request.hpp>
@@ -30,15 +32,18 @@ namespace weft::http {
 
 class exchange {
  public:
-  exchange(const http::request& asked, net::tcp_stream& stream, std::string_view date, bool keep_alive) noexcept
-      : request_{asked}, stream_{stream}, date_{date}, keep_alive_{keep_alive} {}
+  /// Once stop is requested of `stop`, a reply says that it is the last.
+  exchange(const http::request& asked, net::tcp_stream& stream, std::string_view date,
+           bool keep_alive, stop_token stop) noexcept
+      : request_{asked}, stream_{stream}, date_{date}, stop_{stop}, keep_alive_{keep_alive} {}
   exchange(const exchange&) = delete;
   exchange& operator=(const exchange&) = delete;
 
   [[nodiscard]] const http::request& request() const noexcept { return request_; }
 
   /// `fields` are further header lines, each with its line end.
-  void reply(status code, std::string_view content_type, std::string_view body, std::string_view fields = {});
+  void reply(status code, std::string_view content_type, std::string_view body,
+             std::string_view fields = {});
   void reply(response&& answer);
   /// A problem document (RFC 9457) for a failed operation; the error's code chooses the status.
   void reply(error why);
@@ -56,15 +61,20 @@ class exchange {
   /// What is left to do, for a handler that waits.
   std::optional<task<void>> work;
 
-  /// Room for a body that is written just before its reply; kept, so that a warm request allocates nothing.
+  /// Room for a body that is written just before its reply; kept, so that a warm request allocates
+  /// nothing.
   [[nodiscard]] static std::string& scratch() noexcept;
 
  private:
   [[nodiscard]] connection_field connection() const noexcept;
+  /// `owned`, where there is one, is what `body` shows, and may be taken.
+  void send(status code, std::string_view content_type, std::string_view body,
+            std::string_view fields, std::string* owned);
 
   const http::request& request_;
   net::tcp_stream& stream_;
   std::string_view date_;
+  stop_token stop_;
   bool keep_alive_;
   bool replied_ = false;
 };

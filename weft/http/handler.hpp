@@ -1,12 +1,14 @@
 // Turns what users write into what the server calls.
 //
-// Contract: a handler is any callable whose parameters are, in any order, at most one `const http::request&` and at most one
-// aggregate or container, which is read from the JSON body (a bad body is answered with 400 and never reaches the
-// handler). It returns what to reply, or a task of it:
+// Contract: a handler is any callable whose parameters are, in any order, at most one `const
+// http::request&` and at most one aggregate or container, which is read from the JSON body (a bad
+// body is answered with 400 and never reaches the handler). It returns what to reply, or a task of
+// it:
 //   http::response      as it is                     void             204
 //   std::string, text   200, text/plain              result<R>        R, or a problem document for the error
 //   anything else       200, application/json
-// Parameters of tasks are kept until the task has ended.
+// What a task was given is kept until the task has ended, and the handler itself until the server
+// has.
 //
 //   http.post("/ping", [](ping p) { return p; });
 //   http.get("/users/{id}", [](const http::request& r) -> task<result<user>> { ... });
@@ -91,6 +93,8 @@ void reply_with(exchange& e, R&& value) {
     }
   } else if constexpr (std::same_as<type, response>) {
     e.reply(std::forward<R>(value));
+  } else if constexpr (std::same_as<R, std::string>) {
+    e.reply(response::text(std::move(value)));
   } else if constexpr (std::convertible_to<type, std::string_view>) {
     e.reply(status::ok, "text/plain; charset=utf-8", value);
   } else {
@@ -100,51 +104,61 @@ void reply_with(exchange& e, R&& value) {
   }
 }
 
-template <class R>
-task<void> answer_later(task<R> work, exchange& e) {
-  if constexpr (std::is_void_v<R>) {
-    co_await std::move(work);
-    e.reply(status::no_content, {}, {});
-  } else {
-    reply_with(e, co_await std::move(work));
-  }
-}
-
-template <class Call>
-void answer(exchange& e, Call&& call) {
-  using type = std::invoke_result_t<Call>;
-  if constexpr (is_task<type>) {
-    e.work.emplace(answer_later(call(), e));
-  } else if constexpr (std::is_void_v<type>) {
-    call();
-    e.reply(status::no_content, {}, {});
-  } else {
-    reply_with(e, call());
-  }
-}
+/// Stands for the body where a handler takes none.
+struct no_body {};
 
 template <class A, class Body>
 decltype(auto) argument(exchange& e, Body& body) {
   if constexpr (is_request<A>) {
-    static_assert(std::same_as<A, const request&>, "handlers see the request as `const http::request&`");
+    static_assert(std::same_as<A, const request&>,
+                  "handlers see the request as `const http::request&`");
     return e.request();
   } else {
     return std::move(body);
   }
 }
 
+template <class F, class Body, class... A>
+void answer_now(F& f, exchange& e, Body& body, parameters<A...>) {
+  if constexpr (std::is_void_v<std::invoke_result_t<F&, A...>>) {
+    f(argument<A>(e, body)...);
+    e.reply(status::no_content, {}, {});
+  } else {
+    reply_with(e, f(argument<A>(e, body)...));
+  }
+}
+
+/// Keeps the body for as long as the handler's task runs, which may have taken it by reference.
+template <class F, class Body, class... A>
+task<void> answer_later(F& f, exchange& e, Body body, parameters<A...>) {
+  if constexpr (std::is_void_v<typename std::invoke_result_t<F&, A...>::value_type>) {
+    co_await f(argument<A>(e, body)...);
+    e.reply(status::no_content, {}, {});
+  } else {
+    reply_with(e, co_await f(argument<A>(e, body)...));
+  }
+}
+
+template <class F, class Body, class... A>
+void answer(F& f, exchange& e, Body& body, parameters<A...> list) {
+  if constexpr (is_task<std::invoke_result_t<F&, A...>>)
+    e.work.emplace(answer_later(f, e, std::move(body), list));
+  else
+    answer_now(f, e, body, list);
+}
+
 template <class F, class... A>
-void invoke(F& f, exchange& e, parameters<A...>) {
+void invoke(F& f, exchange& e, parameters<A...> list) {
   using body_type = typename body_of<A...>::type;
   if constexpr (std::is_void_v<body_type>) {
-    answer(e, [&]() -> decltype(auto) { return f(argument<A>(e, f)...); });
+    no_body none;
+    answer(f, e, none, list);
   } else {
     auto body = json::read<body_type>(e.request().body());
-    if (!body) {
+    if (body)
+      answer(f, e, *body, list);
+    else
       e.reply(body.error());
-      return;
-    }
-    answer(e, [&]() -> decltype(auto) { return f(argument<A>(e, *body)...); });
   }
 }
 

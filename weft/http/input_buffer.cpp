@@ -33,4 +33,11 @@ void input_buffer::consume(std::size_t size_bytes) noexcept {
   used_ = 0;
 }
 
+void input_buffer::truncate(std::size_t size_bytes) noexcept {
+  if (gathered_.empty())
+    slot_.resize(size_bytes);
+  else
+    gathered_.erase(used_ + size_bytes);
+}
+
 }  // namespace weft::http

@@ -1,8 +1,9 @@
 // The bytes of a connection that have been received and not yet used up, always in one piece.
 //
-// Contract: in the common case the piece is the pool slot the bytes arrived in, and nothing is copied. A request that
-// spans receives is gathered once in memory of its own, which is freed with it. consume() moves no bytes; append() may, so
-// that views into text() are renewed after it. An idle connection holds nothing here.
+// Contract: in the common case the piece is the pool slot the bytes arrived in, and nothing is
+// copied. A request that spans receives is gathered once in memory of its own, which is freed with
+// it. consume() moves no bytes; append() may, so that views into text() are renewed after it. An
+// idle connection holds nothing here.
 //
 //   input.append(std::move(*bytes));
 //   parser.parse(input.text(), head, limits);
@@ -26,7 +27,10 @@ class input_buffer {
   void append(buffer_ref&& bytes);
   /// Uses up `size_bytes` from the front, at most text().size().
   void consume(std::size_t size_bytes) noexcept;
-  /// Promises that so many bytes will be gathered in all, so that they are gathered without moving again.
+  /// Drops what lies behind the first `size_bytes`, at most text().size().
+  void truncate(std::size_t size_bytes) noexcept;
+  /// Promises that so many bytes will be gathered in all, so that they are gathered without moving
+  /// again.
   void reserve(std::size_t size_bytes) { gathered_.reserve(used_ + size_bytes); }
 
  private:

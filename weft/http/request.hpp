@@ -1,8 +1,9 @@
 // The request as a handler sees it.
 //
-// Problem: a handler wants to read names, not offsets, and must not pay for what it doesn't read. Contract: a view of the
-// parsed head, the route's parameters and the body; it owns nothing, and all it gives is valid until the reply has been
-// given and the handler's task has ended. The server makes it; a handler takes it as `const http::request&`. One shard.
+// Problem: a handler wants to read names, not offsets, and must not pay for what it doesn't read.
+// Contract: a view of the parsed head, the route's parameters and the body; it owns nothing, and
+// all it gives is valid until the reply has been given and the handler's task has ended. The server
+// makes it; a handler takes it as `const http::request&`. One shard.
 //
 //   http.get("/orders/{id}", [](const http::request& r) {
 //     return "order " + std::string{*r.parameter("id")};             // still percent-encoded
@@ -20,7 +21,8 @@ namespace weft::http {
 class request {
  public:
   /// `path` is the head's, in normal form. The four outlive the request.
-  request(const parsed_head& head, std::string_view path, const route_match& match, std::string_view body) noexcept
+  request(const parsed_head& head, std::string_view path, const route_match& match,
+          std::string_view body) noexcept
       : head_{head}, match_{match}, path_{path}, body_{body} {}
   request(const request&) = delete;
   request& operator=(const request&) = delete;

@@ -1,10 +1,9 @@
 #include <weft/http/request_parser.hpp>
 
 #include <algorithm>
-#include <cstring>
 
 #include <weft/base/assert.hpp>
-#include <weft/http/framing_fields.hpp>
+#include <weft/http/request_cursor.hpp>
 #include <weft/http/scan.hpp>
 #include <weft/http/target.hpp>
 
@@ -12,81 +11,10 @@
 // the cursor lives in registers, which halves the instructions per request. Rare steps get a copy of the cursor, so that
 // its address never escapes.
 #define WEFT_HOT [[gnu::always_inline]] inline
-#define WEFT_COLD [[gnu::cold, gnu::noinline]]
 
 namespace weft::http {
-namespace {
 
 using namespace detail;
-
-bool is_space(char c) noexcept { return c == ' ' || c == '\t'; }
-
-// Positions are kept in 32 bits: limits::head_bytes stays below 4 GiB.
-std::uint32_t narrow(std::size_t position) noexcept { return static_cast<std::uint32_t>(position); }
-
-// The same, for a byte that is known to be one of field content or a line end.
-bool is_below_graphic(char c) noexcept { return static_cast<unsigned char>(c) <= ' '; }
-
-bool is_digit(char c) noexcept { return static_cast<unsigned char>(c) - unsigned{'0'} < 10; }
-
-// Up to eight bytes as a number, for one comparison with the bytes of a message.
-template <class Word>
-Word load(const char* at) noexcept {
-  Word word;
-  std::memcpy(&word, at, sizeof word);
-  return word;
-}
-
-// Names without regard to case: setting bit 5 makes letters small and keeps "-", and no other token character becomes
-// one of those. The names have been found to consist of token characters, and to be of these sizes.
-bool is_host(const char* name) noexcept {
-  return (load<std::uint32_t>(name) | 0x20202020u) == load<std::uint32_t>("host");
-}
-
-bool is_colon_space(const char* at) noexcept {
-  return load<std::uint16_t>(at) == load<std::uint16_t>(": ");
-}
-
-bool is_connection(const char* name) noexcept {
-  return (load<std::uint64_t>(name) | 0x2020202020202020u) == load<std::uint64_t>("connecti") &&
-         (load<std::uint16_t>(name + 8) | 0x2020u) == load<std::uint16_t>("on");
-}
-
-bool is_content_length(const char* name) noexcept {
-  return (load<std::uint64_t>(name) | 0x2020202020202020u) == load<std::uint64_t>("content-") &&
-         (load<std::uint64_t>(name + 6) | 0x2020202020202020u) == load<std::uint64_t>("t-length");
-}
-
-}  // namespace
-
-// The reading position of one call, in bytes from the start of the input. `end` is where the input ends or, earlier,
-// the limit that holds at the moment: what lies behind a limit is never looked at, so the answer cannot depend on how
-// much has arrived.
-struct request_parser::cursor {
-  const char* text;
-  std::size_t size;
-  std::size_t at;
-  std::size_t end = 0;
-  std::size_t limit = 0;
-  // Of the current header line, from the step that finds them.
-  std::size_t name = 0;
-  std::size_t name_end = 0;
-  std::size_t value = 0;
-
-  void set_limit(std::size_t bytes) noexcept {
-    limit = bytes;
-    end = std::min(size, bytes);
-  }
-  [[nodiscard]] char byte() const noexcept { return text[at]; }
-  [[nodiscard]] char byte(std::size_t ahead) const noexcept { return text[at + ahead]; }
-  [[nodiscard]] bool has(std::size_t bytes) const noexcept { return at + bytes <= end; }
-  [[nodiscard]] bool is_line_end(std::size_t where) const noexcept {
-    return where + 2 <= end && load<std::uint16_t>(text + where) == load<std::uint16_t>("\r\n");
-  }
-  [[nodiscard]] std::string_view view(std::size_t from, std::size_t to) const noexcept {
-    return {text + from, text + to};
-  }
-};
 
 parse_status request_parser::parse(std::string_view input, parsed_head& head, const limits& bounds) noexcept {
   WEFT_DEBUG_ASSERT(step_ != step::finished, "reset() the parser before the next request");
@@ -103,29 +31,7 @@ parse_status request_parser::parse(std::string_view input, parsed_head& head, co
   return parse(input, head, bounds);
 }
 
-// --- Ending early. All steps begin where `in.at` stands and return false when they have failed or want more input.
-
-WEFT_COLD bool request_parser::stop(cursor in, step at) noexcept {
-  if (in.size >= in.limit)
-    return fail(in.limit, at <= step::method    ? fault_kind::method_too_long
-                          : at <= step::version ? fault_kind::request_line_too_long
-                                                : fault_kind::head_too_long);
-  if (facts_.header_count != 0) facts_.set(resumed);
-  step_ = at;
-  position_ = narrow(in.at);
-  name_begin_ = narrow(in.name);
-  name_end_ = narrow(in.name_end);
-  value_begin_ = narrow(in.value);
-  return false;
-}
-
-WEFT_COLD bool request_parser::fail(std::size_t offset, fault_kind kind) noexcept {
-  step_ = step::finished;
-  fault_ = kind;
-  position_ = narrow(offset);
-  return false;
-}
-
+// --- All steps begin where `in.at` stands and return false when they have failed or want more input.
 // --- The request line (RFC 9112 section 3).
 
 WEFT_HOT bool request_parser::read_request_line(cursor& in, const limits& bounds) noexcept {
@@ -253,38 +159,6 @@ WEFT_HOT bool request_parser::read_version(cursor& in) noexcept {
   return true;
 }
 
-// Anything but a complete "HTTP/1.1": another version, a wrong one, or the first bytes of one.
-WEFT_COLD bool request_parser::read_odd_version(cursor in) noexcept {
-  constexpr std::string_view form = "HTTP/0.0\r\n";  // "0" stands for any digit
-  const auto present = std::min(form.size(), in.end - in.at);
-  for (std::size_t i = 0; i < present; ++i) {
-    const char c = in.byte(i);
-    if (form[i] == '0' ? (c >= '0' && c <= '9') : c == form[i]) continue;
-    return fail(in.at + i, i < 8 ? fault_kind::bad_version : fault_kind::bad_request_line_end);
-  }
-  if (present < form.size()) return stop(in, step::version);
-  if (in.byte(5) != '1') return fail(in.at, fault_kind::unsupported_version);
-  facts_.minor_version = in.byte(7) == '0' ? 0 : 1;
-  return true;
-}
-
-WEFT_COLD bool request_parser::check_odd_line(cursor in) noexcept {
-  if (facts_.has(unknown_method)) return fail(line_begin_, fault_kind::unknown_method);
-  if (in.text[facts_.target_begin] == '/' && facts_.method != method::connect) return true;
-  const std::uint32_t begin = facts_.target_begin;
-  const std::string_view target = in.view(begin, facts_.target_end);
-  const target_parts parts = split_target(facts_.method, target);
-  if (parts.fault != fault_kind::none) return fail(begin, parts.fault);
-  facts_.form = parts.form;
-  if (parts.path_needs_normalizing) facts_.set(path_needs_normalizing);
-  facts_.path_begin = begin + parts.path_begin;
-  if (parts.form == target_form::absolute && parts.path_end != target.size())
-    facts_.query_begin = begin + parts.path_end;
-  if (parts.form == target_form::authority || parts.form == target_form::asterisk)
-    facts_.path_begin = facts_.target_end;
-  return true;
-}
-
 // --- Header fields (RFC 9112 section 5, RFC 9110 section 5).
 
 WEFT_HOT bool request_parser::read_headers(cursor& in, header_list& headers, const limits& bounds) noexcept {
@@ -303,7 +177,7 @@ WEFT_HOT bool request_parser::read_headers(cursor& in, header_list& headers, con
 }
 
 // The rest of a line of which an earlier call has seen the beginning: where the next one begins, or 0.
-WEFT_COLD std::size_t request_parser::resume_line(cursor in, header_list& headers,
+[[gnu::cold, gnu::noinline]] std::size_t request_parser::resume_line(cursor in, header_list& headers,
                                                   const limits& bounds) noexcept {
   in.name = name_begin_;
   in.name_end = name_end_;
@@ -327,19 +201,6 @@ WEFT_HOT bool request_parser::read_name(cursor& in) noexcept {
   if (in.byte() != ':' || in.at == in.name) return fail_name(in);
   in.name_end = in.at++;
   return true;
-}
-
-WEFT_COLD bool request_parser::fail_name(cursor in) noexcept {
-  const char c = in.byte();
-  const bool is_empty = in.at == in.name;
-  fault_kind kind = fault_kind::bad_name;
-  if (is_space(c) && !is_empty) kind = fault_kind::space_before_colon;
-  else if (is_space(c))
-    kind = facts_.header_count == 0 ? fault_kind::space_before_name : fault_kind::folded_value;
-  else if (c == ':') kind = fault_kind::empty_name;
-  else if (c == '\n' && is_empty) kind = fault_kind::bare_lf;
-  else if (c == '\r' || c == '\n') kind = fault_kind::missing_colon;
-  return fail(in.at, kind);
 }
 
 WEFT_HOT bool request_parser::read_before_value(cursor& in) noexcept {
@@ -417,15 +278,6 @@ WEFT_HOT std::size_t request_parser::usual_length_end(const cursor& in, std::siz
   return at != begin && in.is_line_end(at) ? at : 0;
 }
 
-// The value did not end in CR LF, or not yet.
-WEFT_COLD bool request_parser::fail_value(cursor in) noexcept {
-  if (in.at == in.end) return stop(in, step::value);
-  if (in.byte() == '\n') return fail(in.at, fault_kind::bare_lf);
-  if (in.byte() != '\r') return fail(in.at, fault_kind::bad_value);
-  if (!in.has(2)) return stop(in, step::value);
-  return fail(in.at, fault_kind::bare_cr);
-}
-
 // --- The fields that decide about the message.
 
 WEFT_HOT bool request_parser::note(const cursor& in, std::string_view value) noexcept {
@@ -435,55 +287,6 @@ WEFT_HOT bool request_parser::note(const cursor& in, std::string_view value) noe
   if (size > 17 || (in.text[in.name] | 0x20) != first_letters[size]) [[likely]]
     return true;
   return note_known(in, in.view(in.name, in.name_end), value);
-}
-
-bool request_parser::note_known(cursor in, std::string_view name, std::string_view value) noexcept {
-  switch (name.size()) {
-    case 4: return !is_host(name.data()) || note_host(in, value);
-    case 6: return !equals_ignoring_case(name, "expect") || note_expect(in, value);
-    case 10: return !is_connection(name.data()) || note_connection(in, value);
-    case 14: return !is_content_length(name.data()) || note_content_length(in, value);
-    default: return !equals_ignoring_case(name, "transfer-encoding") || note_transfer_encoding(in, value);
-  }
-}
-
-bool request_parser::note_host(cursor in, std::string_view value) noexcept {
-  if (facts_.has(has_host)) return fail(in.name, fault_kind::repeated_host);
-  facts_.set(has_host);
-  return is_host_and_port(value) || fail(in.value, fault_kind::bad_host);
-}
-
-bool request_parser::note_content_length(cursor in, std::string_view value) noexcept {
-  if (facts_.has(has_content_length)) return fail(in.name, fault_kind::repeated_content_length);
-  facts_.set(has_content_length);
-  const auto length = parse_content_length(value);
-  if (!length) return fail(in.value, fault_kind::bad_content_length);
-  facts_.content_length = *length;
-  return true;
-}
-
-bool request_parser::note_transfer_encoding(cursor in, std::string_view value) noexcept {
-  if (facts_.has(has_transfer_encoding))
-    return fail(in.name, fault_kind::repeated_transfer_encoding);
-  facts_.set(has_transfer_encoding);
-  const fault_kind wrong = check_transfer_encoding(value);
-  return wrong == fault_kind::none || fail(in.value, wrong);
-}
-
-bool request_parser::note_connection(cursor in, std::string_view value) noexcept {
-  const auto options = parse_connection(value);
-  if (!options) return fail(in.value, fault_kind::bad_connection);
-  if (options->close) facts_.set(says_close);
-  if (options->keep_alive) facts_.set(says_keep_alive);
-  if (options->upgrade) facts_.set(says_upgrade);
-  return true;
-}
-
-// An HTTP/1.0 client cannot know what 100 means, so what it says here is passed over (RFC 9110 section 10.1.1).
-bool request_parser::note_expect(cursor in, std::string_view value) noexcept {
-  if (facts_.minor_version == 0) return true;
-  facts_.set(expects_continue);
-  return expects_only_continue(value) || fail(in.value, fault_kind::unknown_expectation);
 }
 
 // --- The empty line: what only the whole head can tell (RFC 9112 sections 3.2 and 6.3).

@@ -1,10 +1,11 @@
 #include <weft/http/server.hpp>
 
 #include <array>
+#include <deque>
 #include <format>
 #include <optional>
 #include <stdexcept>
-#include <vector>
+#include <utility>
 
 #include <weft/base/log.hpp>
 #include <weft/coro/scope.hpp>
@@ -23,7 +24,9 @@ struct server::state final : connection_host {
         options{std::move(given)},
         loop{on},
         addresses{book},
-        workers{environment{.runs_on = &on}} {}
+        workers{environment{.runs_on = &on}} {
+    stopping = workers.token();
+  }
 
   void dispatch(const parsed_head& head, const route_match& match, exchange& e) override;
   static void reply_allowed(exchange& e, status code, method_set allowed);
@@ -33,7 +36,7 @@ struct server::state final : connection_host {
   server_options options;
   event_loop& loop;
   net::address_book& addresses;
-  std::vector<handler> handlers;
+  std::deque<handler> handlers;  // their tasks refer to them: none ever moves
   date_cache dates;
   scope workers;
   std::optional<net::tcp_listener> listener;
@@ -46,8 +49,12 @@ void server::state::dispatch(const parsed_head& head, const route_match& match, 
   }
   switch (match.outcome) {
     case route_outcome::found: handlers[match.payload](e); break;
-    case route_outcome::not_found: e.reply_problem(status::not_found, "nothing is served at this path"); break;
-    case route_outcome::method_not_allowed: reply_allowed(e, status::method_not_allowed, match.allowed); break;
+    case route_outcome::not_found:
+      e.reply_problem(status::not_found, "nothing is served at this path");
+      break;
+    case route_outcome::method_not_allowed:
+      reply_allowed(e, status::method_not_allowed, match.allowed);
+      break;
     case route_outcome::options: reply_allowed(e, status::no_content, match.allowed); break;
   }
 }
@@ -62,12 +69,24 @@ void server::state::reply_allowed(exchange& e, status code, method_set allowed) 
 }
 
 task<void> server::state::accept_all() {
-  while (auto stream = co_await listener->accept()) {
+  bool full = false;
+  for (;;) {
+    auto stream = co_await listener->accept();
+    if (!stream) {
+      if (!stopping.stop_requested())
+        log::error(std::format("accepting on {} ends: {}", listener->local_endpoint().to_string(),
+                               stream.error().message()));
+      co_return;
+    }
     if (open >= limits.connections) {
-      log::warning(std::format("{} connections are open, which is the limit: a new one is closed", open));
+      if (!std::exchange(full, true))
+        log::warning(std::format("{} connections are open, the limit: more are refused", open));
+      connection::turn_away(*this, *stream);
       continue;
     }
-    auto client = std::make_unique<connection>(*this, loop, std::move(*stream), workers.inherited());
+    full = false;
+    auto client =
+        std::make_unique<connection>(*this, loop, std::move(*stream), workers.inherited());
     const environment& env = client->env();
     workers.spawn_in(env, connection::run(std::move(client)));
   }
@@ -87,7 +106,8 @@ server& server::route(method which, std::string_view pattern, handler answer) {
 }
 
 result<void> server::start() {
-  auto listener = state_->addresses.listen(state_->loop, state_->options.listen, state_->options.backlog);
+  auto listener =
+      state_->addresses.listen(state_->loop, state_->options.listen, state_->options.backlog);
   if (!listener) return fail(listener.error());
   state_->listener.emplace(std::move(*listener));
   state_->workers.spawn(state_->accept_all());

@@ -1,9 +1,11 @@
 // An HTTP/1.1 server: routes, and the connections that are answered by them.
 //
-// Contract: a service; one a shard, listening on the address it shares with its siblings. Routes are added before start()
-// or while it runs, on its shard; adding one that conflicts with another throws std::invalid_argument, which names both.
-// What handlers may look like stands in handler.hpp. Requests of one connection are answered one at a time, in order, and
-// the replies to pipelined ones leave together. stop() closes the listener, asks handlers to stop and waits for them.
+// Contract: a service; one a shard, listening on the address it shares with its siblings. Routes
+// are added before start() or while it runs, on its shard; adding one that conflicts with another
+// throws std::invalid_argument, which names both. What handlers may look like stands in
+// handler.hpp. Requests of one connection are answered one at a time, in order, and the replies to
+// pipelined ones leave together. stop() closes the listener, asks handlers to stop and waits for
+// them.
 //
 //   explicit ping_api(http::server& http) {
 //     http.post("/ping", [](ping p) { return p; });
@@ -34,7 +36,8 @@ class address_book;
 namespace weft::http {
 
 struct server_options {
-  /// "127.0.0.1:8080", "[::]:80", ":8080" for all IPv4 addresses, "unix:/run/app.sock"; port 0 lets the system choose.
+  /// "127.0.0.1:8080", "[::]:80", ":8080" for all IPv4 addresses, "unix:/run/app.sock"; port 0 lets
+  /// the system choose.
   std::string listen = "127.0.0.1:8080";
   /// Connections the kernel may hold ready before they are accepted.
   int backlog = 4096;

@@ -1,8 +1,10 @@
-// The kernel's side of a loop, behind one interface: io_uring, epoll, or memory. The same code above runs on each.
+// The kernel's side of a loop, behind one interface: io_uring, epoll, or memory. The same code
+// above runs on each.
 //
-// Contract: all calls but wake() come from the loop's thread. Sockets are named by descriptors, so that a backend need
-// not have files. A descriptor takes one operation of each direction (accept or receive; send or connect) at a time.
-// Nothing above is called from inside a backend: answers are scheduled. Errors of set-up are values that name the cause.
+// Contract: all calls but wake() come from the loop's thread. Sockets are named by descriptors, so
+// that a backend need not have files. A descriptor takes one operation of each direction (accept or
+// receive; send or connect) at a time. Nothing above is called from inside a backend: answers are
+// scheduled. Errors of set-up are values that name the cause.
 //
 //   auto listener = backend.listen(address, address_bytes, {.backlog = 4096});
 //   backend.start(accept);
@@ -25,7 +27,8 @@ enum class backend_kind : std::uint8_t { automatic, io_uring, epoll, memory };
 
 struct listen_options {
   int backlog = 4096;
-  /// SO_REUSEPORT: several listeners, one a shard, on an address that net::address_claim has made sure of.
+  /// SO_REUSEPORT: several listeners, one a shard, on an address that net::address_claim has made
+  /// sure of.
   bool shared = false;
 };
 
@@ -44,8 +47,12 @@ class backend {
 
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
   [[nodiscard]] virtual time_point now() const noexcept = 0;
+  /// Whether addresses are the machine's, which other programs may hold, and not a world of its
+  /// own.
+  [[nodiscard]] virtual bool has_machine_addresses() const noexcept { return true; }
 
-  [[nodiscard]] virtual result<descriptor*> listen(const raw_address& address, const listen_options& options) = 0;
+  [[nodiscard]] virtual result<descriptor*> listen(const raw_address& address,
+                                                   const listen_options& options) = 0;
   /// A stream socket to start a connect_operation on.
   [[nodiscard]] virtual result<descriptor*> open_stream(int family) = 0;
   [[nodiscard]] virtual result<raw_address> local_address(const descriptor& socket) const = 0;
@@ -53,17 +60,19 @@ class backend {
   /// Tells the peer that no more will be sent; what is queued in the kernel is still delivered.
   virtual void shutdown_write(descriptor& socket) noexcept = 0;
 
-  /// True: answered at once, `op.result` stands and nothing is queued. False: the answer will be scheduled.
+  /// True: answered at once, `op.result` stands and nothing is queued. False: the answer will be
+  /// scheduled.
   [[nodiscard]] virtual bool start(operation& op) noexcept = 0;
-  /// Asks for an early answer (-ECANCELED). Does nothing for an operation whose answer is already on its way.
+  /// Asks for an early answer (-ECANCELED). Does nothing for an operation whose answer is already
+  /// on its way.
   virtual void cancel(operation& op) noexcept = 0;
   /// close_operation without a waiter: for a stream that is dropped.
   virtual void abandon(descriptor& socket) noexcept = 0;
   /// Whether nothing is left that the kernel could still answer to (abandoned sockets included).
   [[nodiscard]] virtual bool quiescent() const noexcept = 0;
 
-  /// Hands over all that was started, waits for an answer until `until` (a time not after now: does not wait), and
-  /// schedules what was answered.
+  /// Hands over all that was started, waits for an answer until `until` (a time not after now: does
+  /// not wait), and schedules what was answered.
   virtual void enter(time_point until) noexcept = 0;
   /// Ends the wait of the current or next enter(). From any thread, async-signal-safe.
   virtual void wake() noexcept = 0;

@@ -13,7 +13,10 @@ buffer_pool::buffer_pool(std::uint32_t slots_max) noexcept
 
 buffer_pool::~buffer_pool() {
   WEFT_ASSERT(in_use() == 0, "every buffer_ref is given back before its pool ends");
-  for (char* chunk : chunks_) ::munmap(chunk, slots_per_chunk * slot_bytes);
+  for (char* chunk : chunks_) {
+    unpoison(chunk, slots_per_chunk * slot_bytes);
+    ::munmap(chunk, slots_per_chunk * slot_bytes);
+  }
 }
 
 bool buffer_pool::grow() noexcept {
@@ -23,7 +26,9 @@ bool buffer_pool::grow() noexcept {
   if (memory == MAP_FAILED) return false;
   const auto first = static_cast<std::uint32_t>(chunks_.size() * slots_per_chunk);
   chunks_.push_back(static_cast<char*>(memory));
-  // Room for every slot there is, so that giving one back never allocates; lowest numbers are lent first.
+  poison(memory, slots_per_chunk * slot_bytes);
+  // Room for every slot there is, so that giving one back never allocates; lowest numbers are lent
+  // first.
   free_.reserve(chunks_.size() * slots_per_chunk);
   for (std::uint32_t i = slots_per_chunk; i > 0; --i) free_.push_back(first + i - 1);
   return true;
@@ -33,6 +38,7 @@ bool buffer_pool::take(std::uint32_t& slot) noexcept {
   if (free_.empty() && !grow()) return false;
   slot = free_.back();
   free_.pop_back();
+  unpoison(address(slot), slot_bytes);
   return true;
 }
 

@@ -1,10 +1,11 @@
-// Memory that input arrives in. An idle connection holds none of it; a busy one borrows a slot for the length of a
-// request, and the slot it gives back is the next one lent, while it is warm.
+// Memory that input arrives in. An idle connection holds none of it; a busy one borrows a slot for
+// the length of a request, and the slot it gives back is the next one lent, while it is warm.
 //
-// Contract: slots of one size, mapped in chunks up to a limit, never returned before the pool ends. A buffer_ref owns
-// one slot and gives it back when destroyed; it is a pointer, a length and an owner, moved and never copied. Every slot
-// has `slack` readable bytes behind its capacity, so that wide scans may read past the end. One shard: a buffer_ref
-// never crosses to another. Exhaustion is an empty buffer_ref, not an error: callers wait or shed.
+// Contract: slots of one size, mapped in chunks up to a limit, never returned before the pool ends.
+// A buffer_ref owns one slot and gives it back when destroyed; it is a pointer, a length and an
+// owner, moved and never copied. Every slot has `slack` readable bytes behind its capacity, so that
+// wide scans may read past the end. One shard: a buffer_ref never crosses to another. Exhaustion is
+// an empty buffer_ref, not an error: callers wait or shed.
 //
 //   buffer_ref bytes = pool.acquire();
 //   auto n = ::recv(fd, bytes.data(), bytes.capacity(), 0);
@@ -18,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include <weft/base/poison.hpp>
+
 namespace weft {
 
 class buffer_pool;
@@ -26,7 +29,10 @@ class buffer_ref {
  public:
   buffer_ref() noexcept = default;
   buffer_ref(buffer_ref&& other) noexcept
-      : pool_{std::exchange(other.pool_, nullptr)}, data_{other.data_}, size_{std::exchange(other.size_, 0)}, slot_{other.slot_} {}
+      : pool_{std::exchange(other.pool_, nullptr)},
+        data_{other.data_},
+        size_{std::exchange(other.size_, 0)},
+        slot_{other.slot_} {}
   buffer_ref& operator=(buffer_ref&& other) noexcept {
     buffer_ref moved{std::move(other)};
     std::swap(pool_, moved.pool_);
@@ -90,13 +96,17 @@ class buffer_pool {
   /// A slot with size() 0, or an empty reference when the limit is reached.
   [[nodiscard]] buffer_ref acquire() noexcept;
 
-  /// For backends that lend slots to the kernel: a slot by number, taken out of the pool until adopt() or release().
+  /// For backends that lend slots to the kernel: a slot by number, taken out of the pool until
+  /// adopt() or release().
   [[nodiscard]] bool take(std::uint32_t& slot) noexcept;
   /// A reference to the first `size_bytes` of a slot taken before.
   [[nodiscard]] buffer_ref adopt(std::uint32_t slot, std::size_t size_bytes) noexcept {
     return {this, address(slot), static_cast<std::uint32_t>(size_bytes), slot};
   }
-  void release(std::uint32_t slot) noexcept { free_.push_back(slot); }
+  void release(std::uint32_t slot) noexcept {
+    poison(address(slot), slot_bytes);
+    free_.push_back(slot);
+  }
 
   [[nodiscard]] char* address(std::uint32_t slot) const noexcept {
     return chunks_[slot / slots_per_chunk] + (slot % slots_per_chunk) * slot_bytes;

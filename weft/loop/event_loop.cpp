@@ -4,8 +4,8 @@
 
 #include <weft/base/assert.hpp>
 #include <weft/loop/backend.hpp>
-#include <weft/loop/make_backend.hpp>
 #include <weft/loop/mailbox.hpp>
+#include <weft/loop/make_backend.hpp>
 
 namespace weft {
 namespace {
@@ -26,8 +26,7 @@ event_loop::event_loop(const loop_options& options)
       now_{std::chrono::steady_clock::now()},
       timers_{now_},
       answers_left_{options.answers_per_resumption} {
-  root_.runs_on = this;
-  tasks_ = std::make_unique<scope>(root_);
+  tasks_ = std::make_unique<scope>(environment{.stop = {}, .until = {}, .runs_on = this});
 }
 
 result<std::unique_ptr<event_loop>> event_loop::create(const loop_options& options) {
@@ -41,6 +40,8 @@ result<std::unique_ptr<event_loop>> event_loop::create(const loop_options& optio
 }
 
 event_loop::~event_loop() {
+  // Streams dropped since the last turn still send what they have.
+  if (tasks_->active() == 0 && io_ != nullptr) run();
   tasks_.reset();
   io_.reset();
   if (current_loop == this) current_loop = nullptr;
@@ -80,21 +81,24 @@ void event_loop::run_ready() noexcept {
 }
 
 void event_loop::flush_dirty() noexcept {
-  while (flushable* item = dirty_.pop_front()) item->flush(*item);
+  // What flushing fills again waits for the next turn: a step ends.
+  decltype(dirty_) filled;
+  filled.splice_back(dirty_);
+  while (flushable* item = filled.pop_front()) item->flush(*item);
 }
 
 void event_loop::enter(time_point until) noexcept {
-  if (!ready_.empty() || finished() || !mail_->box.prepare_to_sleep()) {
+  if (!ready_.empty() || !dirty_.empty() || finished() || !mail_->box.prepare_to_sleep()) {
     io_->enter(time_point::min());
   } else {
     io_->enter(std::min(until, timers_.next_due()));
     mail_->box.woke_up();
   }
-  now_ = io_->now();
 }
 
 void event_loop::run_once(time_point until) noexcept {
   ++turns_;
+  now_ = io_->now();
   mail_->box.drain(options_.messages_per_turn);
   run_ready();
   timers_.advance(now_, options_.timers_per_turn);
@@ -103,11 +107,12 @@ void event_loop::run_once(time_point until) noexcept {
 }
 
 bool event_loop::finished() const noexcept {
-  return tasks_->active() == 0 && io_->quiescent() && ready_.empty();
+  return tasks_->active() == 0 && io_->quiescent() && ready_.empty() && dirty_.empty();
 }
 
 void event_loop::run() {
   while (!finished()) run_once(time_point::max());
+  tasks_->rethrow_failure();
 }
 
 }  // namespace weft

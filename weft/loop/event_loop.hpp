@@ -7,11 +7,10 @@
 //   4 flush        write queues that were filled and not flushed
 //   5 enter        one call to the kernel: submit all, wait if there is nothing to run
 //   6 answers      go onto the ready queue, never resumed from inside the backend
-//   7 deferred     objects that were closed in this turn are freed
 //
-// Contract: made, run and destroyed on one thread; only post(), request_stop_from_any_thread() and nothing else may be
-// called from others. spawn() gives a task to the loop's own scope; run() returns when that scope is empty and the
-// backend is quiescent. A loop without tasks returns at once.
+// Contract: made, run and destroyed on one thread; post() alone may be called from others. spawn() gives a task to the loop's own scope; run()
+// returns when that scope is empty and the backend is quiescent. A loop without tasks returns at
+// once.
 //
 //   auto loop = event_loop::create({.backend = backend_kind::automatic});
 //   (*loop)->spawn(serve(**loop));
@@ -37,11 +36,13 @@ struct operation;
 enum class backend_kind : std::uint8_t;
 
 struct loop_options {
-  /// automatic: io_uring where the kernel allows it, else epoll; the choice is logged with its reason.
+  /// automatic: io_uring where the kernel allows it, else epoll; the choice is logged with its
+  /// reason.
   backend_kind backend{};
   /// Receive buffers of 4 KiB this loop may have in all.
   std::uint32_t buffers_max = 16'384;
-  /// Messages taken from the mailbox, resumptions and timers in one turn before the kernel is asked again.
+  /// Messages taken from the mailbox, resumptions and timers in one turn before the kernel is asked
+  /// again.
   unsigned messages_per_turn = 256;
   unsigned resumptions_per_turn = 512;
   unsigned timers_per_turn = 256;
@@ -82,14 +83,16 @@ class event_loop final : public scheduler {
     tasks_->spawn(std::move(work), band);
   }
   /// What a task spawned here inherits.
-  [[nodiscard]] const environment& root() const noexcept { return root_; }
+  [[nodiscard]] const environment& root() const noexcept { return tasks_->inherited(); }
 
   /// Any thread: `work` runs on this loop at the start of a turn.
   void post(unique_function<void()> work);
 
-  /// Runs turns until all spawned tasks have ended and the backend is quiescent.
+  /// Runs turns until all spawned tasks have ended and the backend is quiescent. An exception that
+  /// left a spawned task has stopped the others; the first is rethrown from here.
   void run();
-  /// One turn; waits for the kernel no longer than `until`, and not at all when there is nothing to wait for.
+  /// One turn; waits for the kernel no longer than `until`, and not at all when there is nothing to
+  /// wait for.
   void run_once(time_point until) noexcept;
   /// Asks all spawned tasks to stop.
   void request_stop() noexcept { tasks_->request_stop(); }
@@ -102,8 +105,8 @@ class event_loop final : public scheduler {
     if (!item.hook.is_linked()) dirty_.push_back(item);
   }
 
-  /// Starts `op` unless the running task has had its share of immediate answers, in which case the answer is queued.
-  /// True: answered, go on. False: it will be.
+  /// Starts `op` unless the running task has had its share of immediate answers, in which case the
+  /// answer is queued. True: answered, go on. False: it will be.
   [[nodiscard]] bool start(operation& op) noexcept;
 
   /// Turns run so far.
@@ -125,7 +128,6 @@ class event_loop final : public scheduler {
   std::unique_ptr<mailbox_holder> mail_;
   time_point now_;
   timer_wheel timers_;
-  environment root_;
   std::unique_ptr<scope> tasks_;
   std::uint64_t turns_ = 0;
   unsigned answers_left_ = 0;

@@ -1,8 +1,9 @@
 // A deadline that moves all the time and is hardly ever reached: a connection's.
 //
-// Contract: set() is a store and a comparison; the wheel is touched only when the deadline comes nearer than the expiry that
-// is armed, or when that expiry comes and finds the deadline moved away. Fires once, at the deadline or up to a tick after;
-// time_point::max() never does. Disarmed when destroyed. One shard.
+// Contract: set() is a store and a comparison; the wheel is touched only when the deadline comes
+// nearer than the expiry that is armed, or when that expiry comes and finds the deadline moved
+// away. Fires once, at the deadline or up to a tick after; time_point::max() never does. Disarmed
+// when destroyed. One shard.
 //
 //   lazy_timer idle{loop, &on_idle};
 //   idle.set(loop.now() + std::chrono::seconds{60});   // for each request

@@ -22,7 +22,8 @@ class lazy_timer_test : public testing::Test {
     loop_->spawn(std::move(script));
     loop_->run();
   }
-  std::unique_ptr<event_loop> loop_ = std::move(*event_loop::create({.backend = backend_kind::memory}));
+  std::unique_ptr<event_loop> loop_ =
+      std::move(*event_loop::create({.backend = backend_kind::memory}));
   counted_timer timer_{*loop_};
 };
 

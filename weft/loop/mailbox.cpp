@@ -9,7 +9,8 @@ bool mailbox::post(letter work) {
     const std::lock_guard lock{mutex_};
     posted_.push_back(std::move(work));
   }
-  // Sequentially consistent on both sides: either this thread sees the sleeper, or the sleeper sees the letter.
+  // Sequentially consistent on both sides: either this thread sees the sleeper, or the sleeper sees
+  // the letter.
   filled_.store(true);
   return sleeping_.exchange(false);
 }

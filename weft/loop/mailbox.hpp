@@ -1,7 +1,8 @@
 // How other threads speak to a loop: they post a function, the loop runs it at the start of a turn.
 //
-// Contract: post() may be called from any thread at any time while the mailbox lives. It says whether the loop must be
-// woken, which is only when it sleeps and nobody has woken it yet. drain() is the loop's.
+// Contract: post() may be called from any thread at any time while the mailbox lives. It says
+// whether the loop must be woken, which is only when it sleeps and nobody has woken it yet. drain()
+// is the loop's.
 //
 //   if (mailbox.post([&] { ++counter; })) backend.wake();
 #pragma once
@@ -30,7 +31,7 @@ class mailbox {
 
  private:
   std::mutex mutex_;
-  std::vector<letter> posted_;     // under mutex_
+  std::vector<letter> posted_;  // under mutex_
   std::atomic<bool> filled_{false};
   std::atomic<bool> sleeping_{false};
   std::vector<letter> delivering_;  // the loop's own from here on

@@ -17,7 +17,8 @@ void log_choice(std::string_view name, std::string_view reason) {
 
 }  // namespace
 
-result<std::unique_ptr<backend>> make_backend(backend_kind kind, backend_context context, time_point start) {
+result<std::unique_ptr<backend>> make_backend(backend_kind kind, backend_context context,
+                                              time_point start) {
   if (kind == backend_kind::memory) return make_memory_backend(context, start);
   if (kind == backend_kind::epoll) {
     auto made = make_epoll_backend(context);

@@ -1,9 +1,11 @@
-// One thing asked of the kernel (or of the simulated one): its arguments, its answer, and whom to tell.
+// One thing asked of the kernel (or of the simulated one): its arguments, its answer, and whom to
+// tell.
 //
-// Contract: an operation lives where its waiter lives (a coroutine frame, a stream's state) and stays there until it has
-// answered. backend::start() either answers at once (returns true, nothing is queued) or later, by scheduling the
-// operation; `on_answer` then runs from the ready queue, never from inside the backend. cancel() only asks: the answer
-// comes all the same, and is a success if that won the race. `result` is a count of bytes or 0, or a negated errno.
+// Contract: an operation lives where its waiter lives (a coroutine frame, a stream's state) and
+// stays there until it has answered. backend::start() either answers at once (returns true, nothing
+// is queued) or later, by scheduling the operation; `on_answer` then runs from the ready queue,
+// never from inside the backend. cancel() only asks: the answer comes all the same, and is a
+// success if that won the race. `result` is a count of bytes or 0, or a negated errno.
 //
 //   receive_operation op{stream_descriptor, &resume_reader};
 //   if (backend.start(op)) use(op.result, std::move(op.buffer));
@@ -19,12 +21,21 @@
 
 namespace weft {
 
-/// What a backend knows of one socket or listener. Backends derive their own; users hold it and pass it back.
+/// What a backend knows of one socket or listener. Backends derive their own; users hold it and
+/// pass it back.
 struct descriptor {
   int fd = -1;
 };
 
-enum class operation_kind : std::uint8_t { accept, receive, send, connect, readable, writable, close };
+enum class operation_kind : std::uint8_t {
+  accept,
+  receive,
+  send,
+  connect,
+  readable,
+  writable,
+  close
+};
 
 struct operation : runnable {
   using answer = void (*)(operation&) noexcept;
@@ -79,7 +90,8 @@ struct connect_operation : operation {
   socklen_t address_bytes;
 };
 
-/// Answers when the file descriptor `fd`, which stays its owner's, can be read or written without blocking.
+/// Answers when the file descriptor `fd`, which stays its owner's, can be read or written without
+/// blocking.
 struct poll_operation : operation {
   poll_operation(operation_kind readable_or_writable, int file, answer a) noexcept
       : operation{readable_or_writable, nullptr, a}, fd{file} {}

@@ -1,6 +1,8 @@
-// What is ready to run, in bands of priority: first in, first out within a band, the most urgent band first.
+// What is ready to run, in bands of priority: first in, first out within a band, the most urgent
+// band first.
 //
-// Contract: push and pop cost O(1) whatever the length, and never allocate: the links are in the items. One shard.
+// Contract: push and pop cost O(1) whatever the length, and never allocate: the links are in the
+// items. One shard.
 //
 //   queue.push(item, priority::normal);
 //   while (runnable* next = queue.pop()) next->run(*next);

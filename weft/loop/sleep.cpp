@@ -32,6 +32,8 @@ void sleep_until::on_stop(stop_registration& self) noexcept {
   static_cast<sleep_until&>(self).wake(fail(errc::cancelled));
 }
 
-void sleep_until::on_run(runnable& self) noexcept { static_cast<sleep_until&>(self).waiting_.resume(); }
+void sleep_until::on_run(runnable& self) noexcept {
+  static_cast<sleep_until&>(self).waiting_.resume();
+}
 
 }  // namespace weft

@@ -1,8 +1,9 @@
 // Waiting for time to pass, and for file descriptors that others own.
 //
-// Contract: each wait ends early with errc::cancelled when the task is asked to stop, with errc::timed_out when its
-// deadline passes. readable() and writable() watch a descriptor that stays its owner's (a C library's socket, a signalfd)
-// and must not be closed while watched; one waiter a direction.
+// Contract: each wait ends early with errc::cancelled when the task is asked to stop, with
+// errc::timed_out when its deadline passes. readable() and writable() watch a descriptor that stays
+// its owner's (a C library's socket, a signalfd) and must not be closed while watched; one waiter a
+// direction.
 //
 //   auto slept = co_await sleep_for(loop, std::chrono::milliseconds{100});
 //   auto ready = co_await readable(loop, fd);
@@ -19,7 +20,11 @@ namespace weft {
 class [[nodiscard]] sleep_until : private timer, private stop_registration, private runnable {
  public:
   sleep_until(event_loop& loop, time_point when) noexcept
-      : timer{&on_timer}, stop_registration{&on_stop}, runnable{&on_run}, loop_{loop}, when_{when} {}
+      : timer{&on_timer},
+        stop_registration{&on_stop},
+        runnable{&on_run},
+        loop_{loop},
+        when_{when} {}
 
   bool await_ready() const noexcept { return false; }
   template <class Promise>
@@ -85,7 +90,9 @@ class [[nodiscard]] until_stopped : private stop_registration, private runnable 
     auto& waiter = static_cast<until_stopped&>(self);
     waiter.loop_.schedule(waiter);
   }
-  static void on_run(runnable& self) noexcept { static_cast<until_stopped&>(self).waiting_.resume(); }
+  static void on_run(runnable& self) noexcept {
+    static_cast<until_stopped&>(self).waiting_.resume();
+  }
   event_loop& loop_;
   std::coroutine_handle<> waiting_;
 };

@@ -1,6 +1,7 @@
 // The system calls both kernel backends make to set sockets up.
 //
-// Contract: descriptors are made non-blocking and close-on-exec; a failed step closes what was made and names its errno.
+// Contract: descriptors are made non-blocking and close-on-exec; a failed step closes what was made
+// and names its errno.
 #pragma once
 
 #include <weft/base/result.hpp>

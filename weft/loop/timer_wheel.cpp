@@ -14,10 +14,9 @@ constexpr duration tick_length = std::chrono::milliseconds{1};
 
 std::uint64_t timer_wheel::tick_at_or_after(time_point when) const noexcept {
   if (when <= start_) return 0;
-  constexpr std::uint64_t reach = (std::uint64_t{1} << (bits * levels)) - 1;
   const auto ahead = static_cast<std::uint64_t>((when - start_).count());
   const auto length = static_cast<std::uint64_t>(tick_length.count());
-  return std::min(ahead / length + (ahead % length != 0 ? 1 : 0), tick_ + reach);
+  return ahead / length + (ahead % length != 0 ? 1 : 0);
 }
 
 void timer_wheel::arm(timer& t, time_point when) noexcept {
@@ -34,11 +33,16 @@ void timer_wheel::disarm(timer& t) noexcept {
 }
 
 void timer_wheel::place(timer& t) noexcept {
-  // The level is that of the highest bit in which the expiry differs from now: the slot is then never the current one.
-  const std::uint64_t differing = t.expiry_tick_ ^ tick_;
-  const unsigned highest = differing == 0 ? 0 : static_cast<unsigned>(std::bit_width(differing)) - 1;
+  // What lies beyond the wheel's reach waits in its farthest slot, and is placed anew from there.
+  constexpr std::uint64_t reach = std::uint64_t{slots - 1} << (bits * (levels - 1));
+  const std::uint64_t tick = std::min(t.expiry_tick_, tick_ + reach);
+  // The level is that of the highest bit in which the tick differs from now: the slot is then never
+  // the current one.
+  const std::uint64_t differing = tick ^ tick_;
+  const unsigned highest =
+      differing == 0 ? 0 : static_cast<unsigned>(std::bit_width(differing)) - 1;
   const unsigned level = std::min(highest / bits, levels - 1);
-  const auto slot = static_cast<unsigned>((t.expiry_tick_ >> (level * bits)) % slots);
+  const auto slot = static_cast<unsigned>((tick >> (level * bits)) % slots);
   t.level_ = static_cast<std::uint8_t>(level);
   t.slot_ = static_cast<std::uint8_t>(slot);
   wheel_[level][slot].push_back(t);
@@ -56,9 +60,11 @@ bool timer_wheel::next_slot(position& next) const noexcept {
     if (occupied_[level] == 0) continue;
     const unsigned shift = level * bits;
     const auto current = static_cast<unsigned>((tick_ >> shift) % slots);
-    const auto ahead = static_cast<unsigned>(std::countr_zero(std::rotr(occupied_[level], static_cast<int>(current))));
+    const auto ahead = static_cast<unsigned>(
+        std::countr_zero(std::rotr(occupied_[level], static_cast<int>(current))));
     const std::uint64_t round = (tick_ >> shift) + ahead;
-    next = {.level = level, .slot = (current + ahead) % slots, .tick = std::max(round << shift, tick_)};
+    next = {
+        .level = level, .slot = (current + ahead) % slots, .tick = std::max(round << shift, tick_)};
     return true;
   }
   return false;
@@ -73,7 +79,8 @@ void timer_wheel::cascade(const position& from) noexcept {
 }
 
 unsigned timer_wheel::advance(time_point now, unsigned limit) noexcept {
-  const auto now_tick = now <= start_ ? 0 : static_cast<std::uint64_t>((now - start_) / tick_length);
+  const auto now_tick =
+      now <= start_ ? 0 : static_cast<std::uint64_t>((now - start_) / tick_length);
   unsigned fired = 0;
   position next{};
   while (next_slot(next) && next.tick <= now_tick) {
@@ -95,7 +102,9 @@ unsigned timer_wheel::advance(time_point now, unsigned limit) noexcept {
 time_point timer_wheel::next_due() const noexcept {
   position next{};
   if (!next_slot(next)) return time_point::max();
-  return start_ + tick_length * static_cast<duration::rep>(next.tick);
+  const auto tick = static_cast<duration::rep>(next.tick);
+  const auto last = (time_point::max() - start_) / tick_length;
+  return tick <= last ? start_ + tick_length * tick : time_point::max();
 }
 
 }  // namespace weft

@@ -1,9 +1,11 @@
 // Many timers, few of which ever fire: connections arm and disarm them all day.
 //
-// Contract: arming and disarming cost O(1) and never allocate; a timer is embedded in what it is for. Six levels of 64
-// slots with a tick of one millisecond reach two years ahead; a timer fires at its time or up to a tick after, never
-// before. Timers of the same tick fire in the order in which they were armed. The design is Varghese and Lauck's
-// hierarchical wheel (1987, scheme 6), with a bitmap a level to find the next slot. One shard; not thread safe.
+// Contract: arming and disarming cost O(1) and never allocate; a timer is embedded in what it is
+// for. Six levels of 64 slots with a tick of one millisecond reach two years ahead; what lies
+// beyond is looked at again on the way. A timer fires at its time or up to a tick after, never
+// before. Timers of the same tick, within the reach, fire in the order in which they were armed.
+// The design is Varghese and Lauck's hierarchical wheel (1987, scheme 6),
+// with a bitmap a level to find the next slot. One shard; not thread safe.
 //
 //   timer give_up{&on_give_up};
 //   wheel.arm(give_up, now + std::chrono::seconds{5});
@@ -49,16 +51,19 @@ class timer_wheel {
   timer_wheel(const timer_wheel&) = delete;
   timer_wheel& operator=(const timer_wheel&) = delete;
 
-  /// Arms `t`, which must not be armed, to fire at `when`; a time in the past fires at the next advance.
+  /// Arms `t`, which must not be armed, to fire at `when`; a time in the past fires at the next
+  /// advance.
   void arm(timer& t, time_point when) noexcept;
 
   /// Does nothing for a timer that is not armed.
   void disarm(timer& t) noexcept;
 
-  /// Fires what is due at `now`, at most `limit` timers. Returns how many fired; what is left is due at the next call.
+  /// Fires what is due at `now`, at most `limit` timers. Returns how many fired; what is left is
+  /// due at the next call.
   unsigned advance(time_point now, unsigned limit) noexcept;
 
-  /// When to call advance() next: no later than the next expiry, perhaps earlier. max() if no timer is armed.
+  /// When to call advance() next: no later than the next expiry, perhaps earlier. max() if no timer
+  /// is armed.
   [[nodiscard]] time_point next_due() const noexcept;
 
   [[nodiscard]] std::size_t armed_count() const noexcept { return armed_count_; }

@@ -6,7 +6,8 @@
 
 namespace weft {
 
-bool operation_wait::begin(operation& op, std::coroutine_handle<> waiting, const environment& env) noexcept {
+bool operation_wait::begin(operation& op, std::coroutine_handle<> waiting,
+                           const environment& env) noexcept {
   if (env.stop.stop_requested() || env.until.passed(loop_.now())) [[unlikely]] {
     timed_out_ = !env.stop.stop_requested();
     op.result = -ECANCELED;
@@ -33,12 +34,14 @@ error operation_wait::failure(const operation& op) const noexcept {
 
 void operation_wait::on_stop(stop_registration& self) noexcept {
   auto& wait = static_cast<operation_wait&>(self);
+  wait.loop_.timers().disarm(wait);
   wait.loop_.io().cancel(*wait.operation_);
 }
 
 void operation_wait::on_deadline(timer& self) noexcept {
   auto& wait = static_cast<operation_wait&>(self);
   wait.timed_out_ = true;
+  wait.stop_registration::disarm();
   wait.loop_.io().cancel(*wait.operation_);
 }
 

@@ -1,11 +1,13 @@
-// How a coroutine waits for an operation: obeys the stop request and the deadline of its environment, and leaves only
-// when the operation itself has answered.
+// How a coroutine waits for an operation: obeys the stop request and the deadline of its
+// environment, and leaves only when the operation itself has answered.
 //
-// Contract: embedded in an awaiter, next to the operation, in the frame of the waiting coroutine. begin() says whether to
-// suspend. A stop request or a passed deadline before the start answers without starting; afterwards they only ask the
-// backend to cancel, and a success that won the race is reported as the success it is.
+// Contract: embedded in an awaiter, next to the operation, in the frame of the waiting coroutine.
+// begin() says whether to suspend. A stop request or a passed deadline before the start answers
+// without starting; afterwards they only ask the backend to cancel, and a success that won the race
+// is reported as the success it is.
 //
-// operation_awaiter adds what all such awaiters share: derive, and say what the answer means in await_resume().
+// operation_awaiter adds what all such awaiters share: derive, and say what the answer means in
+// await_resume().
 //
 //   struct accept_wait : operation_awaiter<accept_operation> {
 //     accept_wait(event_loop& loop, descriptor* listener) : operation_awaiter{loop, listener} {}
@@ -26,8 +28,10 @@ class operation_wait : private stop_registration, private timer {
   explicit operation_wait(event_loop& loop) noexcept
       : stop_registration{&on_stop}, timer{&on_deadline}, loop_{loop} {}
 
-  /// True: suspend. False: the operation has answered, or was never started because the environment forbids it.
-  [[nodiscard]] bool begin(operation& op, std::coroutine_handle<> waiting, const environment& env) noexcept;
+  /// True: suspend. False: the operation has answered, or was never started because the environment
+  /// forbids it.
+  [[nodiscard]] bool begin(operation& op, std::coroutine_handle<> waiting,
+                           const environment& env) noexcept;
 
   /// After the answer: what a negative result means.
   [[nodiscard]] error failure(const operation& op) const noexcept;
@@ -69,7 +73,9 @@ class operation_awaiter {
         : Operation{arguments..., &answered}, owner{awaiter} {}
     operation_awaiter& owner;
   };
-  static void answered(operation& op) noexcept { static_cast<owned_operation&>(op).owner.wait_.resume(); }
+  static void answered(operation& op) noexcept {
+    static_cast<owned_operation&>(op).owner.wait_.resume();
+  }
 
   owned_operation operation_;
   operation_wait wait_;

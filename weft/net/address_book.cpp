@@ -11,9 +11,12 @@ namespace {
 
 std::string explain(std::string_view text, error why) {
   if (why == errc::invalid_argument)
-    return std::format("'{}' is no address to listen on: write ADDRESS:PORT, [IPV6]:PORT, :PORT or unix:PATH", text);
+    return std::format(
+        "'{}' is no address to listen on: write ADDRESS:PORT, [IPV6]:PORT, :PORT or unix:PATH",
+        text);
   if (why == errc::address_in_use)
-    return std::format("{} is in use by another program; `ss -tlnp` shows which, or choose another port", text);
+    return std::format(
+        "{} is in use by another program; `ss -tlnp` shows which, or choose another port", text);
   return std::format("cannot listen on {}: {}", text, why.message());
 }
 
@@ -33,9 +36,12 @@ result<endpoint> address_book::claim(std::string_view text) {
 }
 
 result<tcp_listener> address_book::listen(event_loop& loop, std::string_view text, int backlog) {
-  const auto address = claim(text);
-  auto listener = address ? tcp_listener::bind(loop, *address, {.backlog = backlog, .shared = true})
-                          : result<tcp_listener>{fail(address.error())};
+  // What no other program can hold needs no claim.
+  const bool shared = loop.io().has_machine_addresses();
+  const auto address = shared ? claim(text) : endpoint::parse(text);
+  auto listener = address
+                      ? tcp_listener::bind(loop, *address, {.backlog = backlog, .shared = shared})
+                      : result<tcp_listener>{fail(address.error())};
   if (!listener) log::error(explain(text, listener.error()));
   return listener;
 }

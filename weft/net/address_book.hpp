@@ -1,7 +1,8 @@
-// Listening addresses a program's shards share: the first to ask claims the address for the program, the others join.
+// Listening addresses a program's shards share: the first to ask claims the address for the
+// program, the others join.
 //
-// Contract: safe on any thread; one a program, outliving its listeners. What was asked for as port 0 is one port for all who ask
-// with the same text. A claim is kept until the book ends.
+// Contract: safe on any thread; one a program, outliving its listeners. What was asked for as port
+// 0 is one port for all who ask with the same text. A claim is kept until the book ends.
 //
 //   auto listener = book.listen(loop, "127.0.0.1:8080");       // on each shard
 //   if (!listener) return fail(listener.error());             // the log says which address and why
@@ -20,11 +21,14 @@ namespace weft::net {
 
 class address_book {
  public:
-  /// errc::invalid_argument for a text that is no endpoint, errc::address_in_use when another program has it.
+  /// errc::invalid_argument for a text that is no endpoint, errc::address_in_use when another
+  /// program has it.
   [[nodiscard]] result<endpoint> claim(std::string_view text);
 
-  /// Claims, and listens together with the other shards. Logs the address, once, and what is wrong if something is.
-  [[nodiscard]] result<tcp_listener> listen(event_loop& loop, std::string_view text, int backlog = 4096);
+  /// Claims, and listens together with the other shards. Logs the address, once, and what is wrong
+  /// if something is.
+  [[nodiscard]] result<tcp_listener> listen(event_loop& loop, std::string_view text,
+                                            int backlog = 4096);
 
  private:
   struct entry {

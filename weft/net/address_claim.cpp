@@ -1,5 +1,7 @@
 #include <weft/net/address_claim.hpp>
 
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -26,9 +28,31 @@ result<int> bind_alone(const raw_address& address) {
   return opened;
 }
 
+/// Whether a path is free for a listener, who then makes the file. Whoever listens there would take
+/// a connection.
+result<void> free_path(const raw_address& address) {
+  const auto probe = open_stream_socket(AF_UNIX);
+  if (!probe) return fail(probe.error());
+  const int refused = ::connect(*probe, address.get(), address.size_bytes) == 0 ? 0 : errno;
+  ::close(*probe);
+  if (refused == ENOENT) return {};
+  const char* path = reinterpret_cast<const sockaddr_un&>(address.storage).sun_path;
+  struct stat file{};
+  const bool dead = refused == ECONNREFUSED && ::lstat(path, &file) == 0 && S_ISSOCK(file.st_mode);
+  if (!dead)
+    return fail(refused == EACCES ? error::from_errno(EACCES)
+                                  : error{errc::address_in_use, EADDRINUSE});
+  if (::unlink(path) != 0 && errno != ENOENT) return fail(error::from_errno(errno));
+  return {};
+}
+
 }  // namespace
 
 result<address_claim> address_claim::take(const endpoint& wanted) {
+  if (wanted.family() == AF_UNIX) {
+    if (const auto freed = free_path(wanted.raw()); !freed) return fail(freed.error());
+    return address_claim{-1, wanted};
+  }
   const auto fd = bind_alone(wanted.raw());
   if (!fd) return fail(fd.error());
   const auto bound = socket_address(*fd);

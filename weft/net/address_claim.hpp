@@ -1,9 +1,11 @@
 // Taking a listening address for one program, before its shards share it.
 //
-// Contract: SO_REUSEPORT alone would let a second program listen on the same port and take half of the connections
-// without a word. So the address is first bound without it, which fails when anyone listens there, and only then opened to
-// listeners of this program. Port 0 becomes one real port for all shards. Hold the claim until all have bound. A Unix
-// path is claimed by nobody listening on it; the file a dead program left is removed.
+// Contract: SO_REUSEPORT alone would let a second program listen on the same port and take half of
+// the connections without a word. So the address is first bound without it, which fails when anyone
+// listens there, and only then opened to listeners of this program. Port 0 becomes one real port
+// for all shards. Hold the claim until all have bound. A Unix path has one listener, whichever
+// shard's; claiming it sees that nobody listens there, and removes the socket file a dead program
+// left.
 //
 //   auto claim = net::address_claim::take(where);
 //   auto listener = net::tcp_listener::bind(loop, claim->address(), {.shared = true});
@@ -19,7 +21,8 @@ class address_claim {
  public:
   /// errc::address_in_use when another socket owns the address.
   [[nodiscard]] static result<address_claim> take(const endpoint& wanted);
-  address_claim(address_claim&& other) noexcept : fd_{std::exchange(other.fd_, -1)}, address_{other.address_} {}
+  address_claim(address_claim&& other) noexcept
+      : fd_{std::exchange(other.fd_, -1)}, address_{other.address_} {}
   address_claim& operator=(address_claim&&) = delete;
   ~address_claim();
 

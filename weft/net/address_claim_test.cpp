@@ -19,7 +19,8 @@ namespace {
 /// A listening socket as a shard, or another program, would have it.
 class open_socket {
  public:
-  open_socket(const endpoint& where, bool shared) : fd_{open_listener(where.raw(), {.shared = shared})} {}
+  open_socket(const endpoint& where, bool shared)
+      : fd_{open_listener(where.raw(), {.shared = shared})} {}
   open_socket(const open_socket&) = delete;
   open_socket& operator=(const open_socket&) = delete;
   ~open_socket() {

@@ -16,7 +16,9 @@ namespace {
 constexpr std::string_view unix_prefix = "unix:";
 
 sockaddr_in& as_ipv4(raw_address& a) noexcept { return reinterpret_cast<sockaddr_in&>(a.storage); }
-sockaddr_in6& as_ipv6(raw_address& a) noexcept { return reinterpret_cast<sockaddr_in6&>(a.storage); }
+sockaddr_in6& as_ipv6(raw_address& a) noexcept {
+  return reinterpret_cast<sockaddr_in6&>(a.storage);
+}
 
 result<std::uint16_t> parse_port(std::string_view text) {
   std::uint16_t port = 0;
@@ -51,7 +53,8 @@ result<endpoint> parse_ip(std::string_view host, std::uint16_t port) {
     in.sin_family = AF_INET;
     in.sin_port = htons(port);
     address.size_bytes = sizeof in;
-    if (name.empty() || ::inet_pton(AF_INET, name.c_str(), &in.sin_addr) == 1) return endpoint{address};
+    if (name.empty() || ::inet_pton(AF_INET, name.c_str(), &in.sin_addr) == 1)
+      return endpoint{address};
   }
   return fail(errc::invalid_argument);
 }
@@ -59,6 +62,8 @@ result<endpoint> parse_ip(std::string_view host, std::uint16_t port) {
 }  // namespace
 
 result<endpoint> endpoint::parse(std::string_view text) {
+  // The system's calls would read up to it and take the rest for granted.
+  if (text.contains('\0')) return fail(errc::invalid_argument);
   if (text.starts_with(unix_prefix)) return parse_unix(text.substr(unix_prefix.size()));
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return fail(errc::invalid_argument);
@@ -96,7 +101,10 @@ std::string endpoint::to_string() const {
     case AF_INET6:
       ::inet_ntop(AF_INET6, &as_ipv6(address).sin6_addr, text.data(), text.size());
       return std::format("[{}]:{}", text.data(), port());
-    case AF_UNIX: return std::format("unix:{}", reinterpret_cast<const sockaddr_un&>(address.storage).sun_path);
+    case AF_UNIX: {
+      const char* path = reinterpret_cast<const sockaddr_un&>(address.storage).sun_path;
+      return std::format("unix:{}", path);
+    }
     default: return "unknown address";
   }
 }

@@ -1,7 +1,8 @@
 // Where to listen or connect: an IPv4 or IPv6 address with a port, or the path of a Unix socket.
 //
-// Contract: a value, cheap to copy, holding the address as the kernel wants it. Names are not looked up: "localhost" is the
-// resolver's business. Text forms: "127.0.0.1:8080", "[::1]:8080", ":8080" (all IPv4 addresses), "unix:/run/app.sock".
+// Contract: a value, cheap to copy, holding the address as the kernel wants it. Names are not
+// looked up: "localhost" is the resolver's business. Text forms: "127.0.0.1:8080", "[::1]:8080",
+// ":8080" (all IPv4 addresses), "unix:/run/app.sock".
 //
 //   auto where = net::endpoint::parse("127.0.0.1:8080");
 //   if (!where) return where.error();

@@ -35,11 +35,31 @@ TEST(endpoint, knows_its_family_and_port) {
 
 TEST(endpoint, refuses_what_is_none_of_the_forms) {
   using namespace std::string_view_literals;
-  for (const std::string_view text :
-       {""sv, ":"sv, "127.0.0.1"sv, "127.0.0.1:"sv, "127.0.0.1:65536"sv, "127.0.0.1:-1"sv, "127.0.0.1:+1"sv,
-        "127.0.0.1: 80"sv, "127.0.0.1:80 "sv, "127.0.0.1:0x50"sv, "127.0.0:80"sv, "127.0.0.256:80"sv,
-        "127.0.0.1.5:80"sv, "localhost:80"sv, "::1:80"sv, "[::1]"sv, "[::1"sv, "[]:80"sv, "[127.0.0.1]:80"sv,
-        "[::1%lo]:80"sv, "::1]:80"sv, "unix:"sv, "127.0.0.1\0.evil:80"sv, "[::1\0x]:80"sv, "unix:/a\0b"sv}) {
+  for (const std::string_view text : {""sv,
+                                      ":"sv,
+                                      "127.0.0.1"sv,
+                                      "127.0.0.1:"sv,
+                                      "127.0.0.1:65536"sv,
+                                      "127.0.0.1:-1"sv,
+                                      "127.0.0.1:+1"sv,
+                                      "127.0.0.1: 80"sv,
+                                      "127.0.0.1:80 "sv,
+                                      "127.0.0.1:0x50"sv,
+                                      "127.0.0:80"sv,
+                                      "127.0.0.256:80"sv,
+                                      "127.0.0.1.5:80"sv,
+                                      "localhost:80"sv,
+                                      "::1:80"sv,
+                                      "[::1]"sv,
+                                      "[::1"sv,
+                                      "[]:80"sv,
+                                      "[127.0.0.1]:80"sv,
+                                      "[::1%lo]:80"sv,
+                                      "::1]:80"sv,
+                                      "unix:"sv,
+                                      "127.0.0.1\0.evil:80"sv,
+                                      "[::1\0x]:80"sv,
+                                      "unix:/a\0b"sv}) {
     const auto parsed = endpoint::parse(text);
     ASSERT_FALSE(parsed.has_value()) << text;
     EXPECT_EQ(parsed.error(), errc::invalid_argument) << text;

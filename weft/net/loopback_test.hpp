@@ -1,8 +1,9 @@
-// What the tests of streams and listeners share: a loop on each backend in turn, two ends of one connection, and the
-// checks that nothing was left behind.
+// What the tests of streams and listeners share: a loop on each backend in turn, two ends of one
+// connection, and the checks that nothing was left behind.
 //
-// Contract: run() starts a body as the loop's task and returns when all has ended; an exception that leaves the body
-// fails the test. After each test the loop is destroyed, and descriptors and coroutine frames are counted.
+// Contract: run() starts a body as the loop's task and returns when all has ended; an exception
+// that leaves the body fails the test. After each test the loop is destroyed, and descriptors and
+// coroutine frames are counted.
 //
 //   TEST_P(tcp_stream, gives_what_was_sent) {
 //     run([&]() -> task<void> {
@@ -53,7 +54,8 @@ class descriptor_limit {
   explicit descriptor_limit(rlim_t soft) {
     ::getrlimit(RLIMIT_NOFILE, &before_);
     const rlimit wanted{.rlim_cur = soft, .rlim_max = before_.rlim_max};
-    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &wanted), 0) << "no limit of " << soft << " open files to be had";
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &wanted), 0)
+        << "no limit of " << soft << " open files to be had";
   }
   descriptor_limit(const descriptor_limit&) = delete;
   descriptor_limit& operator=(const descriptor_limit&) = delete;
@@ -130,7 +132,9 @@ inline task<std::string> read_up_to(tcp_stream& stream, std::size_t size_bytes) 
   co_return all;
 }
 
-inline task<std::string> read_to_end(tcp_stream& stream) { return read_up_to(stream, ~std::size_t{0}); }
+inline task<std::string> read_to_end(tcp_stream& stream) {
+  return read_up_to(stream, ~std::size_t{0});
+}
 
 class loopback : public testing::TestWithParam<backend_kind> {
  protected:
@@ -153,7 +157,8 @@ class loopback : public testing::TestWithParam<backend_kind> {
     loop_.reset();
     options.backend = GetParam();
     auto made = event_loop::create(options);
-    ASSERT_TRUE(made.has_value()) << "no loop on " << to_string(GetParam()) << ": " << made.error().message();
+    ASSERT_TRUE(made.has_value()) << "no loop on " << to_string(GetParam()) << ": "
+                                  << made.error().message();
     loop_ = std::move(*made);
   }
 

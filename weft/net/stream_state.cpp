@@ -42,7 +42,9 @@ stream_state::stream_state(event_loop& loop, descriptor& socket) noexcept
   send_.owner = this;
 }
 
-void* stream_state::operator new(std::size_t size_bytes) { return frame_pool::allocate(size_bytes); }
+void* stream_state::operator new(std::size_t size_bytes) {
+  return frame_pool::allocate(size_bytes);
+}
 
 void stream_state::operator delete(void* memory, std::size_t size_bytes) noexcept {
   frame_pool::deallocate(memory, size_bytes);
@@ -98,7 +100,8 @@ void stream_state::wake_waiters() noexcept {
   }
 }
 
-bool stream_state::wait(write_waiter& waiter, std::coroutine_handle<> waiting, const environment& env) noexcept {
+bool stream_state::wait(write_waiter& waiter, std::coroutine_handle<> waiting,
+                        const environment& env) noexcept {
   if (env.stop.stop_requested() || env.until.passed(loop_.now())) {
     waiter.outcome = fail(env.stop.stop_requested() ? errc::cancelled : errc::timed_out);
     return false;
@@ -121,15 +124,18 @@ void stream_state::give_up_sending() noexcept {
 
 void stream_state::abandon() noexcept {
   abandoned_ = true;
+  if (reading_ != nullptr) loop_.io().cancel(*reading_);
   pump();
   if (send_.pending) loop_.timers().arm(*this, loop_.now() + linger_time);
   end_if_abandoned();
 }
 
-void stream_state::on_linger_over(timer& self) noexcept { static_cast<stream_state&>(self).give_up_sending(); }
+void stream_state::on_linger_over(timer& self) noexcept {
+  static_cast<stream_state&>(self).give_up_sending();
+}
 
 void stream_state::end_if_abandoned() noexcept {
-  if (!abandoned_ || send_.pending) return;
+  if (!abandoned_ || send_.pending || reading_ != nullptr) return;
   loop_.io().abandon(socket());
   closed();
 }

@@ -1,8 +1,10 @@
-// What a TCP stream keeps while it is open, and a little longer: its write queue, the send in flight, those who wait.
+// What a TCP stream keeps while it is open, and a little longer: its write queue, the send in
+// flight, those who wait.
 //
-// Contract: internal to net. Made by a listener or a connect, owned by the tcp_stream until that is dropped or closed,
-// then by itself until the last operation has answered: it sends what is queued, for at most linger_time, closes the
-// descriptor and ends. One send is in flight at a time; a failed send fails all later ones with the same error.
+// Contract: internal to net. Made by a listener or a connect, owned by the tcp_stream until that is
+// dropped or closed, then by itself until the last operation has answered: it sends what is queued,
+// for at most linger_time, closes the descriptor and ends. One send is in flight at a time; a
+// failed send fails all later ones with the same error.
 #pragma once
 
 #include <sys/uio.h>
@@ -69,7 +71,22 @@ class stream_state final : private flushable, private timer {
     return {};
   }
   /// True: suspended until the queue is short enough.
-  [[nodiscard]] bool wait(write_waiter& waiter, std::coroutine_handle<> waiting, const environment& env) noexcept;
+  [[nodiscard]] bool wait(write_waiter& waiter, std::coroutine_handle<> waiting,
+                          const environment& env) noexcept;
+
+  /// A read that waits is known here, so that it can be ended with the stream.
+  void read_begins(receive_operation& read) noexcept { reading_ = &read; }
+  void read_ended() noexcept {
+    reading_ = nullptr;
+    if (abandoned_) [[unlikely]]
+      end_if_abandoned();
+  }
+  [[nodiscard]] bool reading() const noexcept { return reading_ != nullptr; }
+  /// What the end of the input means. The kernel tells of a reset once: if it was told to the
+  /// sender, the reader is given an end that is none.
+  [[nodiscard]] error end_of_input() const noexcept {
+    return failure_.os_errno() != 0 ? failure_ : error{errc::closed};
+  }
 
   /// Whether the kernel refers to the queue now.
   [[nodiscard]] bool sending() const noexcept { return send_.pending; }
@@ -106,6 +123,7 @@ class stream_state final : private flushable, private timer {
   gathered* gathered_ = nullptr;  // while a send of several parts is in flight
   intrusive_list<write_waiter, &write_waiter::in_line> waiters_;
   error failure_{errc::system};  // stands when its errno does
+  receive_operation* reading_ = nullptr;
   bool abandoned_ = false;
 };
 

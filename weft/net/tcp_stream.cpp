@@ -1,7 +1,6 @@
 #include <weft/net/tcp_stream.hpp>
 
 #include <algorithm>
-#include <cstring>
 
 namespace weft::net {
 namespace {
@@ -49,7 +48,7 @@ task<result<std::size_t>> tcp_stream::read(std::span<char> into) {
   auto bytes = co_await read();
   if (!bytes) co_return fail(bytes.error());
   const std::size_t size = std::min(bytes->size(), into.size());
-  std::memcpy(into.data(), bytes->data(), size);
+  std::copy_n(bytes->data(), size, into.data());
   bytes->remove_prefix(size);
   if (!bytes->empty()) state_->unread = std::move(*bytes);
   co_return size;
@@ -64,7 +63,7 @@ task<result<void>> tcp_stream::shutdown() {
 task<result<void>> tcp_stream::close() {
   const auto flushed = co_await flush();
   detail::stream_state* state = std::exchange(state_, nullptr);
-  if (state->sending()) {
+  if (state->sending() || state->reading()) {
     state->abandon();
   } else {
     co_await close_wait{state->loop(), state->socket()};
@@ -74,11 +73,15 @@ task<result<void>> tcp_stream::close() {
 }
 
 result<endpoint> tcp_stream::local_endpoint() const {
-  return state_->loop().io().local_address(state_->socket()).transform([](const raw_address& a) { return endpoint{a}; });
+  return state_->loop().io().local_address(state_->socket()).transform([](const raw_address& a) {
+    return endpoint{a};
+  });
 }
 
 result<endpoint> tcp_stream::peer_endpoint() const {
-  return state_->loop().io().peer_address(state_->socket()).transform([](const raw_address& a) { return endpoint{a}; });
+  return state_->loop().io().peer_address(state_->socket()).transform([](const raw_address& a) {
+    return endpoint{a};
+  });
 }
 
 }  // namespace weft::net

@@ -1,12 +1,16 @@
 // A connection: bytes in, bytes out, in coroutines.
 //
-// Contract: move-only; one reader at a time, any number of writers, all on the shard that made it. Every wait ends with
-// errc::cancelled when its task is asked to stop and errc::timed_out at its deadline, and leaves the stream usable.
+// Contract: move-only; one reader at a time, any number of writers, all on the shard that made it.
+// Every wait ends with errc::cancelled when its task is asked to stop and errc::timed_out at its
+// deadline, and leaves the stream usable.
 //   read()  gives bytes without a copy; the end of the stream is errc::closed.
-//   write() owns what it is given (bytes it must copy, it copies before it suspends) and returns once at most
-//           high_watermark bytes are queued: a slow peer slows its writer. A broken connection fails the next write.
+//   write() owns what it is given (bytes it must copy, it copies before it suspends) and returns once
+//           at most high_watermark bytes are queued: a slow peer slows its writer. A write that was
+//           cut short has queued its bytes all the same. A broken connection fails the next write.
 //   flush() returns when all that was written has been handed to the kernel.
-// A stream dropped without close() still sends what is queued, for at most five seconds, in the loop's keeping.
+// Closing or dropping a stream ends a read that another task waits for with errc::cancelled. A
+// stream dropped without close() still sends what is queued, for at most five seconds, in the
+// loop's keeping; loop.run() waits for it.
 // Unix stream sockets are served alike.
 //
 //   task<void> echo(net::tcp_stream stream) {
@@ -15,11 +19,13 @@
 //   }
 #pragma once
 
+#include <concepts>
 #include <coroutine>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <weft/base/result.hpp>
@@ -42,12 +48,23 @@ class [[nodiscard]] stream_read : public operation_awaiter<receive_operation> {
     operation_.result = 1;
     return true;
   }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> waiting) noexcept {
+    stream_.read_begins(operation_);
+    return operation_awaiter::await_suspend(waiting);
+  }
   [[nodiscard]] result<buffer_ref> await_resume() noexcept {
-    if (operation_.result > 0) return std::move(operation_.buffer);
-    return fail(operation_.result == 0 ? error{errc::closed} : wait_.failure(operation_));
+    auto outcome =
+        operation_.result > 0 ? result<buffer_ref>{std::move(operation_.buffer)} : fail(failure());
+    stream_.read_ended();
+    return outcome;
   }
 
  private:
+  [[nodiscard]] error failure() const noexcept {
+    return operation_.result == 0 ? stream_.end_of_input() : wait_.failure(operation_);
+  }
+
   detail::stream_state& stream_;
 };
 
@@ -85,7 +102,8 @@ class tcp_stream {
   [[nodiscard]] static task<result<tcp_stream>> connect(event_loop& loop, endpoint to);
 
   /// For listeners: takes the descriptor over.
-  tcp_stream(event_loop& loop, descriptor& socket) : state_{new detail::stream_state{loop, socket}} {}
+  tcp_stream(event_loop& loop, descriptor& socket)
+      : state_{new detail::stream_state{loop, socket}} {}
   tcp_stream(tcp_stream&& other) noexcept : state_{std::exchange(other.state_, nullptr)} {}
   tcp_stream& operator=(tcp_stream&& other) noexcept {
     std::swap(state_, other.state_);
@@ -116,14 +134,22 @@ class tcp_stream {
   [[nodiscard]] stream_write write(std::span<const std::byte> bytes) {
     return write(std::string_view{reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   }
-  /// Say which: std::move(bytes) gives them away, std::string_view{bytes} copies.
-  stream_write write(const buffer_ref& bytes) = delete;
-  stream_write write(std::string& text) = delete;
-  stream_write write(const std::string& text) = delete;
+  /// Borrowed bytes do not compile.
+  template <class Borrowed>
+    requires(std::same_as<std::remove_const_t<Borrowed>, std::string> ||
+             std::same_as<std::remove_const_t<Borrowed>, buffer_ref>)
+  stream_write write(Borrowed&) {
+    static_assert(!sizeof(Borrowed),
+                  "write() takes ownership: write(std::move(bytes)) gives them away, "
+                  "write(std::string_view{bytes}) copies a string");
+    return written();
+  }
 
-  /// For writers that format in place: room for `size_bytes` <= buffer_pool::slot_capacity, then commit(). What is
-  /// committed leaves at the end of the turn, or with the next write or flush.
-  [[nodiscard]] std::span<char> prepare(std::size_t size_bytes) { return state_->queue().prepare(size_bytes); }
+  /// For writers that format in place: room for `size_bytes` <= buffer_pool::slot_capacity, then
+  /// commit(). What is committed leaves at the end of the turn, or with the next write or flush.
+  [[nodiscard]] std::span<char> prepare(std::size_t size_bytes) {
+    return state_->queue().prepare(size_bytes);
+  }
   void commit(std::size_t size_bytes) noexcept {
     state_->queue().commit(size_bytes);
     state_->pump_later();
@@ -140,11 +166,18 @@ class tcp_stream {
   }
   /// Waits until the queue is below the high watermark, as write() does.
   [[nodiscard]] stream_write drain() noexcept { return written(); }
+  /// Sends what the kernel takes now. False: more than the high watermark is left, or sending has
+  /// failed; drain() waits, or says why.
+  [[nodiscard]] bool pump() noexcept {
+    state_->pump();
+    return state_->may_write(high_watermark) && state_->write_outcome().has_value();
+  }
   [[nodiscard]] std::size_t queued_bytes() const noexcept { return state_->queue().size(); }
 
   /// Flushes, then tells the peer that no more will come. Reading goes on.
   [[nodiscard]] task<result<void>> shutdown();
-  /// Flushes, waits until the kernel has let go of the connection, and closes it. The stream is then empty.
+  /// Flushes, waits until the kernel has let go of the connection, and closes it. The stream is
+  /// then empty.
   [[nodiscard]] task<result<void>> close();
 
   [[nodiscard]] bool is_open() const noexcept { return state_ != nullptr; }

@@ -1,8 +1,9 @@
 // Bytes on their way out: owned segments, gathered into as few sends as the kernel takes.
 //
-// Contract: the queue owns what is put in. Small writes are copied into a shared pool slot, so that the replies to
-// pipelined requests leave in one send; large ones keep their own memory. What gather() returned stays valid, and in
-// place, until consume() says that it has been sent, whatever is appended meanwhile. One shard.
+// Contract: the queue owns what is put in. Small writes are copied into a shared pool slot, so that
+// the replies to pipelined requests leave in one send; large ones keep their own memory. What
+// gather() returned stays valid, and in place, until consume() says that it has been sent, whatever
+// is appended meanwhile. One shard.
 //
 //   queue.append(text);
 //   queue.gather(parts);
@@ -35,7 +36,8 @@ class write_queue {
   void append(std::string&& text);
   void append(buffer_ref&& bytes);
 
-  /// Room for `size_bytes` (at most buffer_pool::slot_capacity) to be written in place, then commit()ted.
+  /// Room for `size_bytes` (at most buffer_pool::slot_capacity) to be written in place, then
+  /// commit()ted.
   [[nodiscard]] std::span<char> prepare(std::size_t size_bytes);
   void commit(std::size_t size_bytes) noexcept;
 

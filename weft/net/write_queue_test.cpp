@@ -20,7 +20,8 @@ class write_queue_test : public testing::Test {
     std::vector<iovec> parts(parts_max);
     std::string all;
     const std::size_t count = queue.gather(parts);
-    for (std::size_t i = 0; i < count; ++i) all.append(static_cast<const char*>(parts[i].iov_base), parts[i].iov_len);
+    for (std::size_t i = 0; i < count; ++i)
+      all.append(static_cast<const char*>(parts[i].iov_base), parts[i].iov_len);
     return all;
   }
   std::size_t parts() {

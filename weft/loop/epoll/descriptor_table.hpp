@@ -25,6 +25,7 @@ struct epoll_descriptor : descriptor {
   bool readable = false;
   bool writable = true;
   bool hung_up = false;
+  bool starved = false;  // the reader waits for a buffer, not for an edge
   std::uint32_t next_free = 0;
 };
 

@@ -4,10 +4,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <ctime>
+#include <deque>
 #include <unordered_map>
+#include <utility>
 
 #include <weft/base/assert.hpp>
 #include <weft/loop/epoll/descriptor_table.hpp>
@@ -16,7 +19,8 @@
 namespace weft {
 namespace {
 
-constexpr std::uint64_t no_socket = std::uint64_t{1} << 63U;  // a tag whose low half is a file number
+constexpr std::uint64_t no_socket = std::uint64_t{1}
+                                    << 63U;  // a tag whose low half is a file number
 constexpr std::uint32_t edge_events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
 constexpr std::uint32_t readable_events = EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR;
 constexpr std::uint32_t writable_events = EPOLLOUT | EPOLLHUP | EPOLLERR;
@@ -35,13 +39,19 @@ class epoll_backend final : public backend {
   time_point now() const noexcept override { return std::chrono::steady_clock::now(); }
   result<descriptor*> listen(const raw_address& address, const listen_options& options) override;
   result<descriptor*> open_stream(int family) override;
-  result<raw_address> local_address(const descriptor& socket) const override { return socket_address(socket.fd); }
-  result<raw_address> peer_address(const descriptor& socket) const override { return socket_peer(socket.fd); }
+  result<raw_address> local_address(const descriptor& socket) const override {
+    return socket_address(socket.fd);
+  }
+  result<raw_address> peer_address(const descriptor& socket) const override {
+    return socket_peer(socket.fd);
+  }
   void shutdown_write(descriptor& socket) noexcept override { ::shutdown(socket.fd, SHUT_WR); }
   bool start(operation& op) noexcept override;
   void cancel(operation& op) noexcept override;
-  void abandon(descriptor& socket) noexcept override { release(static_cast<epoll_descriptor&>(socket)); }
-  bool quiescent() const noexcept override { return true; }
+  void abandon(descriptor& socket) noexcept override {
+    release(static_cast<epoll_descriptor&>(socket));
+  }
+  bool quiescent() const noexcept override { return parked_ == 0; }
   void enter(time_point until) noexcept override;
   void wake() noexcept override { signal_wake(wake_); }
 
@@ -52,7 +62,9 @@ class epoll_backend final : public backend {
     poll_operation* writer = nullptr;
   };
 
-  static epoll_descriptor& socket_of(operation& op) noexcept { return static_cast<epoll_descriptor&>(*op.target); }
+  static epoll_descriptor& socket_of(operation& op) noexcept {
+    return static_cast<epoll_descriptor&>(*op.target);
+  }
   static void perform(runnable& self) noexcept;
 
   result<descriptor*> add(int fd);
@@ -67,7 +79,8 @@ class epoll_backend final : public backend {
   void unpark(operation*& parked) noexcept;
   void on_edge(std::uint64_t tag, std::uint32_t events) noexcept;
   int wait(epoll_event* events, int capacity, time_point until) noexcept;
-  void feed_starved() noexcept;
+  bool feed_starved() noexcept;
+  void forget_starved(epoll_descriptor& d) noexcept;
 
   bool start_watch(poll_operation& op) noexcept;
   int apply(int fd, const watch& w, int action) noexcept;
@@ -79,7 +92,8 @@ class epoll_backend final : public backend {
   int wake_;
   descriptor_table sockets_;
   std::unordered_map<int, watch> watches_;
-  std::vector<operation*> starved_;  // receives that found no buffer
+  std::deque<epoll_descriptor*> starved_;  // whose readers found no buffer
+  std::size_t parked_ = 0;                 // operations that wait for an edge or a buffer
 };
 
 epoll_backend::~epoll_backend() {
@@ -106,7 +120,8 @@ void epoll_backend::release(epoll_descriptor& d) noexcept {
   sockets_.erase(d);
 }
 
-result<descriptor*> epoll_backend::listen(const raw_address& address, const listen_options& options) {
+result<descriptor*> epoll_backend::listen(const raw_address& address,
+                                          const listen_options& options) {
   const auto fd = open_listener(address, options);
   if (!fd) return fail(fd.error());
   auto added = add(*fd);
@@ -127,8 +142,7 @@ bool epoll_backend::start(operation& op) noexcept {
       op.result = 0;
       return true;
     case operation_kind::readable:
-    case operation_kind::writable:
-      return start_watch(static_cast<poll_operation&>(op));
+    case operation_kind::writable: return start_watch(static_cast<poll_operation&>(op));
     default:
       if (attempt(op)) return true;
       park(op);
@@ -171,7 +185,8 @@ bool epoll_backend::attempt_receive(receive_operation& op) noexcept {
   if (!d.readable) return false;
   if (!op.buffer) op.buffer = context_.buffers.acquire();
   if (!op.buffer) {
-    starved_.push_back(&op);
+    d.starved = true;
+    starved_.push_back(&d);
     return false;
   }
   const std::size_t room = op.buffer.capacity();
@@ -236,6 +251,7 @@ void epoll_backend::park(operation& op) noexcept {
   operation*& place = reads ? d.reader : d.writer;
   WEFT_DEBUG_ASSERT(place == nullptr, "one operation a direction at a time");
   place = &op;
+  ++parked_;
 }
 
 void epoll_backend::answer(operation& op, int result) noexcept {
@@ -246,8 +262,8 @@ void epoll_backend::answer(operation& op, int result) noexcept {
 
 /// The edge has come: the system call is made when the operation's turn in the ready queue comes.
 void epoll_backend::unpark(operation*& parked) noexcept {
-  operation& op = *parked;
-  parked = nullptr;
+  operation& op = *std::exchange(parked, nullptr);
+  --parked_;
   op.run = &perform;
   context_.ready.schedule(op, priority::normal);
 }
@@ -258,7 +274,7 @@ void epoll_backend::perform(runnable& self) noexcept {
   if (backend.attempt(op)) {
     operation::deliver(op);
   } else if (op.cancelled) {
-    std::erase(backend.starved_, &op);
+    backend.forget_starved(socket_of(op));
     backend.answer(op, -ECANCELED);
   } else {
     backend.park(op);
@@ -275,7 +291,8 @@ void epoll_backend::cancel(operation& op) noexcept {
   for (operation** place : {&d.reader, &d.writer}) {
     if (*place != &op) continue;
     *place = nullptr;
-    std::erase(starved_, &op);
+    --parked_;
+    if (place == &d.reader) forget_starved(d);
     answer(op, -ECANCELED);
   }
 }
@@ -286,7 +303,7 @@ void epoll_backend::on_edge(std::uint64_t tag, std::uint32_t events) noexcept {
   if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) d->hung_up = true;
   if ((events & readable_events) != 0) {
     d->readable = true;
-    if (d->reader != nullptr) unpark(d->reader);
+    if (d->reader != nullptr && !d->starved) unpark(d->reader);
   }
   if ((events & writable_events) != 0) {
     d->writable = true;
@@ -294,16 +311,25 @@ void epoll_backend::on_edge(std::uint64_t tag, std::uint32_t events) noexcept {
   }
 }
 
-void epoll_backend::feed_starved() noexcept {
+/// Whether a reader has been given a buffer, and is ready to run.
+bool epoll_backend::feed_starved() noexcept {
+  bool fed = false;
   while (!starved_.empty()) {
     buffer_ref buffer = context_.buffers.acquire();
-    if (!buffer) return;
-    auto& op = static_cast<receive_operation&>(*starved_.front());
-    starved_.erase(starved_.begin());
-    if (socket_of(op).reader != &op) continue;
-    op.buffer = std::move(buffer);
-    unpark(socket_of(op).reader);
+    if (!buffer) break;
+    epoll_descriptor& d = *starved_.front();
+    starved_.pop_front();
+    d.starved = false;
+    static_cast<receive_operation&>(*d.reader).buffer = std::move(buffer);
+    unpark(d.reader);
+    fed = true;
   }
+  return fed;
+}
+
+void epoll_backend::forget_starved(epoll_descriptor& d) noexcept {
+  if (!std::exchange(d.starved, false)) return;
+  std::erase(starved_, &d);
 }
 
 int epoll_backend::wait(epoll_event* events, int capacity, time_point until) noexcept {
@@ -312,11 +338,17 @@ int epoll_backend::wait(epoll_event* events, int capacity, time_point until) noe
   if (left <= duration::zero()) return ::epoll_wait(epoll_, events, capacity, 0);
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
   const timespec timeout{.tv_sec = seconds.count(), .tv_nsec = (left - seconds).count()};
-  return ::epoll_pwait2(epoll_, events, capacity, &timeout, nullptr);
+  const int count = ::epoll_pwait2(epoll_, events, capacity, &timeout, nullptr);
+  if (count >= 0 || errno != ENOSYS) return count;
+  // Before Linux 5.11, and under valgrind: whole milliseconds, rounded up so that no timer is
+  // early.
+  const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(left).count();
+  return ::epoll_wait(epoll_, events, capacity,
+                      static_cast<int>(std::min<duration::rep>(milliseconds, 60'000)));
 }
 
 void epoll_backend::enter(time_point until) noexcept {
-  if (!starved_.empty()) feed_starved();
+  if (feed_starved()) until = time_point::min();
   std::array<epoll_event, 1024> events;
   const int count = wait(events.data(), static_cast<int>(events.size()), until);
   for (int i = 0; i < count; ++i) {
@@ -352,7 +384,8 @@ int epoll_backend::apply(int fd, const watch& w, int action) noexcept {
   std::uint32_t events = EPOLLONESHOT;
   if (w.reader != nullptr) events |= EPOLLIN | EPOLLRDHUP;
   if (w.writer != nullptr) events |= EPOLLOUT;
-  epoll_event interest{.events = events, .data = {.u64 = no_socket | static_cast<std::uint32_t>(fd)}};
+  epoll_event interest{.events = events,
+                       .data = {.u64 = no_socket | static_cast<std::uint32_t>(fd)}};
   return ::epoll_ctl(epoll_, action, fd, &interest) == 0 ? 0 : errno;
 }
 
@@ -360,8 +393,10 @@ void epoll_backend::on_watch(int fd, std::uint32_t events) noexcept {
   const auto place = watches_.find(fd);
   if (place == watches_.end()) return;
   watch& w = place->second;
-  if (w.reader != nullptr && (events & readable_events) != 0) answer(*std::exchange(w.reader, nullptr), 0);
-  if (w.writer != nullptr && (events & writable_events) != 0) answer(*std::exchange(w.writer, nullptr), 0);
+  if (w.reader != nullptr && (events & readable_events) != 0)
+    answer(*std::exchange(w.reader, nullptr), 0);
+  if (w.writer != nullptr && (events & writable_events) != 0)
+    answer(*std::exchange(w.writer, nullptr), 0);
   const bool idle = w.reader == nullptr && w.writer == nullptr;
   apply(fd, w, idle ? EPOLL_CTL_DEL : EPOLL_CTL_MOD);
   if (idle) watches_.erase(place);
@@ -388,7 +423,8 @@ result<std::unique_ptr<backend>> make_epoll_backend(backend_context context) {
     ::close(epoll);
     return fail(wake.error());
   }
-  epoll_event interest{.events = EPOLLIN, .data = {.u64 = no_socket | static_cast<std::uint32_t>(*wake)}};
+  epoll_event interest{.events = EPOLLIN,
+                       .data = {.u64 = no_socket | static_cast<std::uint32_t>(*wake)}};
   if (::epoll_ctl(epoll, EPOLL_CTL_ADD, *wake, &interest) != 0) {
     const error why = error::from_errno(errno);
     ::close(*wake);

@@ -1,9 +1,11 @@
-// The loop on epoll: readiness, edge-triggered, with the system call made when the task's turn comes.
+// The loop on epoll: readiness, edge-triggered, with the system call made when the task's turn
+// comes.
 //
-// Contract: every socket is registered once, for both directions. A read that came back short has drained the socket, so
-// that the next one waits for an edge without trying: one recv and one send a request. What an edge makes possible is
-// done from the ready queue, one operation at a time: the buffer a request arrives in is the one the last request left.
-// Events name a slot and its generation, never a file number, so that a late event cannot reach a new socket.
+// Contract: every socket is registered once, for both directions. A read that came back short has
+// drained the socket, so that the next one waits for an edge without trying: one recv and one send
+// a request. What an edge makes possible is done from the ready queue, one operation at a time: the
+// buffer a request arrives in is the one the last request left. Events name a slot and its
+// generation, never a file number, so that a late event cannot reach a new socket.
 #pragma once
 
 #include <memory>

@@ -25,11 +25,11 @@ struct memory_descriptor : descriptor {
   operation* reader = nullptr;
   operation* writer = nullptr;
   memory_descriptor* peer = nullptr;
-  std::string inbox;          // bytes the peer has sent
-  std::size_t consumed = 0;   // of inbox, from the front
+  std::string inbox;         // bytes the peer has sent
+  std::size_t consumed = 0;  // of inbox, from the front
   bool listening = false;
-  bool inbox_ended = false;   // the peer will send no more
-  bool reset = false;         // the peer went away with bytes unread
+  bool inbox_ended = false;  // the peer will send no more
+  bool reset = false;        // the peer went away with bytes unread
   std::deque<memory_descriptor*> backlog;
   std::size_t backlog_limit = 0;
 
@@ -53,19 +53,27 @@ std::uint16_t* port_of(raw_address& address) noexcept {
 
 class memory_backend final : public backend {
  public:
-  memory_backend(backend_context context, time_point start) noexcept : context_{context}, now_{start} {}
+  memory_backend(backend_context context, time_point start) noexcept
+      : context_{context}, now_{start} {}
 
   std::string_view name() const noexcept override { return "memory"; }
   time_point now() const noexcept override { return now_; }
+  bool has_machine_addresses() const noexcept override { return false; }
   result<descriptor*> listen(const raw_address& address, const listen_options& options) override;
   result<descriptor*> open_stream(int family) override;
-  result<raw_address> local_address(const descriptor& socket) const override { return at(socket).local; }
-  result<raw_address> peer_address(const descriptor& socket) const override { return at(socket).remote; }
+  result<raw_address> local_address(const descriptor& socket) const override {
+    return at(socket).local;
+  }
+  result<raw_address> peer_address(const descriptor& socket) const override {
+    return at(socket).remote;
+  }
   void shutdown_write(descriptor& socket) noexcept override;
   bool start(operation& op) noexcept override;
   void cancel(operation& op) noexcept override;
-  void abandon(descriptor& socket) noexcept override { release(static_cast<memory_descriptor&>(socket)); }
-  bool quiescent() const noexcept override { return true; }
+  void abandon(descriptor& socket) noexcept override {
+    release(static_cast<memory_descriptor&>(socket));
+  }
+  bool quiescent() const noexcept override { return parked_ == 0; }
   void enter(time_point until) noexcept override;
   void wake() noexcept override { woken_.store(true, std::memory_order_release); }
 
@@ -73,7 +81,9 @@ class memory_backend final : public backend {
   static const memory_descriptor& at(const descriptor& socket) noexcept {
     return static_cast<const memory_descriptor&>(socket);
   }
-  static memory_descriptor& socket_of(operation& op) noexcept { return static_cast<memory_descriptor&>(*op.target); }
+  static memory_descriptor& socket_of(operation& op) noexcept {
+    return static_cast<memory_descriptor&>(*op.target);
+  }
 
   bool attempt(operation& op) noexcept;
   bool accept(memory_descriptor& d, accept_operation& op) noexcept;
@@ -90,17 +100,22 @@ class memory_backend final : public backend {
   time_point now_;
   slab<memory_descriptor> sockets_;
   std::vector<memory_descriptor*> listeners_;
+  std::size_t parked_ = 0;  // operations that wait
   std::uint16_t next_port_ = first_free_port;
   std::atomic<bool> woken_{false};
 };
 
 raw_address memory_backend::free_address(const raw_address& like) noexcept {
   raw_address address = like;
-  if (std::uint16_t* port = port_of(address); port != nullptr && *port == 0) *port = htons(next_port_++);
+  std::uint16_t* port = port_of(address);
+  if (port == nullptr || *port != 0) return address;
+  *port = htons(next_port_++);
+  if (next_port_ == 0) next_port_ = first_free_port;
   return address;
 }
 
-result<descriptor*> memory_backend::listen(const raw_address& address, const listen_options& options) {
+result<descriptor*> memory_backend::listen(const raw_address& address,
+                                           const listen_options& options) {
   const raw_address local = free_address(address);
   for (const memory_descriptor* other : listeners_)
     if (same_address(other->local, local)) return fail({errc::address_in_use, EADDRINUSE});
@@ -117,7 +132,8 @@ result<descriptor*> memory_backend::open_stream(int family) {
   raw_address any;
   any.storage.ss_family = static_cast<sa_family_t>(family);
   any.size_bytes = family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
-  if (family == AF_INET) reinterpret_cast<sockaddr_in&>(any.storage).sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (family == AF_INET)
+    reinterpret_cast<sockaddr_in&>(any.storage).sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   d.local = free_address(any);
   return &d;
 }
@@ -132,15 +148,18 @@ bool memory_backend::start(operation& op) noexcept {
   if (attempt(op)) return true;
   const bool reads = op.kind == operation_kind::accept || op.kind == operation_kind::receive;
   (reads ? d->reader : d->writer) = &op;
+  ++parked_;
   return false;
 }
 
 bool memory_backend::attempt(operation& op) noexcept {
   switch (op.kind) {
     case operation_kind::accept: return accept(socket_of(op), static_cast<accept_operation&>(op));
-    case operation_kind::receive: return receive(socket_of(op), static_cast<receive_operation&>(op));
+    case operation_kind::receive:
+      return receive(socket_of(op), static_cast<receive_operation&>(op));
     case operation_kind::send: return send(socket_of(op), static_cast<send_operation&>(op));
-    case operation_kind::connect: return connect(socket_of(op), static_cast<connect_operation&>(op));
+    case operation_kind::connect:
+      return connect(socket_of(op), static_cast<connect_operation&>(op));
     default: op.result = -EOPNOTSUPP; return true;
   }
 }
@@ -178,7 +197,7 @@ bool memory_backend::receive(memory_descriptor& d, receive_operation& op) noexce
 }
 
 bool memory_backend::send(memory_descriptor& d, send_operation& op) noexcept {
-  if (d.peer == nullptr) {
+  if (d.peer == nullptr || d.peer->inbox_ended) {
     op.result = -EPIPE;
     return true;
   }
@@ -203,7 +222,8 @@ bool memory_backend::connect(memory_descriptor& d, connect_operation& op) noexce
   std::memcpy(&to.storage, op.address, op.address_bytes);
   to.size_bytes = op.address_bytes;
   for (memory_descriptor* listener : listeners_) {
-    if (!same_address(listener->local, to) || listener->backlog.size() >= listener->backlog_limit) continue;
+    if (!same_address(listener->local, to) || listener->backlog.size() >= listener->backlog_limit)
+      continue;
     memory_descriptor& served = *sockets_.create();
     served.local = to;
     served.remote = d.local;
@@ -222,6 +242,7 @@ bool memory_backend::connect(memory_descriptor& d, connect_operation& op) noexce
 void memory_backend::retry(operation*& parked) noexcept {
   if (parked == nullptr) return;
   operation& op = *std::exchange(parked, nullptr);
+  --parked_;
   [[maybe_unused]] const bool answered = attempt(op);
   WEFT_ASSERT(answered, "what was waited for has come");
   context_.ready.schedule(op, priority::normal);
@@ -233,6 +254,7 @@ void memory_backend::cancel(operation& op) noexcept {
   for (operation** place : {&socket_of(op).reader, &socket_of(op).writer}) {
     if (*place != &op) continue;
     *place = nullptr;
+    --parked_;
     op.result = -ECANCELED;
     context_.ready.schedule(op, priority::normal);
   }

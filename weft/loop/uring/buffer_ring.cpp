@@ -50,7 +50,8 @@ void buffer_ring::top_up() noexcept {
   std::uint32_t slot = 0;
   while (lent_ < entries && pool_.take(slot)) {
     io_uring_buf_ring_add(ring_, pool_.address(slot), buffer_pool::slot_capacity,
-                          static_cast<unsigned short>(slot), io_uring_buf_ring_mask(entries), added);
+                          static_cast<unsigned short>(slot), io_uring_buf_ring_mask(entries),
+                          added);
     with_kernel_[slot] = true;
     ++added;
     ++lent_;

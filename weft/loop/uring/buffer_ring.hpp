@@ -1,7 +1,9 @@
-// Buffers lent to the kernel: it picks one when bytes arrive, so that waiting connections need none.
+// Buffers lent to the kernel: it picks one when bytes arrive, so that waiting connections need
+// none.
 //
-// Contract: slots come from the shard's buffer_pool and are the kernel's until it names them in an answer: took_back(). top_up() lends as
-// many as the pool has, to the ring's size. dry() says that a receive would find none. One thread.
+// Contract: slots come from the shard's buffer_pool and are the kernel's until it names them in an
+// answer: took_back(). top_up() lends as many as the pool has, to the ring's size. lent()
+// says how many receives would find one. One thread.
 //
 //   buffers.top_up();
 //   buffers.took_back(answer.flags >> IORING_CQE_BUFFER_SHIFT);
@@ -32,7 +34,8 @@ class buffer_ring {
   void close(io_uring& ring) noexcept;
 
   void top_up() noexcept;
-  [[nodiscard]] bool dry() const noexcept { return lent_ == 0; }
+  /// Buffers the kernel has not used yet.
+  [[nodiscard]] unsigned lent() const noexcept { return lent_; }
   /// The kernel has used `slot`, which is out of the pool still.
   void took_back(std::uint32_t slot) noexcept;
 

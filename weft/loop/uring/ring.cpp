@@ -48,7 +48,8 @@ result<void> ring::open(std::string& why) {
     if (code != EINVAL) break;
   }
   why = std::format("io_uring_setup: {}", std::generic_category().message(code));
-  return fail(code == EINVAL || code == ENOSYS ? error{errc::unsupported, code} : error::from_errno(code));
+  return fail(code == EINVAL || code == ENOSYS ? error{errc::unsupported, code}
+                                               : error::from_errno(code));
 }
 
 io_uring_sqe& ring::prepare() noexcept {
@@ -62,7 +63,8 @@ io_uring_sqe& ring::prepare() noexcept {
 
 bool ring::kernel_has_work() noexcept {
   constexpr unsigned wants_entry = IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW;
-  return io_uring_sq_ready(&ring_) != 0 || (IO_URING_READ_ONCE(*ring_.sq.kflags) & wants_entry) != 0;
+  return io_uring_sq_ready(&ring_) != 0 ||
+         (IO_URING_READ_ONCE(*ring_.sq.kflags) & wants_entry) != 0;
 }
 
 void ring::enter(time_point until) noexcept {
@@ -76,7 +78,8 @@ void ring::enter(time_point until) noexcept {
     io_uring_submit_and_wait_timeout(&ring_, &first, 1, nullptr, nullptr);
     return;
   }
-  const duration left = std::max(until - time_point{std::chrono::steady_clock::now()}, duration::zero());
+  const duration left =
+      std::max(until - time_point{std::chrono::steady_clock::now()}, duration::zero());
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
   __kernel_timespec timeout{.tv_sec = seconds.count(), .tv_nsec = (left - seconds).count()};
   io_uring_submit_and_wait_timeout(&ring_, &first, 1, &timeout, nullptr);

@@ -1,7 +1,8 @@
-// The submission and completion rings: set up with the best flags the kernel takes, submitted to and reaped.
+// The submission and completion rings: set up with the best flags the kernel takes, submitted to
+// and reaped.
 //
-// Contract: one thread. prepare() never fails: a full submission ring is submitted first. enter() never loses an entry:
-// interrupted or busy submissions are tried again at the next call.
+// Contract: one thread. prepare() never fails: a full submission ring is submitted first. enter()
+// never loses an entry: interrupted or busy submissions are tried again at the next call.
 //
 //   io_uring_sqe& entry = ring.prepare();
 //   io_uring_prep_send(&entry, fd, data, size, flags);
@@ -31,8 +32,8 @@ class ring {
   [[nodiscard]] io_uring& raw() noexcept { return ring_; }
 
   [[nodiscard]] io_uring_sqe& prepare() noexcept;
-  /// Submits, and waits for at least one answer until `until`; time_point::min() does not wait, and makes no system
-  /// call when there is nothing to submit and the kernel has nothing to say.
+  /// Submits, and waits for at least one answer until `until`; time_point::min() does not wait, and
+  /// makes no system call when there is nothing to submit and the kernel has nothing to say.
   void enter(time_point until) noexcept;
 
   template <class F>

@@ -20,7 +20,14 @@ namespace weft {
 namespace {
 
 /// What an answer is for: the low bits of its user data; the rest is a pointer.
-enum class tag : std::uint64_t { operation = 0, receive = 1, accept = 2, close = 3, wake = 4, ignored = 5 };
+enum class tag : std::uint64_t {
+  operation = 0,
+  receive = 1,
+  accept = 2,
+  close = 3,
+  wake = 4,
+  ignored = 5
+};
 constexpr std::uint64_t tag_mask = 7;
 
 /// Buffers a connection may have waiting before it is told to stop.
@@ -37,7 +44,7 @@ struct waiting_buffer {
 };
 
 struct uring_descriptor : descriptor {
-  operation* reader = nullptr;       // an accept or receive that waits
+  operation* reader = nullptr;                // an accept or receive that waits
   std::unique_ptr<std::deque<int>> accepted;  // listeners only
   close_operation* closer = nullptr;
   std::uint32_t first = no_slot;  // the inbox
@@ -73,18 +80,26 @@ class uring_backend final : public backend {
   time_point now() const noexcept override { return std::chrono::steady_clock::now(); }
   result<descriptor*> listen(const raw_address& address, const listen_options& options) override;
   result<descriptor*> open_stream(int family) override;
-  result<raw_address> local_address(const descriptor& socket) const override { return socket_address(socket.fd); }
-  result<raw_address> peer_address(const descriptor& socket) const override { return socket_peer(socket.fd); }
+  result<raw_address> local_address(const descriptor& socket) const override {
+    return socket_address(socket.fd);
+  }
+  result<raw_address> peer_address(const descriptor& socket) const override {
+    return socket_peer(socket.fd);
+  }
   void shutdown_write(descriptor& socket) noexcept override { ::shutdown(socket.fd, SHUT_WR); }
   bool start(operation& op) noexcept override;
   void cancel(operation& op) noexcept override;
-  void abandon(descriptor& socket) noexcept override { begin_close(static_cast<uring_descriptor&>(socket)); }
-  bool quiescent() const noexcept override { return closing_ == 0; }
+  void abandon(descriptor& socket) noexcept override {
+    begin_close(static_cast<uring_descriptor&>(socket));
+  }
+  bool quiescent() const noexcept override { return closing_ == 0 && in_kernel_ == 0; }
   void enter(time_point until) noexcept override;
   void wake() noexcept override { signal_wake(wake_); }
 
  private:
-  static uring_descriptor& socket_of(operation& op) noexcept { return static_cast<uring_descriptor&>(*op.target); }
+  static uring_descriptor& socket_of(operation& op) noexcept {
+    return static_cast<uring_descriptor&>(*op.target);
+  }
 
   uring_descriptor& add(int fd);
   void answer(operation& op, int result) noexcept;
@@ -121,6 +136,7 @@ class uring_backend final : public backend {
   intrusive_list<uring_descriptor, &uring_descriptor::starved> starved_;
   std::vector<waiting_buffer> waiting_;
   std::size_t closing_ = 0;
+  std::size_t in_kernel_ = 0;  // operations submitted one by one
   int wake_ = -1;
 };
 
@@ -152,7 +168,8 @@ uring_descriptor& uring_backend::add(int fd) {
   return d;
 }
 
-result<descriptor*> uring_backend::listen(const raw_address& address, const listen_options& options) {
+result<descriptor*> uring_backend::listen(const raw_address& address,
+                                          const listen_options& options) {
   const auto fd = open_listener(address, options);
   if (!fd) return fail(fd.error());
   uring_descriptor& d = add(*fd);
@@ -168,7 +185,7 @@ result<descriptor*> uring_backend::open_stream(int family) {
 
 void uring_backend::answer(operation& op, int result) noexcept {
   op.result = result;
-  op.in_kernel = false;
+  if (std::exchange(op.in_kernel, false)) --in_kernel_;
   context_.ready.schedule(op, priority::normal);
 }
 
@@ -198,6 +215,7 @@ void uring_backend::submit_send(send_operation& op) noexcept {
     io_uring_prep_send(&entry, op.target->fd, op.data, op.size, MSG_NOSIGNAL | MSG_WAITALL);
   io_uring_sqe_set_data64(&entry, data_for(&op, tag::operation));
   op.in_kernel = true;
+  ++in_kernel_;
 }
 
 void uring_backend::submit_connect(connect_operation& op) noexcept {
@@ -205,13 +223,16 @@ void uring_backend::submit_connect(connect_operation& op) noexcept {
   io_uring_prep_connect(&entry, op.target->fd, op.address, op.address_bytes);
   io_uring_sqe_set_data64(&entry, data_for(&op, tag::operation));
   op.in_kernel = true;
+  ++in_kernel_;
 }
 
 void uring_backend::submit_poll(poll_operation& op) noexcept {
   io_uring_sqe& entry = ring_.prepare();
-  io_uring_prep_poll_add(&entry, op.fd, op.kind == operation_kind::readable ? POLLIN | POLLRDHUP : POLLOUT);
+  io_uring_prep_poll_add(&entry, op.fd,
+                         op.kind == operation_kind::readable ? POLLIN | POLLRDHUP : POLLOUT);
   io_uring_sqe_set_data64(&entry, data_for(&op, tag::operation));
   op.in_kernel = true;
+  ++in_kernel_;
 }
 
 bool uring_backend::start_receive(receive_operation& op) noexcept {
@@ -259,7 +280,8 @@ bool uring_backend::take_connection(uring_descriptor& d, accept_operation& op) n
   return true;
 }
 
-void uring_backend::keep_buffer(uring_descriptor& d, std::uint32_t slot, std::uint32_t size) noexcept {
+void uring_backend::keep_buffer(uring_descriptor& d, std::uint32_t slot,
+                                std::uint32_t size) noexcept {
   waiting_[slot] = {.next = no_slot, .size = size};
   if (d.first == no_slot)
     d.first = slot;
@@ -288,7 +310,8 @@ void uring_backend::disarm(uring_descriptor& d) noexcept {
   if (!d.armed || d.stopping) return;
   d.stopping = true;
   io_uring_sqe& entry = ring_.prepare();
-  io_uring_prep_cancel64(&entry, data_for(&d, d.accepted != nullptr ? tag::accept : tag::receive), 0);
+  io_uring_prep_cancel64(&entry, data_for(&d, d.accepted != nullptr ? tag::accept : tag::receive),
+                         0);
   io_uring_sqe_set_data64(&entry, data_for(nullptr, tag::ignored));
 }
 
@@ -411,9 +434,13 @@ void uring_backend::on_answer(const io_uring_cqe& cqe) noexcept {
 
 void uring_backend::enter(time_point until) noexcept {
   buffers_.top_up();
-  while (!buffers_.dry() && !starved_.empty()) {
+  // As many as there are buffers: more would only come back empty-handed, and lose their place in
+  // the line.
+  for (unsigned left = buffers_.lent(); left > 0 && !starved_.empty();) {
     uring_descriptor& d = *starved_.pop_front();
-    if (d.reader != nullptr && !d.armed) arm(d);
+    if (d.reader == nullptr || d.armed) continue;
+    arm(d);
+    --left;
   }
   ring_.enter(until);
   ring_.for_each([this](const io_uring_cqe& cqe) { on_answer(cqe); });

@@ -1,0 +1,55 @@
+"""The documents tell the truth: their code compiles, and what they name exists."""
+
+import re
+
+import pytest
+from documents import DOCUMENTS, ROOT, blocks_of, cpp_blocks, words
+
+BLOCKS = cpp_blocks()
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)[^)]*\)")
+PATH = re.compile(r"`((?:weft|apps|examples|bench|tests|tools|docs|cmake)/[\w./-]*\w)`")
+VERB = re.compile(r"\bmake ([a-z][a-z-]*)")
+
+
+@pytest.fixture(scope="module")
+def faults(compiler):
+    return compiler.faults_of_all({block.place: block.source() for block in BLOCKS})
+
+
+@pytest.mark.parametrize("place", [block.place for block in BLOCKS])
+def test_code_compiles(faults, place):
+    assert not faults[place], faults[place]
+
+
+def test_there_is_code_to_check_and_wrong_code_is_found(compiler):
+    assert len(BLOCKS) >= 4
+    assert "http.pust" in compiler.faults(BLOCKS[0].source().replace("http.post", "http.pust"))
+
+
+def readme_code():
+    return [words(block.text) for block in blocks_of(ROOT / "README.md") if block.language == "cpp"]
+
+
+def test_the_readme_tour_is_the_tour():
+    tour = (ROOT / "examples/tour/tour.cpp").read_text()
+    assert words(tour[tour.index("struct ping"):]) in readme_code()
+
+
+def test_the_readme_echo_is_the_echo():
+    echo = (ROOT / "examples/echo/echo.cpp").read_text()
+    shown = [code for code in readme_code() if code.startswith("weft::task<void> echo(")]
+    assert len(shown) == 1
+    assert shown[0] in words(echo)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_what_it_names_exists(path):
+    text = path.read_text()
+    for link in LINK.findall(text):
+        if "://" not in link:
+            assert (path.parent / link).exists(), f"link to {link}"
+    for named in PATH.findall(text):
+        assert (ROOT / named).exists() or list(ROOT.glob(f"{named}.*")), f"`{named}`"
+    verbs = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    in_code = "\n".join([*re.findall(r"`([^`\n]+)`", text), *(block.text for block in blocks_of(path))])
+    assert set(VERB.findall(in_code)) <= verbs

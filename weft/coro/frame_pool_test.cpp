@@ -1,0 +1,105 @@
+#include <weft/coro/frame_pool.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <weft/base/poison.hpp>
+#include <weft/base/random.hpp>
+
+namespace weft::frame_pool {
+namespace {
+
+constexpr std::size_t largest_pooled_bytes = 2048;
+
+TEST(frame_pool, counts_live_frames) {
+  const std::size_t before = live_frames();
+  void* const small = allocate(1);
+  void* const large = allocate(largest_pooled_bytes + 1);
+  EXPECT_EQ(live_frames(), before + 2);
+  deallocate(small, 1);
+  EXPECT_EQ(live_frames(), before + 1);
+  deallocate(large, largest_pooled_bytes + 1);
+  EXPECT_EQ(live_frames(), before);
+}
+
+TEST(frame_pool, frames_are_aligned_and_do_not_overlap) {
+  random random{1};
+  struct frame {
+    unsigned char* memory;
+    std::size_t size_bytes;
+    unsigned char mark;
+  };
+  std::vector<frame> frames;
+  for (int round = 0; round < 20'000; ++round) {
+    if (!frames.empty() && random.chance(1, 2)) {
+      std::swap(frames[random.below(frames.size())], frames.back());
+      const frame last = frames.back();
+      frames.pop_back();
+      for (std::size_t i = 0; i < last.size_bytes; ++i) ASSERT_EQ(last.memory[i], last.mark);
+      deallocate(last.memory, last.size_bytes);
+    } else {
+      const auto size_bytes = random.between<std::size_t>(1, largest_pooled_bytes + 256);
+      const auto mark = static_cast<unsigned char>(random.next());
+      auto* const memory = static_cast<unsigned char*>(allocate(size_bytes));
+      ASSERT_EQ(reinterpret_cast<std::uintptr_t>(memory) % alignof(std::max_align_t), 0U);
+      std::memset(memory, mark, size_bytes);
+      frames.push_back({memory, size_bytes, mark});
+    }
+  }
+  for (const frame& left : frames) deallocate(left.memory, left.size_bytes);
+}
+
+TEST(frame_pool, the_last_frame_freed_is_the_next_one_lent) {
+  if (WEFT_ADDRESS_SANITIZER != 0) GTEST_SKIP() << "there every frame is a heap block";
+  void* const first = allocate(200);
+  void* const second = allocate(200);
+  deallocate(first, 200);
+  deallocate(second, 200);
+  // 193 to 256 bytes are one size class.
+  void* const warm = allocate(256);
+  void* const cooler = allocate(193);
+  EXPECT_EQ(warm, second);
+  EXPECT_EQ(cooler, first);
+  deallocate(warm, 256);
+  deallocate(cooler, 193);
+}
+
+TEST(frame_pool, a_frame_that_could_not_be_had_is_not_counted) {
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+  GTEST_SKIP() << "sanitizers end the program instead of throwing";
+#endif
+#endif
+  const std::size_t before = live_frames();
+  volatile std::size_t too_much = std::numeric_limits<std::size_t>::max() / 4;
+  EXPECT_THROW(std::ignore = allocate(too_much), std::bad_alloc);
+  EXPECT_EQ(live_frames(), before);
+}
+
+TEST(frame_pool, each_thread_has_its_own) {
+  void* const mine = allocate(100);
+  const std::size_t here = live_frames();
+  std::size_t at_first = 1;
+  std::size_t meanwhile = 0;
+  std::thread{[&] {
+    at_first = live_frames();
+    void* const theirs = allocate(100);
+    meanwhile = live_frames();
+    EXPECT_NE(theirs, mine);
+    deallocate(theirs, 100);
+  }}.join();
+  EXPECT_EQ(at_first, 0U);
+  EXPECT_EQ(meanwhile, 1U);
+  EXPECT_EQ(live_frames(), here);
+  deallocate(mine, 100);
+}
+
+}  // namespace
+}  // namespace weft::frame_pool

@@ -1,0 +1,87 @@
+// What the two halves of the request parser share: the steps of every request (request_parser.cpp) and the rare ones
+// (request_parser_rare.cpp). Private to them.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include <weft/http/request_parser.hpp>
+
+namespace weft::http {
+namespace detail {
+
+inline bool is_space(char c) noexcept { return c == ' ' || c == '\t'; }
+
+// Positions are kept in 32 bits: limits::head_bytes stays below 4 GiB.
+inline std::uint32_t narrow(std::size_t position) noexcept { return static_cast<std::uint32_t>(position); }
+
+// The same, for a byte that is known to be one of field content or a line end.
+inline bool is_below_graphic(char c) noexcept { return static_cast<unsigned char>(c) <= ' '; }
+
+inline bool is_digit(char c) noexcept { return static_cast<unsigned char>(c) - unsigned{'0'} < 10; }
+
+// Up to eight bytes as a number, for one comparison with the bytes of a message.
+template <class Word>
+Word load(const char* at) noexcept {
+  Word word;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+
+// Names without regard to case: setting bit 5 makes letters small, and no other byte becomes one of those. A "-" is
+// compared as it is, since bit 5 would make it of a CR as well. At least so many bytes must be there.
+inline bool is_host(const char* name) noexcept {
+  return (load<std::uint32_t>(name) | 0x20202020u) == load<std::uint32_t>("host");
+}
+
+inline bool is_colon_space(const char* at) noexcept {
+  return load<std::uint16_t>(at) == load<std::uint16_t>(": ");
+}
+
+inline bool is_connection(const char* name) noexcept {
+  return (load<std::uint64_t>(name) | 0x2020202020202020u) == load<std::uint64_t>("connecti") &&
+         (load<std::uint16_t>(name + 8) | 0x2020u) == load<std::uint16_t>("on");
+}
+
+inline bool is_content_length(const char* name) noexcept {
+  const auto first = load<std::uint64_t>("       \0");  // bit 5, and nothing for the "-"
+  const auto second = load<std::uint64_t>(" \0      ");
+  return (load<std::uint64_t>(name) | first) == load<std::uint64_t>("content-") &&
+         (load<std::uint64_t>(name + 6) | second) == load<std::uint64_t>("t-length");
+}
+
+}  // namespace detail
+
+// The reading position of one call, in bytes from the start of the input. `end` is where the input ends or, earlier,
+// the limit that holds at the moment: what lies behind a limit is never looked at, so the answer cannot depend on how
+// much has arrived.
+struct request_parser::cursor {
+  const char* text;
+  std::size_t size;
+  std::size_t at;
+  std::size_t end = 0;
+  std::size_t limit = 0;
+  // Of the current header line, from the step that finds them.
+  std::size_t name = 0;
+  std::size_t name_end = 0;
+  std::size_t value = 0;
+
+  void set_limit(std::size_t bytes) noexcept {
+    limit = bytes;
+    end = std::min(size, bytes);
+  }
+  [[nodiscard]] char byte() const noexcept { return text[at]; }
+  [[nodiscard]] char byte(std::size_t ahead) const noexcept { return text[at + ahead]; }
+  [[nodiscard]] bool has(std::size_t bytes) const noexcept { return at + bytes <= end; }
+  [[nodiscard]] bool is_line_end(std::size_t where) const noexcept {
+    return where + 2 <= end && detail::load<std::uint16_t>(text + where) == detail::load<std::uint16_t>("\r\n");
+  }
+  [[nodiscard]] std::string_view view(std::size_t from, std::size_t to) const noexcept {
+    return {text + from, text + to};
+  }
+};
+
+}  // namespace weft::http

@@ -1,0 +1,177 @@
+#include <weft/http/server.hpp>
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <weft/http/server_world_test.hpp>
+
+namespace weft::http {
+namespace {
+
+using testing::http_client;
+using testing::http_reply;
+
+class server_test : public each_backend {};
+INSTANTIATE_TEST_SUITE_P(on, server_test, backends, backend_name);
+
+TEST_P(server_test, says_what_is_not_there) {
+  http().get("/here", [] { return "here"; });
+  run([&]() -> task<void> {
+    auto client = co_await world().connect();
+    const http_reply answer = co_await client.ask("GET", "/elsewhere");
+    EXPECT_EQ(answer.status, 404);
+    EXPECT_EQ(answer.field("Content-Type"), "application/problem+json");
+    EXPECT_EQ((co_await client.ask("GET", "/here")).status, 200);
+  });
+}
+
+TEST_P(server_test, says_which_methods_a_path_has) {
+  http().get("/a", [] { return "a"; }).post("/a", [] { return "b"; }).put("/b", [] { return "c"; });
+  run([&]() -> task<void> {
+    auto client = co_await world().connect();
+    const http_reply wrong = co_await client.ask("DELETE", "/a");
+    EXPECT_EQ(wrong.status, 405);
+    EXPECT_EQ(wrong.field("Allow"), "GET, HEAD, POST, OPTIONS");
+    const http_reply options = co_await client.ask("OPTIONS", "/a");
+    EXPECT_EQ(options.status, 204);
+    EXPECT_EQ(options.field("Allow"), wrong.field("Allow"));
+    const http_reply all = co_await client.ask("OPTIONS", "*");
+    EXPECT_EQ(all.status, 204);
+    EXPECT_NE(all.field("Allow").value_or("").find("PUT"), std::string::npos);
+    EXPECT_EQ((co_await client.ask("HEAD", "/a")).field("Content-Length"), "1");
+  });
+}
+
+TEST_P(server_test, finds_a_path_however_it_is_written) {
+  http().get("/a/{name}", [](const request& r) { return std::string{r.path()}; });
+  run([&]() -> task<void> {
+    auto client = co_await world().connect();
+    EXPECT_EQ((co_await client.ask("GET", "/x/../a/./%62c%2f?q=1")).body, "/a/bc%2F");
+  });
+}
+
+TEST_P(server_test, refuses_conflicting_routes_with_both_names) {
+  http().get("/a/{x}", [] { return ""; });
+  try {
+    http().get("/a/{y}", [] { return ""; });
+    ADD_FAILURE() << "the second was taken";
+  } catch (const std::invalid_argument& why) {
+    EXPECT_NE(std::string{why.what()}.find("/a/{x}"), std::string::npos) << why.what();
+    EXPECT_NE(std::string{why.what()}.find("/a/{y}"), std::string::npos) << why.what();
+  }
+}
+
+TEST_P(server_test, counts_connections_and_requests) {
+  http().get("/", [] { return ""; });
+  run([&]() -> task<void> {
+    EXPECT_EQ(http().connections(), 0U);
+    {
+      auto first = co_await world().connect();
+      auto second = co_await world().connect();
+      for (int i = 0; i < 3; ++i) co_await first.ask("GET", "/");
+      co_await second.ask("GET", "/");
+      EXPECT_EQ(http().connections(), 2U);
+      EXPECT_EQ(http().requests(), 4U);
+    }
+    while (http().connections() != 0) co_await yield{loop()};
+  });
+}
+
+TEST_P(server_test, stops_with_idle_connections) {
+  http().get("/", [] { return "answer"; });
+  run([&]() -> task<void> {
+    std::vector<http_client> clients;
+    for (int i = 0; i < 10; ++i) {
+      clients.push_back(co_await world().connect());
+      co_await clients.back().ask("GET", "/");
+    }
+    clients.push_back(co_await world().connect());  // has never asked for anything
+    while (http().connections() != clients.size()) co_await yield{loop()};
+    EXPECT_TRUE((co_await http().stop()).has_value());
+    EXPECT_EQ(http().connections(), 0U);
+    for (http_client& client : clients) {
+      EXPECT_EQ(co_await client.rest(), "");
+      EXPECT_EQ(client.last_error(), errc::closed);
+    }
+  });
+}
+
+TEST_P(server_test, stops_after_the_reply_of_a_running_handler) {
+  event_loop& turning = loop();
+  bool asked_to_stop = false;
+  http().get("/", [&]() -> task<std::string> {
+    co_await until_stopped{turning};
+    asked_to_stop = true;
+    co_return "the last word";
+  });
+  run([&]() -> task<void> {
+    auto client = co_await world().connect();
+    co_await client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    while (http().requests() == 0) co_await yield{loop()};
+    EXPECT_TRUE((co_await http().stop()).has_value());
+    EXPECT_TRUE(asked_to_stop);
+    const http_reply answer = co_await client.reply();
+    EXPECT_EQ(answer.body, "the last word");
+    EXPECT_EQ(answer.field("Connection"), "close");
+    EXPECT_EQ(co_await client.rest(), "");
+  });
+}
+
+TEST_P(server_test, stops_between_pipelined_requests) {
+  event_loop& turning = loop();
+  http().get("/", [&]() -> task<std::string> {
+    co_await until_stopped{turning};
+    co_return "last";
+  });
+  run([&]() -> task<void> {
+    auto client = co_await world().connect();
+    co_await client.send(repeated("GET / HTTP/1.1\r\nHost: a\r\n\r\n", 5));
+    while (http().requests() == 0) co_await yield{loop()};
+    EXPECT_TRUE((co_await http().stop()).has_value());
+    const http_reply answer = co_await client.reply();
+    EXPECT_EQ(answer.body, "last");
+    EXPECT_EQ(answer.field("Connection"), "close")
+        << "so the client knows that the others were not";
+    EXPECT_EQ(co_await client.rest(), "");
+    EXPECT_EQ(http().requests(), 1U);
+  });
+}
+
+TEST_P(server_test, accepts_nothing_after_a_stop) {
+  http().get("/", [] { return ""; });
+  run([&]() -> task<void> {
+    const net::endpoint where = http().local_endpoint();
+    EXPECT_TRUE((co_await http().stop()).has_value());
+    EXPECT_TRUE((co_await http().stop()).has_value()) << "twice is once";
+    if (GetParam() == backend_kind::memory)
+      EXPECT_EQ((co_await net::tcp_stream::connect(loop(), where)).error(), errc::refused);
+  });
+}
+
+TEST_P(server_test, turns_away_who_comes_beyond_the_limit) {
+  serve_within({.connections = 2});
+  http().get("/", [] { return "in"; });
+  run([&]() -> task<void> {
+    auto first = co_await world().connect();
+    EXPECT_EQ((co_await first.ask("GET", "/")).status, 200);
+    {
+      auto second = co_await world().connect();
+      EXPECT_EQ((co_await second.ask("GET", "/")).status, 200);
+      auto third = co_await world().connect();
+      const http_reply refused = co_await third.reply();
+      EXPECT_EQ(refused.status, 503);
+      EXPECT_EQ(refused.field("Connection"), "close");
+      EXPECT_EQ(co_await third.rest(), "");
+      EXPECT_EQ(http().connections(), 2U);
+    }
+    while (http().connections() != 1) co_await yield{loop()};
+    auto fourth = co_await world().connect();
+    EXPECT_EQ((co_await fourth.ask("GET", "/")).status, 200) << "there is room again";
+  });
+}
+
+}  // namespace
+}  // namespace weft::http

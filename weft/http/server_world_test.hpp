@@ -1,0 +1,101 @@
+// What the tests of the server share: a world on each backend in turn, and the smallest handlers.
+//
+// Contract: a fixture makes its world with serve() or by its first use, adds routes and runs a
+// body; coroutine frames and receive buffers are counted before and after.
+//
+//   TEST_P(server_test, answers) {
+//     server().get("/", [] { return "hello"; });
+//     run([&]() -> task<void> { ... });
+//   }
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include <weft/base/log.hpp>
+#include <weft/coro/frame_pool.hpp>
+#include <weft/http/server.hpp>
+#include <weft/loop/make_backend.hpp>
+#include <weft/loop/sleep.hpp>
+#include <weft/testing/http_world.hpp>
+
+namespace weft::http {
+
+struct ping {
+  std::int64_t sequence = 0;
+};
+
+/// A world on one backend.
+class server_world : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    log::set_level(log::level::off);
+    frames_before_ = frame_pool::live_frames();
+  }
+
+  void TearDown() override {
+    world_.reset();
+    EXPECT_EQ(frame_pool::live_frames(), frames_before_) << "frames left behind";
+    log::set_level(log::level::info);
+  }
+
+  void serve(backend_kind kind, const limits& bounds = {}) {
+    world_.reset();
+    world_.emplace(kind, server_options{.limits = bounds});
+  }
+
+  [[nodiscard]] testing::http_world& world() noexcept { return *world_; }
+  [[nodiscard]] server& http() noexcept { return world_->server(); }
+  [[nodiscard]] event_loop& loop() noexcept { return world_->loop(); }
+
+  template <class F>
+  void run(F body) {
+    world_->run(std::move(body));
+  }
+
+ private:
+  std::optional<testing::http_world> world_;
+  std::size_t frames_before_ = 0;
+};
+
+/// The same on each backend in turn.
+class each_backend : public server_world, public ::testing::WithParamInterface<backend_kind> {
+ protected:
+  void SetUp() override {
+    server_world::SetUp();
+    serve(GetParam());
+  }
+  void serve_within(const limits& bounds) { serve(GetParam(), bounds); }
+  using server_world::serve;
+};
+
+/// In memory, where the bytes of one send come in one receive and time is virtual.
+class in_memory : public server_world {
+ protected:
+  void SetUp() override {
+    server_world::SetUp();
+    serve(backend_kind::memory);
+  }
+  void serve_within(const limits& bounds) { serve(backend_kind::memory, bounds); }
+};
+
+inline const auto backends =
+    ::testing::Values(backend_kind::memory, backend_kind::epoll, backend_kind::io_uring);
+
+inline std::string backend_name(const ::testing::TestParamInfo<backend_kind>& info) {
+  return std::string{to_string(info.param)};
+}
+
+/// `count` copies of `text`.
+inline std::string repeated(std::string_view text, std::size_t count) {
+  std::string all;
+  all.reserve(text.size() * count);
+  for (; count > 0; --count) all += text;
+  return all;
+}
+
+}  // namespace weft::http

@@ -1,0 +1,96 @@
+#include <weft/loop/make_backend.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include <weft/base/log.hpp>
+#include <weft/coro/manual_scheduler.hpp>
+
+namespace weft {
+namespace {
+
+class make_backend_test : public testing::Test {
+ protected:
+  make_backend_test() {
+    log::set_sink(
+        [](log::level, std::string_view message, void* lines) {
+          static_cast<std::vector<std::string>*>(lines)->emplace_back(message);
+        },
+        &lines_);
+  }
+  ~make_backend_test() override { log::set_sink(nullptr, nullptr); }
+
+  result<std::unique_ptr<backend>> make(backend_kind kind) {
+    return make_backend(kind, {.ready = ready_, .buffers = buffers_}, start_);
+  }
+
+  manual_scheduler ready_;
+  buffer_pool buffers_;
+  time_point start_{std::chrono::hours{3}};
+  std::vector<std::string> lines_;
+};
+
+TEST_F(make_backend_test, names_are_parsed_and_printed) {
+  for (const auto kind : {backend_kind::automatic, backend_kind::io_uring, backend_kind::epoll,
+                          backend_kind::memory}) {
+    const auto parsed = parse_backend(to_string(kind));
+    ASSERT_TRUE(parsed);
+    EXPECT_EQ(*parsed, kind);
+  }
+  EXPECT_EQ(*parse_backend("auto"), backend_kind::automatic);
+  for (const std::string_view wrong : {"", "uring", "Epoll", "epoll ", "kqueue"})
+    EXPECT_EQ(parse_backend(wrong).error(), errc::invalid_argument) << wrong;
+}
+
+TEST_F(make_backend_test, memory_counts_from_the_given_time_and_is_silent) {
+  const auto io = make(backend_kind::memory);
+  ASSERT_TRUE(io);
+  EXPECT_EQ((*io)->name(), "memory");
+  EXPECT_EQ((*io)->now(), start_);
+  EXPECT_TRUE(lines_.empty());
+}
+
+TEST_F(make_backend_test, epoll_is_given_when_asked_for) {
+  const auto io = make(backend_kind::epoll);
+  ASSERT_TRUE(io);
+  EXPECT_EQ((*io)->name(), "epoll");
+  ASSERT_EQ(lines_.size(), 1U);
+  EXPECT_NE(lines_[0].find("epoll"), std::string::npos);
+}
+
+TEST_F(make_backend_test, io_uring_is_given_or_refused_but_never_replaced) {
+  const auto io = make(backend_kind::io_uring);
+  ASSERT_EQ(lines_.size(), 1U);
+  EXPECT_NE(lines_[0].find("io_uring"), std::string::npos);
+  if (io) {
+    EXPECT_EQ((*io)->name(), "io_uring");
+  }
+}
+
+TEST_F(make_backend_test, automatic_takes_io_uring_where_it_is_to_be_had_and_says_so) {
+  const bool has_uring = make(backend_kind::io_uring).has_value();
+  lines_.clear();
+  const auto io = make(backend_kind::automatic);
+  ASSERT_TRUE(io);
+  EXPECT_EQ((*io)->name(), has_uring ? "io_uring" : "epoll");
+  ASSERT_EQ(lines_.size(), 1U);
+  EXPECT_NE(lines_[0].find((*io)->name()), std::string::npos);
+}
+
+TEST_F(make_backend_test, a_wake_up_before_the_wait_ends_it) {
+  for (const auto kind : {backend_kind::memory, backend_kind::epoll, backend_kind::io_uring}) {
+    const auto io = make(kind);
+    if (!io) continue;
+    EXPECT_TRUE((*io)->quiescent());
+    for (int round = 0; round < 3; ++round) {
+      (*io)->wake();
+      (*io)->wake();
+      (*io)->enter(time_point::max());  // would never return
+    }
+  }
+}
+
+}  // namespace
+}  // namespace weft

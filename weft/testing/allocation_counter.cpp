@@ -1,0 +1,126 @@
+#include <weft/testing/allocation_counter.hpp>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+    __has_feature(memory_sanitizer)
+#define WEFT_MALLOC_IS_A_SANITIZERS 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define WEFT_MALLOC_IS_A_SANITIZERS 1
+#endif
+
+#if defined(WEFT_MALLOC_IS_A_SANITIZERS)
+#include <sanitizer/allocator_interface.h>
+#endif
+
+namespace {
+
+struct counts {
+  std::uint64_t allocations = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t frees = 0;
+};
+
+// Constant from the start: a thread's first allocation may come before any constructor.
+constinit thread_local counts here;
+
+void count_allocation(std::size_t size_bytes) noexcept {
+  ++here.allocations;
+  here.bytes += size_bytes;
+}
+
+void count_free(const volatile void* memory) noexcept {
+  if (memory != nullptr) ++here.frees;
+}
+
+}  // namespace
+
+namespace weft::testing {
+
+allocation_counter::allocation_counter() noexcept
+    : allocations_before_{here.allocations}, bytes_before_{here.bytes}, frees_before_{here.frees} {}
+
+std::uint64_t allocation_counter::allocations() const noexcept {
+  return here.allocations - allocations_before_;
+}
+
+std::uint64_t allocation_counter::allocated_bytes() const noexcept {
+  return here.bytes - bytes_before_;
+}
+
+std::uint64_t allocation_counter::frees() const noexcept { return here.frees - frees_before_; }
+
+}  // namespace weft::testing
+
+#if defined(WEFT_MALLOC_IS_A_SANITIZERS)
+
+namespace {
+
+[[maybe_unused]] const int hooks_installed = __sanitizer_install_malloc_and_free_hooks(
+    [](const volatile void*, std::size_t size_bytes) { count_allocation(size_bytes); },
+    [](const volatile void* memory) { count_free(memory); });
+
+}  // namespace
+
+#elif defined(__GLIBC__)
+
+// The program's malloc goes before the C library's, for all of its libraries; operator new calls
+// it. NOLINTBEGIN(bugprone-reserved-identifier, cppcoreguidelines-no-malloc)
+extern "C" {
+
+void* __libc_malloc(std::size_t size_bytes) noexcept;
+void* __libc_calloc(std::size_t count, std::size_t size_bytes) noexcept;
+void* __libc_realloc(void* memory, std::size_t size_bytes) noexcept;
+void* __libc_memalign(std::size_t alignment, std::size_t size_bytes) noexcept;
+void __libc_free(void* memory) noexcept;
+
+void* malloc(std::size_t size_bytes) noexcept {
+  count_allocation(size_bytes);
+  return __libc_malloc(size_bytes);
+}
+
+void* calloc(std::size_t count, std::size_t size_bytes) noexcept {
+  count_allocation(count * size_bytes);
+  return __libc_calloc(count, size_bytes);
+}
+
+void* realloc(void* memory, std::size_t size_bytes) noexcept {
+  count_allocation(size_bytes);
+  count_free(memory);
+  return __libc_realloc(memory, size_bytes);
+}
+
+void* memalign(std::size_t alignment, std::size_t size_bytes) noexcept {
+  count_allocation(size_bytes);
+  return __libc_memalign(alignment, size_bytes);
+}
+
+void* aligned_alloc(std::size_t alignment, std::size_t size_bytes) noexcept {
+  return memalign(alignment, size_bytes);
+}
+
+int posix_memalign(void** memory, std::size_t alignment, std::size_t size_bytes) noexcept {
+  const bool is_power_of_two = (alignment & (alignment - 1)) == 0;
+  if (alignment < sizeof(void*) || !is_power_of_two) return EINVAL;
+  void* made = memalign(alignment, size_bytes);
+  if (made == nullptr) return ENOMEM;
+  *memory = made;
+  return 0;
+}
+
+void free(void* memory) noexcept {
+  count_free(memory);
+  __libc_free(memory);
+}
+
+}  // extern "C"
+// NOLINTEND(bugprone-reserved-identifier, cppcoreguidelines-no-malloc)
+
+#else
+#error "weft::testing counts allocations in glibc or in a sanitizer's malloc; this is neither"
+#endif
