@@ -30,6 +30,9 @@ struct listen_options {
   /// SO_REUSEPORT: several listeners, one a shard, on an address that net::address_claim has made
   /// sure of.
   bool shared = false;
+  /// A listening socket of this program to accept from as well, instead of making one: for Unix
+  /// sockets, which have no SO_REUSEPORT. Stays the caller's; -1: none.
+  int inherited = -1;
 };
 
 /// A socket address as the kernel writes it.

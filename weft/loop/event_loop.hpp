@@ -8,9 +8,9 @@
 //   5 enter        one call to the kernel: submit all, wait if there is nothing to run
 //   6 answers      go onto the ready queue, never resumed from inside the backend
 //
-// Contract: made, run and destroyed on one thread; post() alone may be called from others. spawn() gives a task to the loop's own scope; run()
-// returns when that scope is empty and the backend is quiescent. A loop without tasks returns at
-// once.
+// Contract: made, run and destroyed on one thread; post() alone may be called from others. spawn()
+// gives a task to the loop's own scope; run() returns when that scope is empty and the backend is
+// quiescent. A loop without tasks returns at once.
 //
 //   auto loop = event_loop::create({.backend = backend_kind::automatic});
 //   (*loop)->spawn(serve(**loop));

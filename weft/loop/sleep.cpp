@@ -12,7 +12,8 @@ bool sleep_until::begin(std::coroutine_handle<> waiting, const environment& env)
   waiting_ = waiting;
   deadline_first_ = env.until.when() < when_;
   env.stop.subscribe(*this);
-  loop_.timers().arm(*this, std::min(when_, env.until.when()));
+  const time_point end = std::min(when_, env.until.when());
+  if (end != time_point::max()) loop_.timers().arm(*this, end);
   return true;
 }
 

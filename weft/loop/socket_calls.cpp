@@ -1,5 +1,6 @@
 #include <weft/loop/socket_calls.hpp>
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/eventfd.h>
@@ -33,6 +34,11 @@ result<int> open_stream_socket(int family) {
 }
 
 result<int> open_listener(const raw_address& address, const listen_options& options) {
+  if (options.inherited >= 0) {
+    const int copy = ::fcntl(options.inherited, F_DUPFD_CLOEXEC, 0);
+    if (copy < 0) return fail(last_error());
+    return copy;
+  }
   auto opened = open_stream_socket(address.storage.ss_family);
   if (!opened) return opened;
   const int fd = *opened;

@@ -22,26 +22,36 @@ std::string explain(std::string_view text, error why) {
 
 }  // namespace
 
-result<endpoint> address_book::claim(std::string_view text) {
+result<address_book::share> address_book::join(std::string_view text, int backlog) {
   const std::lock_guard lock{mutex_};
   for (const entry& known : entries_)
-    if (known.text == text) return known.claim.address();
+    if (known.text == text) return share{known.claim.address(), known.claim.options(backlog)};
   const auto wanted = endpoint::parse(text);
   if (!wanted) return fail(wanted.error());
   auto claimed = address_claim::take(*wanted);
   if (!claimed) return fail(claimed.error());
   entries_.push_back({.text = std::string{text}, .claim = std::move(*claimed)});
-  log::info(std::format("listening on {}", entries_.back().claim.address().to_string()));
-  return entries_.back().claim.address();
+  const address_claim& taken = entries_.back().claim;
+  log::info(std::format("listening on {}", taken.address().to_string()));
+  return share{taken.address(), taken.options(backlog)};
+}
+
+result<endpoint> address_book::claim(std::string_view text) {
+  return join(text, listen_options{}.backlog).transform([](const share& s) { return s.address; });
 }
 
 result<tcp_listener> address_book::listen(event_loop& loop, std::string_view text, int backlog) {
-  // What no other program can hold needs no claim.
-  const bool shared = loop.io().has_machine_addresses();
-  const auto address = shared ? claim(text) : endpoint::parse(text);
-  auto listener = address
-                      ? tcp_listener::bind(loop, *address, {.backlog = backlog, .shared = shared})
-                      : result<tcp_listener>{fail(address.error())};
+  auto listener = [&]() -> result<tcp_listener> {
+    if (!loop.io().has_machine_addresses()) {
+      // What no other program can hold needs no claim.
+      const auto address = endpoint::parse(text);
+      if (!address) return fail(address.error());
+      return tcp_listener::bind(loop, *address, {.backlog = backlog});
+    }
+    const auto joined = join(text, backlog);
+    if (!joined) return fail(joined.error());
+    return tcp_listener::bind(loop, joined->address, joined->options);
+  }();
   if (!listener) log::error(explain(text, listener.error()));
   return listener;
 }

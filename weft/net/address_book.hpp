@@ -35,6 +35,12 @@ class address_book {
     std::string text;
     address_claim claim;
   };
+  /// What a listener needs to know of a claim.
+  struct share {
+    endpoint address;
+    listen_options options;
+  };
+  [[nodiscard]] result<share> join(std::string_view text, int backlog);
 
   std::mutex mutex_;
   std::vector<entry> entries_;

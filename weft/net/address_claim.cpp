@@ -28,8 +28,7 @@ result<int> bind_alone(const raw_address& address) {
   return opened;
 }
 
-/// Whether a path is free for a listener, who then makes the file. Whoever listens there would take
-/// a connection.
+/// Sees to it that no socket file is in the way. Whoever listens there would take a connection.
 result<void> free_path(const raw_address& address) {
   const auto probe = open_stream_socket(AF_UNIX);
   if (!probe) return fail(probe.error());
@@ -46,14 +45,16 @@ result<void> free_path(const raw_address& address) {
   return {};
 }
 
+result<int> listen_on_path(const raw_address& address) {
+  if (const auto freed = free_path(address); !freed) return fail(freed.error());
+  return open_listener(address, {});
+}
+
 }  // namespace
 
 result<address_claim> address_claim::take(const endpoint& wanted) {
-  if (wanted.family() == AF_UNIX) {
-    if (const auto freed = free_path(wanted.raw()); !freed) return fail(freed.error());
-    return address_claim{-1, wanted};
-  }
-  const auto fd = bind_alone(wanted.raw());
+  const auto fd =
+      wanted.family() == AF_UNIX ? listen_on_path(wanted.raw()) : bind_alone(wanted.raw());
   if (!fd) return fail(fd.error());
   const auto bound = socket_address(*fd);
   if (!bound) {
@@ -63,8 +64,16 @@ result<address_claim> address_claim::take(const endpoint& wanted) {
   return address_claim{*fd, endpoint{*bound}};
 }
 
+listen_options address_claim::options(int backlog) const noexcept {
+  if (address_.family() == AF_UNIX) return {.backlog = backlog, .inherited = fd_};
+  return {.backlog = backlog, .shared = true};
+}
+
 address_claim::~address_claim() {
-  if (fd_ >= 0) ::close(fd_);
+  if (fd_ < 0) return;
+  if (address_.family() == AF_UNIX)
+    ::unlink(reinterpret_cast<const sockaddr_un&>(address_.raw().storage).sun_path);
+  ::close(fd_);
 }
 
 }  // namespace weft::net

@@ -3,12 +3,12 @@
 // Contract: SO_REUSEPORT alone would let a second program listen on the same port and take half of
 // the connections without a word. So the address is first bound without it, which fails when anyone
 // listens there, and only then opened to listeners of this program. Port 0 becomes one real port
-// for all shards. Hold the claim until all have bound. A Unix path has one listener, whichever
-// shard's; claiming it sees that nobody listens there, and removes the socket file a dead program
-// left.
+// for all shards. Unix sockets have no SO_REUSEPORT: the claim listens itself, and the shards
+// accept from its socket; the file a dead program left is removed, and so is the claim's own at its
+// end. Hold the claim as long as anyone listens.
 //
 //   auto claim = net::address_claim::take(where);
-//   auto listener = net::tcp_listener::bind(loop, claim->address(), {.shared = true});
+//   auto listener = net::tcp_listener::bind(loop, claim->address(), claim->options());
 #pragma once
 
 #include <utility>
@@ -28,6 +28,9 @@ class address_claim {
 
   /// With the port the system chose, if `wanted` left it open.
   [[nodiscard]] const endpoint& address() const noexcept { return address_; }
+
+  /// What the program's listeners on this address are to be bound with.
+  [[nodiscard]] listen_options options(int backlog = listen_options{}.backlog) const noexcept;
 
  private:
   address_claim(int fd, const endpoint& address) noexcept : fd_{fd}, address_{address} {}

@@ -20,7 +20,9 @@ namespace {
 class open_socket {
  public:
   open_socket(const endpoint& where, bool shared)
-      : fd_{open_listener(where.raw(), {.shared = shared})} {}
+      : open_socket{where, listen_options{.shared = shared}} {}
+  open_socket(const endpoint& where, const listen_options& options)
+      : fd_{open_listener(where.raw(), options)} {}
   open_socket(const open_socket&) = delete;
   open_socket& operator=(const open_socket&) = delete;
   ~open_socket() {
@@ -99,13 +101,19 @@ TEST(address_claim, says_why_an_address_cannot_be_had) {
   EXPECT_FALSE(address_claim::take(endpoint::parse("203.0.113.1:0").value()).has_value());
 }
 
-TEST(address_claim, takes_a_free_path_and_leaves_it_to_the_listener) {
+TEST(address_claim, lends_its_path_to_several_listeners_and_removes_it_at_its_end) {
   const scratch_folder folder;
-  const auto claim = address_claim::take(folder.where());
-  ASSERT_TRUE(claim.has_value()) << claim.error().message();
-  EXPECT_EQ(claim->address().to_string(), folder.where().to_string());
-  const open_socket listener{claim->address(), false};
-  EXPECT_TRUE(listener.fd().has_value()) << listener.fd().error().message();
+  {
+    const auto claim = address_claim::take(folder.where());
+    ASSERT_TRUE(claim.has_value()) << claim.error().message();
+    EXPECT_EQ(claim->address().to_string(), folder.where().to_string());
+    const open_socket first{claim->address(), claim->options()};
+    const open_socket second{claim->address(), claim->options()};
+    EXPECT_TRUE(first.fd().has_value()) << first.fd().error().message();
+    EXPECT_TRUE(second.fd().has_value()) << second.fd().error().message();
+    EXPECT_FALSE(address_claim::take(folder.where()).has_value()) << "who listens keeps it";
+  }
+  EXPECT_NE(::access(folder.file().c_str(), F_OK), 0);
 }
 
 TEST(address_claim, removes_the_path_of_a_dead_program) {
@@ -113,9 +121,7 @@ TEST(address_claim, removes_the_path_of_a_dead_program) {
   { const open_socket dead{folder.where(), false}; }
   ASSERT_EQ(::access(folder.file().c_str(), F_OK), 0) << "a closed listener leaves its file";
   const auto claim = address_claim::take(folder.where());
-  ASSERT_TRUE(claim.has_value()) << claim.error().message();
-  const open_socket listener{claim->address(), false};
-  EXPECT_TRUE(listener.fd().has_value());
+  EXPECT_TRUE(claim.has_value()) << claim.error().message();
 }
 
 TEST(address_claim, fails_on_a_path_where_another_listens) {

@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -134,6 +135,46 @@ inline task<std::string> read_up_to(tcp_stream& stream, std::size_t size_bytes) 
 
 inline task<std::string> read_to_end(tcp_stream& stream) {
   return read_up_to(stream, ~std::size_t{0});
+}
+
+inline task<void> echo(tcp_stream stream) {
+  while (auto bytes = co_await stream.read())
+    if (!co_await stream.write(std::move(*bytes))) co_return;
+}
+
+/// What reading gave, for a test to look at while others run.
+struct read_outcome {
+  bool ended = false;
+  std::optional<error> failure;
+  std::string text;
+};
+
+inline errc code(const read_outcome& outcome) {
+  return outcome.failure.value_or(error{errc::system}).code();
+}
+
+inline task<void> read_once(tcp_stream& stream, read_outcome& outcome) {
+  auto bytes = co_await stream.read();
+  outcome.ended = true;
+  if (bytes)
+    outcome.text = bytes->text();
+  else
+    outcome.failure = bytes.error();
+}
+
+struct write_outcome {
+  bool ended = false;
+  result<void> value;
+};
+
+inline task<void> write_once(tcp_stream& stream, std::string text, write_outcome& outcome) {
+  outcome.value = co_await stream.write(std::move(text));
+  outcome.ended = true;
+}
+
+inline task<void> flush_once(tcp_stream& stream, write_outcome& outcome) {
+  outcome.value = co_await stream.flush();
+  outcome.ended = true;
 }
 
 class loopback : public testing::TestWithParam<backend_kind> {
