@@ -12,7 +12,8 @@ namespace {
 
 constexpr const char* about =
     "weftd serves data over HTTP.\n\n"
-    "Routes: POST /ping gives back the JSON it is sent; GET / says what to try; GET /healthz says \"ok\".";
+    "Routes: POST /ping gives back the JSON it is sent; GET / says what to try; GET /healthz says "
+    "\"ok\".";
 
 constexpr const char* examples =
     "Examples:\n"
@@ -27,16 +28,20 @@ constexpr const char* examples =
 std::string first_request(const std::string& address) {
   constexpr std::string_view unix_prefix = "unix:";
   const bool is_path = address.starts_with(unix_prefix);
-  const std::string where = is_path ? std::format("--unix-socket {} http://localhost", address.substr(unix_prefix.size()))
-                                    : std::format("http://{}", address);
-  return std::format("weftd serves {}; try:\n\n  curl -d '{{\"sequence\": 2}}' {}/ping\n\n", address, where);
+  const std::string where =
+      is_path ? std::format("--unix-socket {} http://localhost", address.substr(unix_prefix.size()))
+              : std::format("http://{}", address);
+  return std::format("weftd serves {}; try:\n\n  curl -d '{{\"sequence\": 2}}' {}/ping\n\n",
+                     address, where);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  weft::application app{argc, argv, {.name = "weftd", .about = about, .version = WEFT_VERSION, .threads = 0}};
-  // Everything beyond this is shed by the kernel's own limit on open files, with a warning that names it.
+  weft::application app{
+      argc, argv, {.name = "weftd", .about = about, .version = WEFT_VERSION, .threads = 0}};
+  // Everything beyond this is shed by the kernel's own limit on open files, with a warning that
+  // names it.
   weft::http::server_options server{.limits = {.connections = 1'000'000}};
   app.options().option("--listen", server.listen, "Address to serve on", "ADDRESS:PORT");
   app.options().epilogue(examples);

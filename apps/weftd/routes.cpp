@@ -25,7 +25,8 @@ root_page::root_page(weft::http::server& http) {
     // The client's own name for this server, so that the line can be pasted as it stands.
     const std::string_view host = r.header("host").value_or("127.0.0.1:8080");
     return std::format(
-        "weftd " WEFT_VERSION " serves data over HTTP.\n\n"
+        "weftd " WEFT_VERSION
+        " serves data over HTTP.\n\n"
         "  curl -H 'content-type: application/json' -d '{{\"sequence\": 2}}' http://{0}/ping\n"
         "  curl http://{0}/healthz\n",
         host);

@@ -1,4 +1,5 @@
-// The smallest HTTP server: one route, one line of text. Serves kept connections and one-request ones alike.
+// The smallest HTTP server: one route, one line of text. Serves kept connections and one-request
+// ones alike.
 //
 //   hello_http --listen 127.0.0.1:8082
 //   wrk -t 1 -c 1000 -d 10s http://127.0.0.1:8082/

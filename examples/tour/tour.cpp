@@ -7,11 +7,13 @@
 #include <weft/http/server.hpp>
 #include <weft/service/application.hpp>
 
-struct ping { std::int64_t sequence; };
+struct ping {
+  std::int64_t sequence;
+};
 
 struct ping_api {
-  explicit ping_api(weft::http::server& http) {           // injected: the one constructor says what it needs
-    http.post("/ping", [](ping p) { return p; });         // JSON in, JSON out
+  explicit ping_api(weft::http::server& http) {  // injected: the one constructor says what it needs
+    http.post("/ping", [](ping p) { return p; });  // JSON in, JSON out
   }
 };
 

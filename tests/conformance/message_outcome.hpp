@@ -1,9 +1,11 @@
-// What becomes of the bytes of one request, as text: for tests and fuzzers, which compare such texts.
+// What becomes of the bytes of one request, as text: for tests and fuzzers, which compare such
+// texts.
 //
-// Contract: describe_message() gives `bytes` to the parser and then to the body's framing as they would arrive: first those
-// before cuts[0], then those before cuts[1] and so on, and in the end all. Each time they lie in other memory, which ends
-// where they end, and the parser gets a parsed_head that has seen nothing. The text is "incomplete", a status with its
-// reason and offset, or "accept" and a line for each fact. It must not depend on the cuts.
+// Contract: describe_message() gives `bytes` to the parser and then to the body's framing as they
+// would arrive: first those before cuts[0], then those before cuts[1] and so on, and in the end
+// all. Each time they lie in other memory, which ends where they end, and the parser gets a
+// parsed_head that has seen nothing. The text is "incomplete", a status with its reason and offset,
+// or "accept" and a line for each fact. It must not depend on the cuts.
 //
 //   EXPECT_EQ(describe_message(bytes, {}, bounds), describe_message(bytes, std::array{7uz}, bounds));
 #pragma once
@@ -139,23 +141,29 @@ class reader {
 
 }  // namespace message_outcome_detail
 
-[[nodiscard]] inline std::string describe_message(std::string_view bytes, std::span<const std::size_t> cuts, const limits& bounds) {
+[[nodiscard]] inline std::string describe_message(std::string_view bytes,
+                                                  std::span<const std::size_t> cuts,
+                                                  const limits& bounds) {
   message_outcome_detail::reader one{bounds};
   for (std::size_t cut : cuts)
-    if (one.take(message_outcome_detail::arrival{bytes.substr(0, cut)}.text())) return one.outcome();
+    if (one.take(message_outcome_detail::arrival{bytes.substr(0, cut)}.text()))
+      return one.outcome();
   one.take(message_outcome_detail::arrival{bytes}.text());
   return one.outcome();
 }
 
 // Takes the bytes as one piece, from exactly where they are.
-[[nodiscard]] inline std::string describe_message_in_place(std::string_view bytes, const limits& bounds) {
+[[nodiscard]] inline std::string describe_message_in_place(std::string_view bytes,
+                                                           const limits& bounds) {
   message_outcome_detail::reader one{bounds};
   one.take(bytes);
   return one.outcome();
 }
 
 // The chunked body at the start of `bytes`, cut in the same way.
-[[nodiscard]] inline std::string describe_chunked(std::string_view bytes, std::span<const std::size_t> cuts, const limits& bounds) {
+[[nodiscard]] inline std::string describe_chunked(std::string_view bytes,
+                                                  std::span<const std::size_t> cuts,
+                                                  const limits& bounds) {
   chunked_decoder decoder;
   std::string body;
   std::size_t used = 0;
@@ -165,7 +173,8 @@ class reader {
     const message_outcome_detail::arrival piece{bytes.substr(used, end - used)};
     const chunked_progress progress = decoder.decode(piece.text(), body, bounds);
     used += progress.consumed_bytes;
-    if (progress.status == chunked_status::failed) return message_outcome_detail::describe(decoder.fault());
+    if (progress.status == chunked_status::failed)
+      return message_outcome_detail::describe(decoder.fault());
     if (progress.status == chunked_status::complete)
       return "accept\nbody=" + body + "\nused=" + std::to_string(used) + "\n";
   }

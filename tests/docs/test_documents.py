@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from documents import DOCUMENTS, ROOT, blocks_of, cpp_blocks, words
+from documents import BLOCK, DOCUMENTS, ROOT, blocks_of, cpp_blocks, words
 
 BLOCKS = cpp_blocks()
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)[^)]*\)")
@@ -45,11 +45,12 @@ def test_the_readme_echo_is_the_echo():
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_what_it_names_exists(path):
     text = path.read_text()
-    for link in LINK.findall(text):
+    prose = BLOCK.sub("", text)
+    for link in LINK.findall(prose):
         if "://" not in link:
             assert (path.parent / link).exists(), f"link to {link}"
-    for named in PATH.findall(text):
+    for named in PATH.findall(prose):
         assert (ROOT / named).exists() or list(ROOT.glob(f"{named}.*")), f"`{named}`"
     verbs = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    in_code = "\n".join([*re.findall(r"`([^`\n]+)`", text), *(block.text for block in blocks_of(path))])
+    in_code = "\n".join([*re.findall(r"`([^`\n]+)`", prose), *(block.text for block in blocks_of(path))])
     assert set(VERB.findall(in_code)) <= verbs

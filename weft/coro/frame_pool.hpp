@@ -21,8 +21,8 @@ void deallocate(void* frame, std::size_t size_bytes) noexcept;
 /// Frames of this thread that are alive now: what a leak check compares with zero.
 [[nodiscard]] std::size_t live_frames() noexcept;
 
-/// Bytes of this thread's blocks up to 2 KiB that are alive now, each with what its size was rounded
-/// up by. Counted when asked, in time linear in the free blocks. 0 under AddressSanitizer.
+/// Bytes of this thread's blocks up to 2 KiB that are alive now, each with what its size was
+/// rounded up by. Counted when asked, in time linear in the free blocks. 0 under AddressSanitizer.
 [[nodiscard]] std::size_t live_bytes() noexcept;
 
 }  // namespace weft::frame_pool

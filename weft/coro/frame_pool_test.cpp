@@ -83,6 +83,18 @@ TEST(frame_pool, a_frame_that_could_not_be_had_is_not_counted) {
   EXPECT_EQ(live_frames(), before);
 }
 
+TEST(frame_pool, says_how_much_is_alive) {
+  if (WEFT_ADDRESS_SANITIZER != 0) GTEST_SKIP() << "there every frame is a heap block";
+  const std::size_t before = live_bytes();
+  void* const small = allocate(1);
+  void* const large = allocate(largest_pooled_bytes);
+  EXPECT_EQ(live_bytes(), before + 64 + largest_pooled_bytes);
+  deallocate(small, 1);
+  EXPECT_EQ(live_bytes(), before + largest_pooled_bytes);
+  deallocate(large, largest_pooled_bytes);
+  EXPECT_EQ(live_bytes(), before);
+}
+
 TEST(frame_pool, each_thread_has_its_own) {
   void* const mine = allocate(100);
   const std::size_t here = live_frames();

@@ -14,8 +14,10 @@ bool is_field(char c) noexcept { return scan::contains<scan::set::field>(c); }
 
 }  // namespace
 
-// Only the data is long; the bytes around it are taken one at a time, which keeps every state explicit.
-chunked_progress chunked_decoder::decode(std::string_view input, std::string& out, const limits& bounds) {
+// Only the data is long; the bytes around it are taken one at a time, which keeps every state
+// explicit.
+chunked_progress chunked_decoder::decode(std::string_view input, std::string& out,
+                                         const limits& bounds) {
   WEFT_DEBUG_ASSERT(step_ != step::finished, "reset() the decoder before the next body");
   std::size_t at = 0;
   while (at < input.size()) {
@@ -66,7 +68,8 @@ bool chunked_decoder::take_size(char c, const limits& bounds) noexcept {
   }
   if (counted_ == 0) return fail(fault_kind::bad_chunk_size);
   // Before the line has ended: what comes after it need not be waited for.
-  if (left_ > bounds.body_bytes || content_ > bounds.body_bytes - left_) return fail(fault_kind::body_too_large);
+  if (left_ > bounds.body_bytes || content_ > bounds.body_bytes - left_)
+    return fail(fault_kind::body_too_large);
   if (c == '\r') return go(step::size_line_end);
   counted_ = 0;
   if (c != ';' && !is_space(c)) return fail(fault_kind::bad_chunk_size);
@@ -81,9 +84,11 @@ bool chunked_decoder::begin_data() noexcept {
   return left_ != 0 || go(step::trailer_line);
 }
 
-// chunk-ext = *( BWS ";" BWS name [ BWS "=" BWS value ] ), value = token / quoted-string (RFC 9112 section 7.1.1).
+// chunk-ext = *( BWS ";" BWS name [ BWS "=" BWS value ] ), value = token / quoted-string (RFC 9112
+// section 7.1.1).
 bool chunked_decoder::take_extension(char c, const limits& bounds) noexcept {
-  const bool may_end = step_ == step::extension_name || step_ == step::extension_value || step_ == step::after_quoted;
+  const bool may_end = step_ == step::extension_name || step_ == step::extension_value ||
+                       step_ == step::after_quoted;
   if (c == '\r') return may_end ? go(step::size_line_end) : fail(fault_kind::bad_chunk_extension);
   if (++counted_ > bounds.chunk_extension_bytes) return fail(fault_kind::chunk_extension_too_long);
   switch (step_) {
@@ -107,7 +112,8 @@ bool chunked_decoder::take_extension(char c, const limits& bounds) noexcept {
       if (c == '"') return go(step::after_quoted);
       if (c == '\\') return go(step::quoted_escape);
       return is_field(c) || fail(fault_kind::bad_chunk_extension);
-    case step::quoted_escape: return is_field(c) ? go(step::quoted) : fail(fault_kind::bad_chunk_extension);
+    case step::quoted_escape:
+      return is_field(c) ? go(step::quoted) : fail(fault_kind::bad_chunk_extension);
     default: return begin_extension(c);
   }
 }
@@ -124,7 +130,8 @@ bool chunked_decoder::take_trailer(char c, const limits& bounds) noexcept {
   if (step_ == step::trailer_line && c == '\r') return go(step::last_line_end);
   if (++counted_ > bounds.trailer_bytes) return fail(fault_kind::trailer_too_long);
   switch (step_) {
-    case step::trailer_line: return is_token(c) ? go(step::trailer_name) : fail(fault_kind::bad_trailer);
+    case step::trailer_line:
+      return is_token(c) ? go(step::trailer_name) : fail(fault_kind::bad_trailer);
     case step::trailer_name:
       if (is_token(c)) return true;
       return c == ':' ? go(step::trailer_value) : fail(fault_kind::bad_trailer);

@@ -1,13 +1,14 @@
 // Takes the chunked transfer coding off a request's body (RFC 9112 section 7.1).
 //
-// Problem: where a body ends decides where the next request begins, so whatever two parsers could read differently must be
-// an error; and a body arrives in pieces of any size. Contract: decode() is given the next bytes, takes as many as
-// belong to the body, appends their content to `out` and says how many it took: all of them with `incomplete`, up to the
-// end of the trailer with `complete`. The answer does not depend on how the bytes were cut. Sizes are at most 16
-// hexadecimal digits, lines end in CR LF and data is followed by CR LF, extensions are checked and dropped, trailer
-// fields too: they never become headers. Limits hold for each body: body_bytes (413, as soon as a size says it),
-// chunk_extension_bytes for one chunk, trailer_bytes for all of the trailer. Allocates only what `out` does.
-// Single thread; 32 bytes.
+// Problem: where a body ends decides where the next request begins, so whatever two parsers could
+// read differently must be an error; and a body arrives in pieces of any size. Contract: decode()
+// is given the next bytes, takes as many as belong to the body, appends their content to `out` and
+// says how many it took: all of them with `incomplete`, up to the end of the trailer with
+// `complete`. The answer does not depend on how the bytes were cut. Sizes are at most 16
+// hexadecimal digits, lines end in CR LF and data is followed by CR LF, extensions are checked and
+// dropped, trailer fields too: they never become headers. Limits hold for each body: body_bytes
+// (413, as soon as a size says it), chunk_extension_bytes for one chunk, trailer_bytes for all of
+// the trailer. Allocates only what `out` does. Single thread; 32 bytes.
 //
 //   chunked_decoder decoder;
 //   chunked_progress step = decoder.decode(received, body, bounds);
@@ -35,7 +36,8 @@ struct chunked_progress {
 class chunked_decoder {
  public:
   // After `complete` or `failed` the next call must be reset(). Work: O(bytes).
-  [[nodiscard]] chunked_progress decode(std::string_view input, std::string& out, const limits& bounds);
+  [[nodiscard]] chunked_progress decode(std::string_view input, std::string& out,
+                                        const limits& bounds);
 
   // After decode() said `failed`; its offset counts from the first byte of the body on the wire.
   [[nodiscard]] protocol_fault fault() const noexcept { return describe(fault_, offset_); }
@@ -44,9 +46,26 @@ class chunked_decoder {
 
  private:
   enum class step : std::uint8_t {
-    size, extension, extension_name_start, extension_name, after_extension_name, extension_value_start,
-    extension_value, quoted, quoted_escape, after_quoted, size_line_end, data, data_cr, data_lf,
-    trailer_line, trailer_name, trailer_value, trailer_line_end, last_line_end, finished
+    size,
+    extension,
+    extension_name_start,
+    extension_name,
+    after_extension_name,
+    extension_value_start,
+    extension_value,
+    quoted,
+    quoted_escape,
+    after_quoted,
+    size_line_end,
+    data,
+    data_cr,
+    data_lf,
+    trailer_line,
+    trailer_name,
+    trailer_value,
+    trailer_line_end,
+    last_line_end,
+    finished
   };
 
   std::size_t take_data(std::string_view input, std::string& out);

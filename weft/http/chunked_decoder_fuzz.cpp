@@ -1,5 +1,5 @@
-// A chunked body, however it is cut: no crash, always the same outcome, and never more content than the limit. The first
-// bytes of the input choose the limits and the cuts, the rest is the body.
+// A chunked body, however it is cut: no crash, always the same outcome, and never more content than
+// the limit. The first bytes of the input choose the limits and the cuts, the rest is the body.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

@@ -53,7 +53,8 @@ TEST(chunked_decoder, serves_the_next_body_after_reset) {
   std::string content;
   ASSERT_EQ(decoder.decode("zz", content, limits{}).status, chunked_status::failed);
   decoder.reset();
-  EXPECT_EQ(decoder.decode("1\r\na\r\n0\r\n\r\n", content, limits{}).status, chunked_status::complete);
+  EXPECT_EQ(decoder.decode("1\r\na\r\n0\r\n\r\n", content, limits{}).status,
+            chunked_status::complete);
   EXPECT_EQ(content, "a");
 }
 

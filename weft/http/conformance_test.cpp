@@ -1,5 +1,5 @@
-// Runs the cases of tests/conformance/http1/, whose README.md describes the format: each whole, cut in two at every
-// byte, byte by byte, and against a page that may not be touched.
+// Runs the cases of tests/conformance/http1/, whose README.md describes the format: each whole, cut
+// in two at every byte, byte by byte, and against a page that may not be touched.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -23,8 +23,8 @@ struct conformance_case {
   std::string name;
   std::string file;
   std::string bytes;
-  std::string expect;             // "accept", "incomplete" or a status
-  std::vector<std::string> facts; // lines that the outcome must hold
+  std::string expect;              // "accept", "incomplete" or a status
+  std::vector<std::string> facts;  // lines that the outcome must hold
   limits bounds;
 };
 
@@ -55,13 +55,20 @@ void set_limit(limits& bounds, const std::string& text) {
   const std::size_t space = text.find(' ');
   const std::string name = text.substr(0, space);
   const std::size_t value = std::stoul(text.substr(space));
-  if (name == "request_line_bytes") bounds.request_line_bytes = value;
-  else if (name == "head_bytes") bounds.head_bytes = value;
-  else if (name == "headers") bounds.headers = value;
-  else if (name == "body_bytes") bounds.body_bytes = value;
-  else if (name == "chunk_extension_bytes") bounds.chunk_extension_bytes = value;
-  else if (name == "trailer_bytes") bounds.trailer_bytes = value;
-  else throw std::runtime_error("unknown limit: " + name);
+  if (name == "request_line_bytes")
+    bounds.request_line_bytes = value;
+  else if (name == "head_bytes")
+    bounds.head_bytes = value;
+  else if (name == "headers")
+    bounds.headers = value;
+  else if (name == "body_bytes")
+    bounds.body_bytes = value;
+  else if (name == "chunk_extension_bytes")
+    bounds.chunk_extension_bytes = value;
+  else if (name == "trailer_bytes")
+    bounds.trailer_bytes = value;
+  else
+    throw std::runtime_error("unknown limit: " + name);
 }
 
 void add_line(conformance_case& to, const std::string& line) {
@@ -69,13 +76,18 @@ void add_line(conformance_case& to, const std::string& line) {
   if (colon == line.npos) throw std::runtime_error("no key in: " + line);
   const std::string key = line.substr(0, colon);
   const std::string value = line.substr(colon + 2);
-  if (key == "send") to.bytes += unescape(value);
+  if (key == "send")
+    to.bytes += unescape(value);
   else if (key.starts_with("send*"))
     for (int i = std::stoi(key.substr(5)); i > 0; --i) to.bytes += unescape(value);
-  else if (key == "expect") to.expect = value;
-  else if (key == "fact") to.facts.push_back(unescape(value));
-  else if (key == "limit") set_limit(to.bounds, value);
-  else if (key != "rule") throw std::runtime_error("unknown key: " + key);
+  else if (key == "expect")
+    to.expect = value;
+  else if (key == "fact")
+    to.facts.push_back(unescape(value));
+  else if (key == "limit")
+    set_limit(to.bounds, value);
+  else if (key != "rule")
+    throw std::runtime_error("unknown key: " + key);
 }
 
 std::vector<conformance_case> read_cases() {
@@ -89,8 +101,12 @@ std::vector<conformance_case> read_cases() {
     for (std::string line; std::getline(file, line);) {
       if (line.empty() || line[0] == '#') continue;
       if (line[0] == '[')
-        cases.push_back({.name = line.substr(1, line.size() - 2), .file = path.filename(), .bytes = {},
-                         .expect = {}, .facts = {}, .bounds = {}});
+        cases.push_back({.name = line.substr(1, line.size() - 2),
+                         .file = path.filename(),
+                         .bytes = {},
+                         .expect = {},
+                         .facts = {},
+                         .bounds = {}});
       else
         add_line(cases.back(), line);
     }
@@ -133,7 +149,9 @@ class guarded_bytes {
 void check(const conformance_case& one, const std::string& outcome) {
   EXPECT_EQ(outcome.substr(0, outcome.find_first_of(" \n")), one.expect) << outcome;
   for (const std::string& fact : one.facts)
-    EXPECT_NE(("\n" + outcome).find("\n" + fact + "\n"), std::string::npos) << "no " << fact << " in\n" << outcome;
+    EXPECT_NE(("\n" + outcome).find("\n" + fact + "\n"), std::string::npos)
+        << "no " << fact << " in\n"
+        << outcome;
 }
 
 TEST(conformance, cases_are_there_and_well_formed) {
@@ -187,7 +205,8 @@ TEST(conformance, byte_by_byte) {
     SCOPED_TRACE(one.file + ": " + one.name);
     std::vector<std::size_t> cuts(one.bytes.size());
     std::iota(cuts.begin(), cuts.end(), 0uz);
-    EXPECT_EQ(describe_message(one.bytes, cuts, one.bounds), describe_message(one.bytes, {}, one.bounds));
+    EXPECT_EQ(describe_message(one.bytes, cuts, one.bounds),
+              describe_message(one.bytes, {}, one.bounds));
   }
 }
 

@@ -43,7 +43,10 @@ void write_refusal(net::tcp_stream& stream, connection_host& host, status code,
 /// The request under way. Drawn from the pool when bytes come and given back when they are used up,
 /// so that an idle connection does without its two kilobytes.
 struct connection::active {
-  static void* operator new(std::size_t size_bytes) { return frame_pool::allocate(size_bytes); }
+  static void* operator new(std::size_t size_bytes) {
+    static_assert(sizeof(active) <= 2048, "what is larger is not pooled");
+    return frame_pool::allocate(size_bytes);
+  }
   static void operator delete(void* memory, std::size_t size_bytes) noexcept {
     frame_pool::deallocate(memory, size_bytes);
   }
@@ -57,6 +60,7 @@ struct connection::active {
   std::string_view path;
   std::optional<request> asked;
   std::optional<exchange> reply;
+  wait waits_for = wait::body;
 };
 
 connection::connection(connection_host& host, event_loop& loop, net::tcp_stream stream,
@@ -82,23 +86,72 @@ task<void> connection::run(std::unique_ptr<connection> self) {
   connection& c = *self;
   while (c.keep_) {
     c.set_read_deadline();
-    auto bytes = co_await c.stream_.read();
-    if (!bytes) break;
-    c.input_.append(std::move(*bytes));
-    auto work = std::make_unique_for_overwrite<active>();
-    while (c.next_request(*work)) {
-      if (!c.body_has_come(*work) && !co_await c.receive_body(*work)) break;
-      c.call_handler(*work);
-      if (work->reply->work) co_await c.finish_handler(*work);
-      c.complete(*work);
-      if (c.stream_.queued_bytes() > net::tcp_stream::high_watermark) co_await c.make_room();
-    }
-    work.reset();
-    if (!c.stream_.pump()) co_await c.make_room();
+    if (!c.take(co_await c.stream_.read())) break;
+    if (!c.answer()) co_await c.answer_waiting();
   }
-  if (c.timed_out_ && c.head_is_late_)
-    c.refuse(status::request_timeout, "the request's head took too long");
-  if (c.refused_ || (!c.keep_ && !c.input_.empty())) co_await c.linger();
+}
+
+bool connection::take(result<buffer_ref>&& bytes) {
+  if (bytes) {
+    input_.append(std::move(*bytes));
+    return true;
+  }
+  if (timed_out_ && head_is_late_)
+    refuse(status::request_timeout, "the request's head took too long");
+  return refused_;
+}
+
+bool connection::answer() {
+  auto work = std::make_unique_for_overwrite<active>();
+  if (answer(*work)) {
+    if (!must_linger()) return true;
+    work->waits_for = wait::client;
+  }
+  waiting_ = std::move(work);
+  return false;
+}
+
+bool connection::answer(active& work) {
+  while (next_request(work)) {
+    if (!body_has_come(work)) {
+      work.waits_for = wait::body;
+      return false;
+    }
+    if (!reply(work)) return false;
+  }
+  work.waits_for = wait::room;
+  return stream_.pump();
+}
+
+bool connection::reply(active& work) {
+  call_handler(work);
+  if (!work.reply->work) return complete(work);
+  work.waits_for = wait::handler;
+  return false;
+}
+
+task<void> connection::answer_waiting() {
+  auto work = std::move(waiting_);
+  for (bool done = false; !done;) {
+    switch (work->waits_for) {
+      case wait::body:
+        done = !co_await receive_body(*work) || (reply(*work) && answer(*work));
+        break;
+      case wait::handler:
+        set(loop_.now() + host_.limits.handler_timeout);
+        try {
+          co_await std::move(*work->reply->work);
+        } catch (...) {
+          report_exception(*work);
+        }
+        done = complete(*work) && answer(*work);
+        break;
+      case wait::room: done = !co_await make_room() || answer(*work); break;
+      case wait::client: done = true; break;
+    }
+  }
+  work.reset();
+  if (must_linger()) co_await linger();
 }
 
 void connection::turn_away(connection_host& host, net::tcp_stream& stream) {
@@ -106,11 +159,12 @@ void connection::turn_away(connection_host& host, net::tcp_stream& stream) {
                 "this server has as many connections as it takes");
 }
 
-task<void> connection::make_room() {
+task<bool> connection::make_room() {
   stalled_at_ = stream_.queued_bytes();
   set(loop_.now() + host_.limits.write_stall_timeout);
   if (!co_await stream_.drain()) keep_ = false;
   stalled_at_ = 0;
+  co_return keep_;
 }
 
 void connection::set_read_deadline() noexcept {
@@ -125,6 +179,7 @@ void connection::set_read_deadline() noexcept {
 
 void connection::on_timeout(lazy_timer& self) noexcept {
   auto& c = static_cast<connection&>(self);
+  // A slow client is looked at once a write_stall_timeout: it is cut off if it took nothing since.
   if (const std::size_t left = c.stream_.queued_bytes(); left < c.stalled_at_) {
     c.stalled_at_ = left;
     c.set(c.loop_.now() + c.host_.limits.write_stall_timeout);
@@ -236,15 +291,6 @@ bool connection::keeps_alive(const parsed_head& head) const noexcept {
   return head.keep_alive() && !last;
 }
 
-task<void> connection::finish_handler(active& work) {
-  set(loop_.now() + host_.limits.handler_timeout);
-  try {
-    co_await std::move(*work.reply->work);
-  } catch (...) {
-    report_exception(work);
-  }
-}
-
 void connection::report_exception(active& work) noexcept {
   std::string what = "an exception of unknown type";
   try {
@@ -258,7 +304,7 @@ void connection::report_exception(active& work) noexcept {
   if (!work.reply->replied()) work.reply->reply_problem(status::internal_server_error, {});
 }
 
-void connection::complete(active& work) {
+bool connection::complete(active& work) {
   exchange& reply = *work.reply;
   if (!reply.replied()) {
     log::error(
@@ -272,6 +318,8 @@ void connection::complete(active& work) {
   work.reply.reset();
   work.body_bytes = 0;
   if (!work.decoded.empty()) work.decoded.clear();
+  work.waits_for = wait::room;
+  return stream_.queued_bytes() <= net::tcp_stream::high_watermark;
 }
 
 void connection::refuse(status code, std::string_view reason) {
@@ -279,6 +327,8 @@ void connection::refuse(status code, std::string_view reason) {
   refused_ = true;
   write_refusal(stream_, host_, code, reason);
 }
+
+bool connection::must_linger() const noexcept { return refused_ || (!keep_ && !input_.empty()); }
 
 /// Closing with bytes unread makes the kernel reset the connection, and the client may never see
 /// why it was refused: so what it still sends is read and dropped for a while (RFC 9112

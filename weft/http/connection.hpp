@@ -68,6 +68,22 @@ class connection final : private lazy_timer {
 
  private:
   struct active;
+  /// What a request under way must wait for.
+  enum class wait : std::uint8_t { body, handler, room, client };
+
+  /// What came of reading. False: nothing, and nothing is left to do.
+  [[nodiscard]] bool take(result<buffer_ref>&& bytes);
+  /// Answers the requests that have come, or those before one that must be waited for.
+  [[nodiscard]] bool answer();
+
+  // Without waiting. False: what `work` says must be waited for.
+  [[nodiscard]] bool answer(active& work);
+  [[nodiscard]] bool reply(active& work);
+  [[nodiscard]] bool complete(active& work);
+
+  /// Answers the rest, from what must be waited for. Not inlined, lest the compiler put its frame
+  /// into that of run(), which each idle connection has.
+  [[gnu::noinline]] task<void> answer_waiting();
 
   /// True: the next request has its head, in `work`. False: its bytes have not all come, or it was
   /// refused.
@@ -80,16 +96,15 @@ class connection final : private lazy_timer {
   /// Calls the handler, which replies, or leaves its task in the exchange.
   void call_handler(active& work) noexcept;
   [[nodiscard]] bool keeps_alive(const parsed_head& head) const noexcept;
-  task<void> finish_handler(active& work);
-  void report_exception(active& work) noexcept;
-  void complete(active& work);
-
-  /// Waits while the client is slow to take its replies; keep_ is false when it takes none.
-  task<void> make_room();
-  void set_read_deadline() noexcept;
-  void refuse(status code, std::string_view reason);
+  [[gnu::noinline]] void report_exception(active& work) noexcept;
+  /// Waits while the client is slow to take its replies. False: it takes none.
+  task<bool> make_room();
   task<void> linger();
   task<void> drop_input();
+
+  void set_read_deadline() noexcept;
+  [[nodiscard]] bool must_linger() const noexcept;
+  [[gnu::noinline]] void refuse(status code, std::string_view reason);
   static void on_timeout(lazy_timer& self) noexcept;
 
   connection_host& host_;
@@ -99,8 +114,9 @@ class connection final : private lazy_timer {
   request_parser parser_;
   stop_source stop_;
   environment env_;
-  std::size_t stalled_at_ =
-      0;  // bytes queued when the client was last seen to take some, in make_room()
+  std::unique_ptr<active> waiting_;  // from answer() to answer_waiting()
+  /// In make_room(): the bytes queued when the client was last seen to take some.
+  std::size_t stalled_at_ = 0;
   std::uint32_t answered_ = 0;
   bool keep_ = true;
   bool refused_ = false;

@@ -33,8 +33,8 @@ TEST(date_cache, keeps_its_text_within_a_second_and_renews_it_after_one) {
   const std::string first{dates.at(start)};
   EXPECT_EQ(first.size(), date_size_bytes);
   EXPECT_TRUE(first.ends_with(" GMT"));
-  // The wall clock goes on by itself, so only this can be told: the text is some second's, and the loop's time decides
-  // when it is looked up.
+  // The wall clock goes on by itself, so only this can be told: the text is some second's, and the
+  // loop's time decides when it is looked up.
   const auto before = std::chrono::system_clock::now();
   const std::string later{dates.at(start + 1s)};
   const auto after = std::chrono::system_clock::now();

@@ -4,11 +4,14 @@
 
 #include <string>
 
-#include <weft/http/server_world_test.hpp>
+#include <weft/testing/http_fixture.hpp>
 
 namespace weft::http {
 namespace {
 
+using testing::backend_name;
+using testing::backends;
+using testing::each_backend;
 using testing::http_reply;
 
 class exchange_test : public each_backend {};

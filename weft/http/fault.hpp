@@ -1,8 +1,9 @@
 // Why bytes from a peer are not HTTP, or more of it than we take.
 //
-// Contract: a fault_kind is a byte, so that parsers can keep it in their state; describe() gives the status to answer
-// with and a constant English reason that tells a client's author what to mend. After any of them the connection
-// must be closed: where the next request begins is no longer certain (RFC 9112 section 9.6 says how to close).
+// Contract: a fault_kind is a byte, so that parsers can keep it in their state; describe() gives
+// the status to answer with and a constant English reason that tells a client's author what to
+// mend. After any of them the connection must be closed: where the next request begins is no longer
+// certain (RFC 9112 section 9.6 says how to close).
 //
 //   protocol_fault why = parser.fault();
 //   reply(response::problem(why.code, why.reason));           // 400, "space before the colon of a header"
@@ -17,8 +18,9 @@ namespace weft::http {
 
 struct protocol_fault {
   status code;
-  std::string_view reason;           // static storage
-  std::uint64_t offset_bytes;        // of the offending byte from the start of the head or of the chunked body
+  std::string_view reason;  // static storage
+  std::uint64_t
+      offset_bytes;  // of the offending byte from the start of the head or of the chunked body
 };
 
 enum class fault_kind : std::uint8_t {

@@ -35,12 +35,13 @@ std::optional<std::uint64_t> parse_long_content_length(std::string_view value) n
 
 fault_kind check_transfer_encoding(std::string_view value) noexcept {
   if (equals_ignoring_case(value, "chunked")) return fault_kind::none;
-  // Only to give the right status: none of these is served. Parameters may hold quoted commas, so a coding is judged
-  // by the name before them.
+  // Only to give the right status: none of these is served. Parameters may hold quoted commas, so a
+  // coding is judged by the name before them.
   if (value.empty() || value.ends_with(',')) return fault_kind::bad_transfer_encoding;
   std::string_view last;
   for (std::string_view rest = value; !rest.empty();) {
-    if (equals_ignoring_case(last, "chunked")) return fault_kind::bad_transfer_encoding;  // chunked but not last
+    if (equals_ignoring_case(last, "chunked"))
+      return fault_kind::bad_transfer_encoding;  // chunked but not last
     last = take_element(rest);
     if (!is_token(trim(last.substr(0, last.find(';'))))) return fault_kind::bad_transfer_encoding;
   }

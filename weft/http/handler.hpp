@@ -4,8 +4,8 @@
 // http::request&` and at most one aggregate or container, which is read from the JSON body (a bad
 // body is answered with 400 and never reaches the handler). It returns what to reply, or a task of
 // it:
-//   http::response      as it is                     void             204
-//   std::string, text   200, text/plain              result<R>        R, or a problem document for the error
+//   http::response      as it is             void         204
+//   std::string, text   200, text/plain      result<R>    R, or a problem document for the error
 //   anything else       200, application/json
 // What a task was given is kept until the task has ended, and the handler itself until the server
 // has.

@@ -8,10 +8,19 @@
 #include <string>
 #include <vector>
 
-#include <weft/http/server_world_test.hpp>
+#include <weft/testing/http_fixture.hpp>
 
 namespace weft::http {
 namespace {
+
+using testing::backend_name;
+using testing::backends;
+using testing::each_backend;
+using testing::http_reply;
+
+struct ping {
+  std::int64_t sequence = 0;
+};
 
 struct user {
   std::string name;
@@ -20,8 +29,6 @@ struct user {
 
 class handler_test : public each_backend {};
 INSTANTIATE_TEST_SUITE_P(on, handler_test, backends, backend_name);
-
-using testing::http_reply;
 
 TEST_P(handler_test, reads_and_writes_json) {
   http().post("/ping", [](ping p) { return ping{.sequence = p.sequence + 1}; });

@@ -1,10 +1,11 @@
 // The header fields of one message, where they lie.
 //
-// Problem: copying names and values costs more than parsing them, and pointers into a receive buffer die when a half
-// received head moves to a bigger one. Contract: a header_list keeps offsets from the start of the head and the place
-// the head lies at now; views are made on access and are valid as long as those bytes are. It never allocates. Names
-// compare without regard to case (RFC 9110 section 5.1); values come without surrounding white space and otherwise as
-// sent; a field that was sent twice stands here twice, in order. Single thread.
+// Problem: copying names and values costs more than parsing them, and pointers into a receive
+// buffer die when a half received head moves to a bigger one. Contract: a header_list keeps offsets
+// from the start of the head and the place the head lies at now; views are made on access and are
+// valid as long as those bytes are. It never allocates. Names compare without regard to case (RFC
+// 9110 section 5.1); values come without surrounding white space and otherwise as sent; a field
+// that was sent twice stands here twice, in order. Single thread.
 //
 //   if (auto type = headers.find("content-type")) use(*type);
 //   for (auto i = headers.index_of("cookie"); i != headers.size(); i = headers.index_of("cookie", i + 1))
@@ -74,7 +75,8 @@ class header_list {
 
   const char* base_ = nullptr;
   std::size_t size_ = 0;
-  std::array<entry, capacity> entries_;  // those below size_ are set; clearing 1600 bytes a request is not free
+  std::array<entry, capacity>
+      entries_;  // those below size_ are set; clearing 1600 bytes a request is not free
 };
 
 }  // namespace weft::http

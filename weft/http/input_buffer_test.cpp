@@ -50,6 +50,18 @@ TEST_F(input_buffer_test, gathers_what_spans_receives) {
   EXPECT_TRUE(input_.empty());
 }
 
+TEST_F(input_buffer_test, drops_what_lies_behind) {
+  input_.append(received("head and body"));
+  input_.truncate(4);
+  EXPECT_EQ(input_.text(), "head") << "in the slot";
+  input_.append(received(", gathered"));
+  input_.consume(2);
+  input_.truncate(3);
+  EXPECT_EQ(input_.text(), "ad,") << "in memory of its own";
+  input_.append(received(" more"));
+  EXPECT_EQ(input_.text(), "ad, more");
+}
+
 TEST_F(input_buffer_test, stays_whole_however_it_is_fed_and_used) {
   std::string expected;
   for (int i = 0; i < 1'000; ++i) {

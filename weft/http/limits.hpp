@@ -1,8 +1,9 @@
 // Every bound the HTTP server keeps, in one place.
 //
-// Contract: nothing a peer sends makes the server hold more bytes, more connections or wait longer than this says. What
-// happens beyond each limit stands beside it; after any of these replies the connection is closed. A plain struct:
-// copied into the server, read by all its connections, never changed while they run.
+// Contract: nothing a peer sends makes the server hold more bytes, more connections or wait longer
+// than this says. What happens beyond each limit stands beside it; after any of these replies the
+// connection is closed. A plain struct: copied into the server, read by all its connections, never
+// changed while they run.
 //
 //   weft::http::limits bounds{.body_bytes = 64 << 10, .handler_timeout = std::chrono::seconds{5}};
 #pragma once
@@ -15,13 +16,16 @@
 namespace weft::http {
 
 struct limits {
-  // Method, target and version with the spaces and the line's end. Beyond: 414 (501 when the method alone is longer).
+  // Method, target and version with the spaces and the line's end. Beyond: 414 (501 when the method
+  // alone is longer).
   std::size_t request_line_bytes = 8 * 1024;
-  // Everything up to and including the empty line; also what a connection must be able to hold at a time. Beyond: 431.
+  // Everything up to and including the empty line; also what a connection must be able to hold at a
+  // time. Beyond: 431.
   std::size_t head_bytes = 16 * 1024;
   // Header fields, at most header_list::capacity (100). Beyond: 431.
   std::size_t headers = 100;
-  // The content after chunked decoding. Beyond: 413, before a byte of it is kept where the length was announced.
+  // The content after chunked decoding. Beyond: 413, before a byte of it is kept where the length
+  // was announced.
   std::uint64_t body_bytes = 1024 * 1024;
   // The extensions of one chunk, from after its size to its line's end. Beyond: 400.
   std::size_t chunk_extension_bytes = 256;
@@ -33,13 +37,15 @@ struct limits {
   // Per shard. Beyond: 503 to the newcomer.
   std::uint32_t connections = 10'000;
 
-  // From the first byte of a request to the end of its head, however the bytes trickle in. Beyond: 408.
+  // From the first byte of a request to the end of its head, however the bytes trickle in. Beyond:
+  // 408.
   duration header_timeout = std::chrono::seconds{10};
   // Between two pieces of a body. Beyond: 408.
   duration body_idle_timeout = std::chrono::seconds{5};
   // From the end of a reply to the first byte of the next request. Beyond: closed without a word.
   duration keep_alive_timeout = std::chrono::seconds{60};
-  // How long the peer may take nothing of what it asked for. Beyond: reset.
+  // How long the peer may take nothing of what it asked for; looked at once in that time. Beyond:
+  // closed.
   duration write_stall_timeout = std::chrono::seconds{30};
   // From the end of the head to the handler's reply. Beyond: 503, and the handler is asked to stop.
   duration handler_timeout = std::chrono::seconds{30};

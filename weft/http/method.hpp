@@ -1,7 +1,8 @@
 // Request methods.
 //
-// Contract: the methods of RFC 9110 section 9.3 and PATCH (RFC 5789), as a small number that indexes tables. Names
-// are case-sensitive (RFC 9110 section 9.1): "get" is not a method we know. A method_set is a bit per method.
+// Contract: the methods of RFC 9110 section 9.3 and PATCH (RFC 5789), as a small number that
+// indexes tables. Names are case-sensitive (RFC 9110 section 9.1): "get" is not a method we know. A
+// method_set is a bit per method.
 //
 //   weft::http::method_set allowed;
 //   allowed.insert(method::get);
@@ -24,7 +25,8 @@ inline constexpr std::size_t method_count = 9;
 // "GET", "HEAD", ...
 [[nodiscard]] std::string_view to_string(method which) noexcept;
 
-// None where `name` is not exactly one of the names above; whether it is a token is the parser's business.
+// None where `name` is not exactly one of the names above; whether it is a token is the parser's
+// business.
 [[nodiscard]] std::optional<method> parse_method(std::string_view name) noexcept;
 
 class method_set {

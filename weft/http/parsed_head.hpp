@@ -1,11 +1,12 @@
 // What the parser found in one request head.
 //
-// Problem: the fields of a head take 1.6 KiB, which an idle connection cannot afford, and a handler that waits needs
-// them until it has answered. Contract: a parsed_head is filled by request_parser::parse when that says `complete`, and
-// owns nothing: its views lie in the bytes given to that call and live as long as they. One belongs to each request
-// that is being answered (draw it from a pool); until a head is complete, connections may share one, since the parser
-// keeps what it must remember in itself. When the bytes have moved as a whole, rebase() makes all views follow.
-// Single thread.
+// Problem: the fields of a head take 1.6 KiB, which an idle connection cannot afford, and a handler
+// that waits needs them until it has answered. Contract: a parsed_head is filled by
+// request_parser::parse when that says `complete`, and owns nothing: its views lie in the bytes
+// given to that call and live as long as they. One belongs to each request that is being answered
+// (draw it from a pool); until a head is complete, connections may share one, since the parser
+// keeps what it must remember in itself. When the bytes have moved as a whole, rebase() makes all
+// views follow. Single thread.
 //
 //   if (parser.parse(received, head, bounds) == parse_status::complete)
 //     route(head.method(), head.path());
@@ -40,7 +41,8 @@ enum head_flag : std::uint16_t {
   resumed = 1024,  // fields were read in an earlier call, into a parsed_head that is not this one
 };
 
-// The parser's memory of a head: positions from the head's start, and bits. Handing it over is one small copy.
+// The parser's memory of a head: positions from the head's start, and bits. Handing it over is one
+// small copy.
 struct head_facts {
   std::uint64_t content_length = 0;
   std::uint32_t size = 0;
@@ -71,16 +73,19 @@ class parsed_head {
     return view(facts_.target_begin, facts_.target_end);
   }
   [[nodiscard]] target_form form() const noexcept { return facts_.form; }
-  // Without the query, percent-encoded as sent; begins with "/". "*" and authorities have no path: it is empty then.
+  // Without the query, percent-encoded as sent; begins with "/". "*" and authorities have no path:
+  // it is empty then.
   [[nodiscard]] std::string_view path() const noexcept {
     const std::string_view sent = view(facts_.path_begin, path_end());
     return sent.empty() && facts_.form == target_form::absolute ? std::string_view{"/"} : sent;
   }
   // After the "?", percent-encoded as sent; empty where there is none.
   [[nodiscard]] std::string_view query() const noexcept {
-    return facts_.query_begin == 0 ? std::string_view{} : view(facts_.query_begin + 1, facts_.target_end);
+    return facts_.query_begin == 0 ? std::string_view{}
+                                   : view(facts_.query_begin + 1, facts_.target_end);
   }
-  // Whether path() holds a percent-encoding or a dot segment, so that normalize_path() must see it before a router.
+  // Whether path() holds a percent-encoding or a dot segment, so that normalize_path() must see it
+  // before a router.
   [[nodiscard]] bool path_needs_normalizing() const noexcept {
     return facts_.has(detail::path_needs_normalizing);
   }
@@ -91,7 +96,8 @@ class parsed_head {
 
   // Content-Length, where given. Neither this nor chunked(): there is no body.
   [[nodiscard]] std::optional<std::uint64_t> content_length() const noexcept {
-    return facts_.has(detail::has_content_length) ? std::optional{facts_.content_length} : std::nullopt;
+    return facts_.has(detail::has_content_length) ? std::optional{facts_.content_length}
+                                                  : std::nullopt;
   }
   [[nodiscard]] bool chunked() const noexcept { return facts_.has(detail::has_transfer_encoding); }
   [[nodiscard]] bool has_body() const noexcept { return chunked() || facts_.content_length != 0; }
@@ -100,7 +106,8 @@ class parsed_head {
     return !facts_.has(detail::says_close) &&
            (facts_.minor_version != 0 || facts_.has(detail::says_keep_alive));
   }
-  // Whether it waits for "100 Continue" before it sends the body. Never in HTTP/1.0, never without a body.
+  // Whether it waits for "100 Continue" before it sends the body. Never in HTTP/1.0, never without
+  // a body.
   [[nodiscard]] bool expect_continue() const noexcept {
     return facts_.has(detail::expects_continue) && has_body();
   }

@@ -4,8 +4,8 @@
 // document's type is "about:blank", which RFC 9457 section 4.2.1 lets us leave out. `offset` and
 // `path` say where in the request's body the fault is, when it is there.
 //
-//   write_problem({.status = status::bad_request, .detail = "expected a number", .offset = 13, .path = "/sequence"}, out);
-//   // {"title":"Bad Request","status":400,"detail":"expected a number","offset":13,"path":"/sequence"}
+//   write_problem({.status = status::bad_request, .detail = "no number", .offset = 13}, out);
+//   // {"title":"Bad Request","status":400,"detail":"no number","offset":13}
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 // wherever the status allows it (RFC 9110 section 8.6), Connection only where it says something
 // new: `close`, or `keep-alive` to an HTTP/1.0 client. Allocates nothing.
 //
-//   reply_head head{.code = status::ok, .date = now, .content_type = "text/plain", .content_length = 6};
+//   reply_head head{.code = status::ok, .content_type = "text/plain", .content_length = 6};
 //   head.write(stream.prepare(head.size_bytes()).data());
 #pragma once
 

@@ -1,5 +1,5 @@
-// What the two halves of the request parser share: the steps of every request (request_parser.cpp) and the rare ones
-// (request_parser_rare.cpp). Private to them.
+// What the two halves of the request parser share: the steps of every request (request_parser.cpp)
+// and the rare ones (request_parser_rare.cpp). Private to them.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,9 @@ namespace detail {
 inline bool is_space(char c) noexcept { return c == ' ' || c == '\t'; }
 
 // Positions are kept in 32 bits: limits::head_bytes stays below 4 GiB.
-inline std::uint32_t narrow(std::size_t position) noexcept { return static_cast<std::uint32_t>(position); }
+inline std::uint32_t narrow(std::size_t position) noexcept {
+  return static_cast<std::uint32_t>(position);
+}
 
 // The same, for a byte that is known to be one of field content or a line end.
 inline bool is_below_graphic(char c) noexcept { return static_cast<unsigned char>(c) <= ' '; }
@@ -31,8 +33,9 @@ Word load(const char* at) noexcept {
   return word;
 }
 
-// Names without regard to case: setting bit 5 makes letters small, and no other byte becomes one of those. A "-" is
-// compared as it is, since bit 5 would make it of a CR as well. At least so many bytes must be there.
+// Names without regard to case: setting bit 5 makes letters small, and no other byte becomes one of
+// those. A "-" is compared as it is, since bit 5 would make it of a CR as well. At least so many
+// bytes must be there.
 inline bool is_host(const char* name) noexcept {
   return (load<std::uint32_t>(name) | 0x20202020u) == load<std::uint32_t>("host");
 }
@@ -55,9 +58,9 @@ inline bool is_content_length(const char* name) noexcept {
 
 }  // namespace detail
 
-// The reading position of one call, in bytes from the start of the input. `end` is where the input ends or, earlier,
-// the limit that holds at the moment: what lies behind a limit is never looked at, so the answer cannot depend on how
-// much has arrived.
+// The reading position of one call, in bytes from the start of the input. `end` is where the input
+// ends or, earlier, the limit that holds at the moment: what lies behind a limit is never looked
+// at, so the answer cannot depend on how much has arrived.
 struct request_parser::cursor {
   const char* text;
   std::size_t size;
@@ -77,7 +80,8 @@ struct request_parser::cursor {
   [[nodiscard]] char byte(std::size_t ahead) const noexcept { return text[at + ahead]; }
   [[nodiscard]] bool has(std::size_t bytes) const noexcept { return at + bytes <= end; }
   [[nodiscard]] bool is_line_end(std::size_t where) const noexcept {
-    return where + 2 <= end && detail::load<std::uint16_t>(text + where) == detail::load<std::uint16_t>("\r\n");
+    return where + 2 <= end &&
+           detail::load<std::uint16_t>(text + where) == detail::load<std::uint16_t>("\r\n");
   }
   [[nodiscard]] std::string_view view(std::size_t from, std::size_t to) const noexcept {
     return {text + from, text + to};

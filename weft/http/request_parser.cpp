@@ -7,31 +7,35 @@
 #include <weft/http/scan.hpp>
 #include <weft/http/target.hpp>
 
-// The steps that every request takes are small functions for the reader, and one function for the processor: inlined,
-// the cursor lives in registers, which halves the instructions per request. Rare steps get a copy of the cursor, so that
-// its address never escapes.
+// The steps that every request takes are small functions for the reader, and one function for the
+// processor: inlined, the cursor lives in registers, which halves the instructions per request.
+// Rare steps get a copy of the cursor, so that its address never escapes.
 #define WEFT_HOT [[gnu::always_inline]] inline
 
 namespace weft::http {
 
 using namespace detail;
 
-parse_status request_parser::parse(std::string_view input, parsed_head& head, const limits& bounds) noexcept {
+parse_status request_parser::parse(std::string_view input, parsed_head& head,
+                                   const limits& bounds) noexcept {
   WEFT_DEBUG_ASSERT(step_ != step::finished, "reset() the parser before the next request");
   WEFT_DEBUG_ASSERT(bounds.head_bytes < UINT32_MAX, "a head must be shorter than 4 GiB");
-  WEFT_DEBUG_ASSERT(input.size() >= position_, "give all bytes received of this request, not only the new ones");
+  WEFT_DEBUG_ASSERT(input.size() >= position_,
+                    "give all bytes received of this request, not only the new ones");
   cursor in{.text = input.data(), .size = input.size(), .at = position_};
   head.headers_.base_ = input.data();
   if (step_ < step::line_start && !read_request_line(in, bounds)) return outcome();
   if (!read_headers(in, head.headers_, bounds) || !finish(in, head)) return outcome();
   if (!facts_.has(resumed)) [[likely]]
     return parse_status::complete;
-  // The head came in pieces: it is known to be whole and well-formed, but `head` has seen only its last fields.
+  // The head came in pieces: it is known to be whole and well-formed, but `head` has seen only its
+  // last fields.
   reset();
   return parse(input, head, bounds);
 }
 
-// --- All steps begin where `in.at` stands and return false when they have failed or want more input.
+// --- All steps begin where `in.at` stands and return false when they have failed or want more
+// input.
 // --- The request line (RFC 9112 section 3).
 
 WEFT_HOT bool request_parser::read_request_line(cursor& in, const limits& bounds) noexcept {
@@ -83,8 +87,10 @@ WEFT_HOT bool request_parser::read_method(cursor& in) noexcept {
   if (in.byte() != ' ' || in.at == begin) return fail(in.at, fault_kind::bad_method);
   // Refused only at the end of the line: whether this is HTTP at all comes first.
   facts_.set(odd_line);
-  if (const auto known = parse_method(in.view(begin, in.at))) facts_.method = *known;
-  else facts_.set(unknown_method);
+  if (const auto known = parse_method(in.view(begin, in.at)))
+    facts_.method = *known;
+  else
+    facts_.set(unknown_method);
   ++in.at;
   return true;
 }
@@ -99,7 +105,8 @@ WEFT_HOT bool request_parser::read_path(cursor& in) noexcept {
   for (;;) {
     in.at = scan::skip<scan::set::path>(in.text, in.at, in.end);
     if (in.at == in.end) return stop(in, step::path);
-    if (in.byte() == ' ') [[likely]] break;
+    if (in.byte() == ' ') [[likely]]
+      break;
     if (in.byte() == '?') {
       facts_.query_begin = narrow(in.at);
       ++in.at;
@@ -112,8 +119,10 @@ WEFT_HOT bool request_parser::read_path(cursor& in) noexcept {
     }
     if (in.byte() != '%') return fail(in.at, fault_kind::bad_target);
     if (!in.has(3)) return stop(in, step::path);
-    if (!has_valid_escapes(in.view(in.at, in.at + 3))) return fail(in.at, fault_kind::bad_target_escape);
-    if (is_forbidden_escape(in.text + in.at)) return fail(in.at, fault_kind::forbidden_target_escape);
+    if (!has_valid_escapes(in.view(in.at, in.at + 3)))
+      return fail(in.at, fault_kind::bad_target_escape);
+    if (is_forbidden_escape(in.text + in.at))
+      return fail(in.at, fault_kind::forbidden_target_escape);
     facts_.set(path_needs_normalizing);
     in.at += 3;
   }
@@ -129,7 +138,8 @@ WEFT_HOT bool request_parser::read_query(cursor& in) noexcept {
     if (in.byte() == ' ') break;
     if (in.byte() != '%') return fail(in.at, fault_kind::bad_target);
     if (!in.has(3)) return stop(in, step::query);
-    if (!has_valid_escapes(in.view(in.at, in.at + 3))) return fail(in.at, fault_kind::bad_target_escape);
+    if (!has_valid_escapes(in.view(in.at, in.at + 3)))
+      return fail(in.at, fault_kind::bad_target_escape);
     in.at += 3;
   }
   facts_.target_end = narrow(in.at);
@@ -161,7 +171,8 @@ WEFT_HOT bool request_parser::read_version(cursor& in) noexcept {
 
 // --- Header fields (RFC 9112 section 5, RFC 9110 section 5).
 
-WEFT_HOT bool request_parser::read_headers(cursor& in, header_list& headers, const limits& bounds) noexcept {
+WEFT_HOT bool request_parser::read_headers(cursor& in, header_list& headers,
+                                           const limits& bounds) noexcept {
   in.set_limit(bounds.head_bytes);
   if (step_ > step::line_start) {
     in.at = resume_line(in, headers, bounds);
@@ -176,9 +187,10 @@ WEFT_HOT bool request_parser::read_headers(cursor& in, header_list& headers, con
   }
 }
 
-// The rest of a line of which an earlier call has seen the beginning: where the next one begins, or 0.
-[[gnu::cold, gnu::noinline]] std::size_t request_parser::resume_line(cursor in, header_list& headers,
-                                                  const limits& bounds) noexcept {
+// The rest of a line of which an earlier call has seen the beginning: where the next one begins, or
+// 0.
+[[gnu::cold, gnu::noinline]] std::size_t request_parser::resume_line(
+    cursor in, header_list& headers, const limits& bounds) noexcept {
   in.name = name_begin_;
   in.name_end = name_end_;
   in.value = value_begin_;
@@ -214,7 +226,8 @@ WEFT_HOT bool request_parser::read_before_value(cursor& in) noexcept {
   return true;
 }
 
-WEFT_HOT bool request_parser::read_value(cursor& in, header_list& headers, const limits& bounds) noexcept {
+WEFT_HOT bool request_parser::read_value(cursor& in, header_list& headers,
+                                         const limits& bounds) noexcept {
   in.at = scan::skip<scan::set::field>(in.text, in.at, in.end);
   if (!in.is_line_end(in.at)) return fail_value(in);
   if (!has_room(bounds)) return fail(in.name, fault_kind::too_many_headers);
@@ -226,8 +239,9 @@ WEFT_HOT bool request_parser::read_value(cursor& in, header_list& headers, const
   return note(in, in.view(in.value, value_end));
 }
 
-// The two fields that nearly every request has, in their usual form: a line read and judged in one go. With anything
-// unusual about it, or not all of it here, nothing has happened and it goes the general way.
+// The two fields that nearly every request has, in their usual form: a line read and judged in one
+// go. With anything unusual about it, or not all of it here, nothing has happened and it goes the
+// general way.
 WEFT_HOT bool request_parser::read_usual_line(cursor& in, header_list& headers,
                                               const limits& bounds) noexcept {
   if (!in.has(16) || !has_room(bounds)) return false;
@@ -236,7 +250,8 @@ WEFT_HOT bool request_parser::read_usual_line(cursor& in, header_list& headers,
     const std::size_t value = in.at + 6;
     const std::size_t end = usual_host_end(in, value);
     if (end == 0 || facts_.has(has_host)) return false;
-    headers.entries_[facts_.header_count++] = {narrow(in.at), narrow(in.at + 4), narrow(value), narrow(end)};
+    headers.entries_[facts_.header_count++] = {narrow(in.at), narrow(in.at + 4), narrow(value),
+                                               narrow(end)};
     facts_.set(has_host);
     in.at = end + 2;
     return true;
@@ -246,7 +261,8 @@ WEFT_HOT bool request_parser::read_usual_line(cursor& in, header_list& headers,
     std::uint64_t length = 0;
     const std::size_t end = usual_length_end(in, value, length);
     if (end == 0 || facts_.has(has_content_length)) return false;
-    headers.entries_[facts_.header_count++] = {narrow(in.at), narrow(in.at + 14), narrow(value), narrow(end)};
+    headers.entries_[facts_.header_count++] = {narrow(in.at), narrow(in.at + 14), narrow(value),
+                                               narrow(end)};
     facts_.set(has_content_length);
     facts_.content_length = length;
     in.at = end + 2;
@@ -293,7 +309,8 @@ WEFT_HOT bool request_parser::note(const cursor& in, std::string_view value) noe
 
 WEFT_HOT bool request_parser::finish(const cursor& in, parsed_head& head) noexcept {
   const std::uint32_t size = narrow(in.at);
-  if (!facts_.has(has_host) && facts_.minor_version != 0) return fail(size, fault_kind::missing_host);
+  if (!facts_.has(has_host) && facts_.minor_version != 0)
+    return fail(size, fault_kind::missing_host);
   if (facts_.has(has_transfer_encoding)) {
     if (facts_.minor_version == 0) return fail(size, fault_kind::chunked_in_http_1_0);
     if (facts_.has(has_content_length)) return fail(size, fault_kind::length_and_chunked);
@@ -301,8 +318,8 @@ WEFT_HOT bool request_parser::finish(const cursor& in, parsed_head& head) noexce
   facts_.size = size;
   head.facts_ = facts_;
   head.headers_.size_ = facts_.header_count;
-  // Who names the host in the target must repeat it in Host (RFC 9112 section 3.2); where the two differ, somebody
-  // before us may have routed by the other one.
+  // Who names the host in the target must repeat it in Host (RFC 9112 section 3.2); where the two
+  // differ, somebody before us may have routed by the other one.
   if (facts_.form != target_form::origin && !facts_.has(resumed)) {
     const auto host = head.headers_.find("host");
     const std::string_view authority = split_target(facts_.method, head.target()).authority;

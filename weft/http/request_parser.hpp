@@ -1,14 +1,15 @@
 // Reads one HTTP/1.1 request head, strictly (RFC 9112 sections 2 to 7).
 //
-// Problem: a head arrives in pieces, each request pays for its parsing, and every leniency is a way to smuggle a
-// request past whoever stands in front. Contract: parse() is given all bytes received of this request so far, in one
-// piece. Between calls the bytes must not change, but may move and grow. It remembers where it stopped, so that the
-// total work is linear in the bytes however they trickle in, and its answer depends only on the bytes, never on how
-// they were cut. Until it says `complete` it knows all it must know itself; `head` may then be another one the next
-// time. It never allocates. At most one empty line before the request line is skipped (RFC 9112 section 2.2).
-// Where the RFC leaves a choice we take the strict one: lines end in CR LF only, no obs-fold, at most one
-// Content-Length, no empty elements in Transfer-Encoding. Content codings, body limits and Upgrade are for the caller.
-// Single thread; 64 bytes.
+// Problem: a head arrives in pieces, each request pays for its parsing, and every leniency is a way
+// to smuggle a request past whoever stands in front. Contract: parse() is given all bytes received
+// of this request so far, in one piece. Between calls the bytes must not change, but may move and
+// grow. It remembers where it stopped, so that the total work is linear in the bytes however they
+// trickle in, and its answer depends only on the bytes, never on how they were cut. Until it says
+// `complete` it knows all it must know itself; `head` may then be another one the next time. It
+// never allocates. At most one empty line before the request line is skipped (RFC 9112
+// section 2.2). Where the RFC leaves a choice we take the strict one: lines end in CR LF only, no
+// obs-fold, at most one Content-Length, no empty elements in Transfer-Encoding. Content codings,
+// body limits and Upgrade are for the caller. Single thread; 64 bytes.
 //
 //   request_parser parser;
 //   switch (parser.parse(received, head, bounds)) {
@@ -33,14 +34,16 @@ enum class parse_status : std::uint8_t { incomplete, complete, failed };
 
 class request_parser {
  public:
-  // `input` may reach beyond the head (a body, pipelined requests); `bounds` must be the same for all calls. After
-  // `complete` or `failed` the next call must be reset(). Work: O(new bytes).
-  [[nodiscard]] parse_status parse(std::string_view input, parsed_head& head, const limits& bounds) noexcept;
+  // `input` may reach beyond the head (a body, pipelined requests); `bounds` must be the same for
+  // all calls. After `complete` or `failed` the next call must be reset(). Work: O(new bytes).
+  [[nodiscard]] parse_status parse(std::string_view input, parsed_head& head,
+                                   const limits& bounds) noexcept;
 
   // After parse() said `failed`.
   [[nodiscard]] protocol_fault fault() const noexcept { return describe(fault_, position_); }
 
-  // Whether any byte of a request was seen since the last reset: tells an idle connection from a slow head.
+  // Whether any byte of a request was seen since the last reset: tells an idle connection from a
+  // slow head.
   [[nodiscard]] bool started() const noexcept { return position_ != 0; }
 
   // Ready for the next request, whose bytes begin at offset 0 again.
@@ -49,8 +52,18 @@ class request_parser {
  private:
   // The step that needs more input, in the order of the bytes.
   enum class step : std::uint8_t {
-    before_line, method, target, path, query, other_target, version,
-    line_start, name, before_value, value, finished
+    before_line,
+    method,
+    target,
+    path,
+    query,
+    other_target,
+    version,
+    line_start,
+    name,
+    before_value,
+    value,
+    finished
   };
   struct cursor;
 
@@ -72,7 +85,8 @@ class request_parser {
   bool read_value(cursor& in, header_list& headers, const limits& bounds) noexcept;
   bool read_usual_line(cursor& in, header_list& headers, const limits& bounds) noexcept;
   static std::size_t usual_host_end(const cursor& in, std::size_t at) noexcept;
-  static std::size_t usual_length_end(const cursor& in, std::size_t at, std::uint64_t& length) noexcept;
+  static std::size_t usual_length_end(const cursor& in, std::size_t at,
+                                      std::uint64_t& length) noexcept;
   bool note(const cursor& in, std::string_view value) noexcept;
   bool note_known(cursor in, std::string_view name, std::string_view value) noexcept;
   bool note_host(cursor in, std::string_view value) noexcept;

@@ -1,5 +1,6 @@
-// Whatever arrives, and however it is cut: no crash, no byte read that is not there, and always the same outcome.
-// The first bytes of the input choose the limits and the cuts, the rest is what the client sends.
+// Whatever arrives, and however it is cut: no crash, no byte read that is not there, and always the
+// same outcome. The first bytes of the input choose the limits and the cuts, the rest is what the
+// client sends.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

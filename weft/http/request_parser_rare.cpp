@@ -1,5 +1,5 @@
-// The steps of the request parser that few requests take, and all that refuse one. They get a copy of the cursor: see
-// request_parser.cpp.
+// The steps of the request parser that few requests take, and all that refuse one. They get a copy
+// of the cursor: see request_parser.cpp.
 #include <algorithm>
 
 #include <weft/http/framing_fields.hpp>
@@ -67,12 +67,16 @@ bool request_parser::fail_name(cursor in) noexcept {
   const char c = in.byte();
   const bool is_empty = in.at == in.name;
   fault_kind kind = fault_kind::bad_name;
-  if (is_space(c) && !is_empty) kind = fault_kind::space_before_colon;
+  if (is_space(c) && !is_empty)
+    kind = fault_kind::space_before_colon;
   else if (is_space(c))
     kind = facts_.header_count == 0 ? fault_kind::space_before_name : fault_kind::folded_value;
-  else if (c == ':') kind = fault_kind::empty_name;
-  else if (c == '\n' && is_empty) kind = fault_kind::bare_lf;
-  else if (c == '\r' || c == '\n') kind = fault_kind::missing_colon;
+  else if (c == ':')
+    kind = fault_kind::empty_name;
+  else if (c == '\n' && is_empty)
+    kind = fault_kind::bare_lf;
+  else if (c == '\r' || c == '\n')
+    kind = fault_kind::missing_colon;
   return fail(in.at, kind);
 }
 
@@ -91,7 +95,8 @@ bool request_parser::note_known(cursor in, std::string_view name, std::string_vi
     case 6: return !equals_ignoring_case(name, "expect") || note_expect(in, value);
     case 10: return !is_connection(name.data()) || note_connection(in, value);
     case 14: return !is_content_length(name.data()) || note_content_length(in, value);
-    default: return !equals_ignoring_case(name, "transfer-encoding") || note_transfer_encoding(in, value);
+    default:
+      return !equals_ignoring_case(name, "transfer-encoding") || note_transfer_encoding(in, value);
   }
 }
 
@@ -127,7 +132,8 @@ bool request_parser::note_connection(cursor in, std::string_view value) noexcept
   return true;
 }
 
-// An HTTP/1.0 client cannot know what 100 means, so what it says here is passed over (RFC 9110 section 10.1.1).
+// An HTTP/1.0 client cannot know what 100 means, so what it says here is passed over (RFC 9110
+// section 10.1.1).
 bool request_parser::note_expect(cursor in, std::string_view value) noexcept {
   if (facts_.minor_version == 0) return true;
   facts_.set(expects_continue);

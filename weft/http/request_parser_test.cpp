@@ -85,7 +85,8 @@ TEST_F(request_parser_contract, an_incomplete_request_has_started) {
 }
 
 TEST_F(request_parser_contract, a_fault_names_status_reason_and_place) {
-  ASSERT_EQ(parser.parse("GET / HTTP/1.1\r\nHost: a\r\nBad : x\r\n\r\n", *head, bounds), parse_status::failed);
+  ASSERT_EQ(parser.parse("GET / HTTP/1.1\r\nHost: a\r\nBad : x\r\n\r\n", *head, bounds),
+            parse_status::failed);
   EXPECT_EQ(parser.fault().code, status::bad_request);
   EXPECT_EQ(parser.fault().reason, "white space between a header's name and its colon");
   EXPECT_EQ(parser.fault().offset_bytes, 28u);

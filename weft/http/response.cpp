@@ -10,8 +10,8 @@ namespace weft::http {
 namespace {
 
 bool is_reserved(std::string_view name) noexcept {
-  static constexpr std::array<std::string_view, 5> reserved = {"Content-Length", "Transfer-Encoding",
-                                                               "Connection", "Date", "Content-Type"};
+  static constexpr std::array<std::string_view, 5> reserved = {
+      "Content-Length", "Transfer-Encoding", "Connection", "Date", "Content-Type"};
   for (std::string_view each : reserved)
     if (equals_ignoring_case(name, each)) return true;
   return false;

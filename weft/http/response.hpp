@@ -1,10 +1,11 @@
 // What a handler answers, when a value or a text alone does not say it.
 //
-// Problem: a reply must be cheap to make (most are a status, a type and a short body) and must not be able to break the
-// connection's framing, whatever a handler puts into it. Contract: a movable value. The fields that frame the message
-// (Content-Length, Transfer-Encoding, Connection, Date) are the server's; a name that is no token and a value with a
-// control character, such as the CR LF of a response splitting attack, are refused (RFC 9110 section 5.5). A reply
-// without extra fields and with a moved-in body allocates nothing. Thread: any, but one at a time.
+// Problem: a reply must be cheap to make (most are a status, a type and a short body) and must not
+// be able to break the connection's framing, whatever a handler puts into it. Contract: a movable
+// value. The fields that frame the message (Content-Length, Transfer-Encoding, Connection, Date)
+// are the server's; a name that is no token and a value with a control character, such as the CR LF
+// of a response splitting attack, are refused (RFC 9110 section 5.5). A reply without extra fields
+// and with a moved-in body allocates nothing. Thread: any, but one at a time.
 //
 //   return response::text("hello\n");
 //   return response::problem(status::not_found, "order 17 was never placed");
@@ -26,7 +27,8 @@ class media_type {
  public:
   consteval media_type(const char* literal) : text_{literal} {
     for (char c : text_)
-      if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) throw "a media type holds no control characters";
+      if (static_cast<unsigned char>(c) < ' ' || c == 0x7f)
+        throw "a media type holds no control characters";
   }
   [[nodiscard]] constexpr std::string_view text() const noexcept { return text_; }
 
@@ -50,11 +52,12 @@ class response {
   [[nodiscard]] static response text(std::string body, status code = status::ok) noexcept;
   // `body` is JSON already.
   [[nodiscard]] static response json_text(std::string body, status code = status::ok) noexcept;
-  // A problem document (RFC 9457) with the status's reason phrase as its title. `detail` is UTF-8; empty: left out.
+  // A problem document (RFC 9457) with the status's reason phrase as its title. `detail` is UTF-8;
+  // empty: left out.
   [[nodiscard]] static response problem(status code, std::string_view detail = {});
 
-  // Appends a header field. errc::invalid_argument: a bad name or value, or a name that the server or content type
-  // owns; nothing was added then.
+  // Appends a header field. errc::invalid_argument: a bad name or value, or a name that the server
+  // or content type owns; nothing was added then.
   [[nodiscard]] result<> add_field(std::string_view name, std::string_view value);
   // A type known only at run time. errc::invalid_argument: a bad value; the type is as before then.
   [[nodiscard]] result<> set_content_type(std::string_view type);

@@ -24,7 +24,9 @@ struct segments {
 bool is_parameter(std::string_view segment) noexcept {
   return segment.starts_with('{') && segment.ends_with('}');
 }
-bool is_rest(std::string_view segment) noexcept { return is_parameter(segment) && segment.substr(1, 1) == "*"; }
+bool is_rest(std::string_view segment) noexcept {
+  return is_parameter(segment) && segment.substr(1, 1) == "*";
+}
 
 std::string_view name_of(std::string_view parameter) noexcept {
   parameter.remove_prefix(is_rest(parameter) ? 2 : 1);
@@ -34,7 +36,8 @@ std::string_view name_of(std::string_view parameter) noexcept {
 
 bool is_name(std::string_view text) noexcept {
   return !text.empty() && std::ranges::all_of(text, [](char c) {
-    return c == '_' || c == '-' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    return c == '_' || c == '-' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+           (c >= 'A' && c <= 'Z');
   });
 }
 
@@ -79,7 +82,8 @@ std::optional<std::string_view> route_match::parameter(std::string_view name) co
 
 router::router() { new_node(); }
 
-std::expected<void, std::string> router::add(method asked, std::string_view pattern, std::uint32_t payload) {
+std::expected<void, std::string> router::add(method asked, std::string_view pattern,
+                                             std::uint32_t payload) {
   route added{std::string{pattern}, {}, payload};
   if (const std::string_view wrong = check_pattern(pattern, added.names); !wrong.empty())
     return std::unexpected(quoted(asked, pattern).append(": ").append(wrong));
@@ -145,7 +149,8 @@ route_match router::find(method asked, std::string_view path) const noexcept {
   route_match& match = wanted.match;
   if (!path.starts_with('/') || visit(wanted, 0, path)) return match;
   if (!match.allowed.empty())
-    match.outcome = asked == method::options ? route_outcome::options : route_outcome::method_not_allowed;
+    match.outcome =
+        asked == method::options ? route_outcome::options : route_outcome::method_not_allowed;
   return match;
 }
 

@@ -1,12 +1,14 @@
 // From a method and a path to the handler, by number.
 //
-// Problem: routing is asked for every request, must not allocate, and must say the same whatever the order in which
-// routes were added. Contract: a pattern is "/" and segments between slashes, each a text ("orders"), a parameter
-// ("{id}": exactly one segment, not empty) or, at the end, the rest ("{*path}": all that is left, maybe empty). At
-// every slash a text goes before a parameter, and that before the rest; where the better choice leads nowhere, or not
-// for this method, the next is tried. "/a" and "/a/" are two routes. GET answers HEAD as well, OPTIONS is answered
-// for every known path; routes of their own for HEAD and OPTIONS go before that (RFC 9110 sections 9.3.2 and 9.3.7).
-// Paths must be in normal form (normalize_path); patterns are compared byte by byte, parameters are captured still
+// Problem: routing is asked for every request, must not allocate, and must say the same whatever
+// the order in which routes were added. Contract: a pattern is "/" and segments between slashes,
+// each a text ("orders"), a parameter
+// ("{id}": exactly one segment, not empty) or, at the end, the rest ("{*path}": all that is left,
+// maybe empty). At every slash a text goes before a parameter, and that before the rest; where the
+// better choice leads nowhere, or not for this method, the next is tried. "/a" and "/a/" are two
+// routes. GET answers HEAD as well, OPTIONS is answered for every known path; routes of their own
+// for HEAD and OPTIONS go before that (RFC 9110 sections 9.3.2 and 9.3.7). Paths must be in normal
+// form (normalize_path); patterns are compared byte by byte, parameters are captured still
 // percent-encoded. add() before, find() from any number of threads afterwards.
 //
 //   router routes;
@@ -54,8 +56,8 @@ class router {
  public:
   router();
 
-  // On the failure side stands a sentence that says which two routes are one, or what is wrong with the pattern;
-  // nothing was added then. A mistake of the program: report it when it starts.
+  // On the failure side stands a sentence that says which two routes are one, or what is wrong with
+  // the pattern; nothing was added then. A mistake of the program: report it when it starts.
   [[nodiscard]] std::expected<void, std::string> add(method asked, std::string_view pattern,
                                                      std::uint32_t payload);
 
@@ -73,10 +75,10 @@ class router {
     std::uint32_t payload;
   };
   struct node {
-    std::string text;                    // of its segment, where that is a text
-    std::vector<std::uint32_t> texts;    // children, shortest first and then by their bytes
-    std::uint32_t parameter = none;      // child
-    std::uint32_t rest = none;           // child
+    std::string text;                  // of its segment, where that is a text
+    std::vector<std::uint32_t> texts;  // children, shortest first and then by their bytes
+    std::uint32_t parameter = none;    // child
+    std::uint32_t rest = none;         // child
     std::array<std::uint32_t, method_count> routes;  // for each method, or none
     method_set allowed;
 
@@ -86,7 +88,8 @@ class router {
 
   std::uint32_t new_node();
   std::uint32_t child_for(std::uint32_t parent, std::string_view segment);
-  [[nodiscard]] std::size_t text_position(const node& parent, std::string_view segment) const noexcept;
+  [[nodiscard]] std::size_t text_position(const node& parent,
+                                          std::string_view segment) const noexcept;
   bool visit(search& wanted, std::uint32_t index, std::string_view path) const noexcept;
   bool arrive(search& wanted, std::uint32_t index) const noexcept;
 

@@ -22,7 +22,8 @@ std::string allow(const route_match& match) {
 }
 
 TEST(router, finds_texts) {
-  const router routes = make({{method::get, "/"}, {method::get, "/a"}, {method::get, "/a/b"}, {method::get, "/a/"}});
+  const router routes =
+      make({{method::get, "/"}, {method::get, "/a"}, {method::get, "/a/b"}, {method::get, "/a/"}});
   EXPECT_EQ(routes.find(method::get, "/").payload, 0u);
   EXPECT_EQ(routes.find(method::get, "/a").payload, 1u);
   EXPECT_EQ(routes.find(method::get, "/a/b").payload, 2u);
@@ -60,7 +61,8 @@ TEST(router, text_goes_before_parameter_and_that_before_the_rest) {
   std::ranges::sort(patterns);
   do {
     router routes;
-    for (std::uint32_t i = 0; i < patterns.size(); ++i) ASSERT_TRUE(routes.add(method::get, patterns[i], i));
+    for (std::uint32_t i = 0; i < patterns.size(); ++i)
+      ASSERT_TRUE(routes.add(method::get, patterns[i], i));
     const auto pattern_of = [&](std::string_view path) {
       return patterns[routes.find(method::get, path).payload];
     };
@@ -73,7 +75,8 @@ TEST(router, text_goes_before_parameter_and_that_before_the_rest) {
 }
 
 TEST(router, goes_back_when_the_better_choice_leads_nowhere) {
-  const router routes = make({{method::get, "/a/b/c"}, {method::get, "/{x}/b/d"}, {method::get, "/{*all}"}});
+  const router routes =
+      make({{method::get, "/a/b/c"}, {method::get, "/{x}/b/d"}, {method::get, "/{*all}"}});
   EXPECT_EQ(routes.find(method::get, "/a/b/c").payload, 0u);
   const route_match second = routes.find(method::get, "/a/b/d");
   EXPECT_EQ(second.payload, 1u);
@@ -100,7 +103,8 @@ TEST(router, an_unserved_method_is_told_which_are) {
 }
 
 TEST(router, get_answers_head_unless_head_has_a_route) {
-  const router routes = make({{method::get, "/a"}, {method::get, "/b"}, {method::head, "/b"}, {method::post, "/c"}});
+  const router routes =
+      make({{method::get, "/a"}, {method::get, "/b"}, {method::head, "/b"}, {method::post, "/c"}});
   EXPECT_EQ(routes.find(method::head, "/a").payload, 0u);
   EXPECT_EQ(routes.find(method::head, "/b").payload, 2u);
   EXPECT_EQ(routes.find(method::head, "/c").outcome, route_outcome::method_not_allowed);
@@ -131,11 +135,12 @@ TEST(router, one_route_twice_is_an_error_that_names_both) {
 TEST(router, bad_patterns_are_refused) {
   router routes;
   for (std::string_view pattern :
-       {"", "a", "*", "/{}", "/{*}", "/{a b}", "/{*a}/b", "/{a}/{a}", "/a{b}", "/{a", "/a}", "/.", "/a/..", "/a b",
-        "/a?b", "/a#b", "/\xc3\xa4", "/{1}/{2}/{3}/{4}/{5}/{6}/{7}/{8}/{9}"}) {
+       {"", "a", "*", "/{}", "/{*}", "/{a b}", "/{*a}/b", "/{a}/{a}", "/a{b}", "/{a", "/a}", "/.",
+        "/a/..", "/a b", "/a?b", "/a#b", "/\xc3\xa4", "/{1}/{2}/{3}/{4}/{5}/{6}/{7}/{8}/{9}"}) {
     const auto added = routes.add(method::get, pattern, 0);
     ASSERT_FALSE(added.has_value()) << pattern;
-    EXPECT_TRUE(added.error().starts_with("\"GET " + std::string{pattern} + "\": ")) << added.error();
+    EXPECT_TRUE(added.error().starts_with("\"GET " + std::string{pattern} + "\": "))
+        << added.error();
   }
   std::string deep;
   for (int i = 0; i < 33; ++i) deep += "/a";
@@ -146,7 +151,8 @@ TEST(router, bad_patterns_are_refused) {
 TEST(router, finds_each_of_many) {
   router routes;
   for (std::uint32_t i = 0; i < 2000; ++i)
-    ASSERT_TRUE(routes.add(method::get, "/v" + std::to_string(i % 40) + "/r" + std::to_string(i) + "/{id}", i));
+    ASSERT_TRUE(routes.add(method::get,
+                           "/v" + std::to_string(i % 40) + "/r" + std::to_string(i) + "/{id}", i));
   for (std::uint32_t i = 0; i < 2000; ++i) {
     const std::string path = "/v" + std::to_string(i % 40) + "/r" + std::to_string(i) + "/x";
     EXPECT_EQ(routes.find(method::get, path).payload, i);

@@ -1,10 +1,12 @@
 // Finding the next byte that matters.
 //
-// Problem: most bytes of a head only need to be known as harmless; looking at them one by one is most of the cost of
-// parsing. Contract: skip<set>(text, at, end) returns the index of the first byte of text[at, end) outside the set, or
-// `end`; it never reads outside [at, end). skip_scalar is the same by definition, one byte at a time, and the reference for the tests. Where
-// SSE2 is there (all x86-64), skip takes 16 bytes at a time: vector comparisons accept the common bytes of a set, and
-// the byte they stop at is asked in the table, so their approximation can cost time but never change the answer.
+// Problem: most bytes of a head only need to be known as harmless; looking at them one by one is
+// most of the cost of parsing. Contract: skip<set>(text, at, end) returns the index of the first
+// byte of text[at, end) outside the set, or `end`; it never reads outside [at, end). skip_scalar is
+// the same by definition, one byte at a time, and the reference for the tests. Where SSE2 is there
+// (all x86-64), skip takes 16 bytes at a time: vector comparisons accept the common bytes of a set,
+// and the byte they stop at is asked in the table, so their approximation can cost time but never
+// change the answer.
 //
 // Private to weft/http's sources.
 //
@@ -28,7 +30,8 @@ enum class set : std::uint8_t {
   path = 2,    // pchar and "/" (RFC 3986 section 3.3) without "%" and ".", which need a closer look
   query = 4,   // pchar, "/" and "?" (RFC 3986 section 3.4) without "%"
   uri = 8,     // any character of a URI but "#": all that may stand in a request target
-  field = 16,  // field-value with its inner white space (RFC 9110 section 5.5): HTAB, SP, VCHAR, obs-text
+  field = 16,  // field-value with its inner white space (RFC 9110 section 5.5): HTAB, SP, VCHAR,
+               // obs-text
   host = 32,   // reg-name (RFC 3986 section 3.2.2) without "%"
 };
 
@@ -119,7 +122,8 @@ template <set Set>
 }
 
 template <set Set>
-[[nodiscard]] constexpr std::size_t skip_scalar(const char* text, std::size_t at, std::size_t end) noexcept {
+[[nodiscard]] constexpr std::size_t skip_scalar(const char* text, std::size_t at,
+                                                std::size_t end) noexcept {
   while (at != end && contains<Set>(text[at])) ++at;
   return at;
 }
@@ -133,7 +137,8 @@ template <set Set>
       at += 16;
       continue;
     }
-    at += static_cast<unsigned>(__builtin_ctz(uncommon));  // std::countr_zero would ask again whether it is 0
+    at += static_cast<unsigned>(
+        __builtin_ctz(uncommon));  // std::countr_zero would ask again whether it is 0
     if (!contains<Set>(text[at])) return at;
     ++at;
   }
@@ -146,7 +151,8 @@ template <set Set>
   return skip<Set>(text.data(), 0, text.size()) == text.size();
 }
 
-// The number that 1 to 18 decimal digits mean, which is how many cannot overflow; none for anything else.
+// The number that 1 to 18 decimal digits mean, which is how many cannot overflow; none for anything
+// else.
 [[nodiscard]] constexpr std::optional<std::uint64_t> decimal(std::string_view digits) noexcept {
   if (digits.empty() || digits.size() > 18) return std::nullopt;
   std::uint64_t value = 0;

@@ -11,7 +11,8 @@ namespace {
 
 // The definitions of the RFCs, spelled a second time.
 bool is_tchar(int c) {
-  return std::isalnum(c) != 0 || std::string_view{"!#$%&'*+-.^_`|~"}.find(static_cast<char>(c)) != std::string_view::npos;
+  return std::isalnum(c) != 0 ||
+         std::string_view{"!#$%&'*+-.^_`|~"}.find(static_cast<char>(c)) != std::string_view::npos;
 }
 bool is_unreserved_or_sub_delim(int c) {
   return std::isalnum(c) != 0 ||
@@ -29,7 +30,8 @@ TEST(scan, the_table_holds_the_sets_of_the_rfcs) {
     EXPECT_EQ(scan::contains<scan::set::uri>(byte),
               is_pchar || c == '/' || c == '?' || c == '%' || c == '[' || c == ']')
         << c;
-    EXPECT_EQ(scan::contains<scan::set::host>(byte), is_ascii && is_unreserved_or_sub_delim(c)) << c;
+    EXPECT_EQ(scan::contains<scan::set::host>(byte), is_ascii && is_unreserved_or_sub_delim(c))
+        << c;
     EXPECT_EQ(scan::contains<scan::set::field>(byte), c == '\t' || (c >= 32 && c != 127)) << c;
   }
 }
@@ -37,7 +39,8 @@ TEST(scan, the_table_holds_the_sets_of_the_rfcs) {
 template <scan::set Set>
 void compare(std::string_view text) {
   for (std::size_t at = 0; at <= text.size(); at += 1 + text.size() / 16)
-    ASSERT_EQ(scan::skip<Set>(text.data(), at, text.size()), scan::skip_scalar<Set>(text.data(), at, text.size()))
+    ASSERT_EQ(scan::skip<Set>(text.data(), at, text.size()),
+              scan::skip_scalar<Set>(text.data(), at, text.size()))
         << "from " << at << " in " << testing::PrintToString(std::string{text});
 }
 
@@ -65,7 +68,8 @@ TEST(scan, vector_and_scalar_agree_on_random_bytes) {
   for (int round = 0; round < 20'000; ++round) {
     std::string text(dice.below(70), '\0');
     // Mostly letters, so that there is something to skip.
-    for (char& c : text) c = static_cast<char>(dice.chance(7, 8) ? 'a' + dice.below(26) : dice.below(256));
+    for (char& c : text)
+      c = static_cast<char>(dice.chance(7, 8) ? 'a' + dice.below(26) : dice.below(256));
     compare_all(text);
   }
 }
@@ -85,7 +89,9 @@ TEST(scan, hex_value) {
   for (int c = 0; c < 256; ++c) {
     const std::string_view digits = "0123456789abcdef";
     const std::size_t found = digits.find(static_cast<char>(c < 128 ? std::tolower(c) : c));
-    EXPECT_EQ(scan::hex_value(static_cast<char>(c)), found == digits.npos ? -1 : static_cast<int>(found)) << c;
+    EXPECT_EQ(scan::hex_value(static_cast<char>(c)),
+              found == digits.npos ? -1 : static_cast<int>(found))
+        << c;
   }
 }
 

@@ -6,13 +6,17 @@
 #include <string>
 #include <vector>
 
-#include <weft/http/server_world_test.hpp>
+#include <weft/testing/http_fixture.hpp>
 
 namespace weft::http {
 namespace {
 
+using testing::backend_name;
+using testing::backends;
+using testing::each_backend;
 using testing::http_client;
 using testing::http_reply;
+using testing::repeated;
 
 class server_test : public each_backend {};
 INSTANTIATE_TEST_SUITE_P(on, server_test, backends, backend_name);

@@ -61,8 +61,8 @@ constexpr std::array named = {
     named_status{status::http_version_not_supported, "HTTP Version Not Supported"},
 };
 
-constexpr std::array<std::string_view, 5> class_reasons = {"Informational", "Success", "Redirection",
-                                                           "Client Error", "Server Error"};
+constexpr std::array<std::string_view, 5> class_reasons = {
+    "Informational", "Success", "Redirection", "Client Error", "Server Error"};
 
 constexpr std::string_view line_start = "HTTP/1.1 200 ";
 
@@ -105,7 +105,8 @@ constexpr std::array<line, code_count> lines = make_lines();
 
 std::string_view status_line(status code) noexcept {
   unsigned index = static_cast<unsigned>(code) - first_code;
-  if (index >= code_count) index = static_cast<unsigned>(status::internal_server_error) - first_code;
+  if (index >= code_count)
+    index = static_cast<unsigned>(status::internal_server_error) - first_code;
   return {lines[index].text.data(), lines[index].size};
 }
 

@@ -1,7 +1,7 @@
 // Status codes (RFC 9110 section 15, RFC 6585, RFC 8470).
 //
-// Contract: a status is its number. Any number from 100 to 599 may be cast to it; those without a name here have the
-// reason phrase of their class. The texts are static and never allocate.
+// Contract: a status is its number. Any number from 100 to 599 may be cast to it; those without a
+// name here have the reason phrase of their class. The texts are static and never allocate.
 //
 //   status_line(status::ok)         "HTTP/1.1 200 OK\r\n"
 //   reason_phrase(status::ok)       "OK"
@@ -60,7 +60,8 @@ enum class status : std::uint16_t {
   http_version_not_supported = 505,
 };
 
-// A number outside 100 to 599 reads as 500, so that a handler's arithmetic cannot put a broken line on the wire.
+// A number outside 100 to 599 reads as 500, so that a handler's arithmetic cannot put a broken line
+// on the wire.
 [[nodiscard]] std::string_view reason_phrase(status code) noexcept;
 [[nodiscard]] std::string_view status_line(status code) noexcept;
 

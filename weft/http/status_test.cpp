@@ -10,7 +10,8 @@ namespace {
 TEST(status, named_codes_have_their_phrase) {
   EXPECT_EQ(reason_phrase(status::ok), "OK");
   EXPECT_EQ(reason_phrase(status::not_found), "Not Found");
-  EXPECT_EQ(reason_phrase(status::request_header_fields_too_large), "Request Header Fields Too Large");
+  EXPECT_EQ(reason_phrase(status::request_header_fields_too_large),
+            "Request Header Fields Too Large");
 }
 
 TEST(status, unnamed_codes_have_the_phrase_of_their_class) {
@@ -24,8 +25,8 @@ TEST(status, unnamed_codes_have_the_phrase_of_their_class) {
 TEST(status, every_line_is_version_code_phrase_and_line_end) {
   for (unsigned code = 100; code < 600; ++code) {
     const auto which = static_cast<status>(code);
-    EXPECT_EQ(status_line(which),
-              "HTTP/1.1 " + std::to_string(code) + " " + std::string{reason_phrase(which)} + "\r\n");
+    EXPECT_EQ(status_line(which), "HTTP/1.1 " + std::to_string(code) + " " +
+                                      std::string{reason_phrase(which)} + "\r\n");
   }
 }
 

@@ -15,16 +15,19 @@ bool is_port(std::string_view digits) noexcept {
   return digits.empty() || (digits.size() <= 5 && scan::decimal(digits).value_or(65536) <= 65535);
 }
 
-// Bytes of the IPv6 address in brackets at the start of `text`; 0 where there is none. Groups are counted, an embedded
-// IPv4 address is taken for digits and dots: who connects to it will parse it in full.
+// Bytes of the IPv6 address in brackets at the start of `text`; 0 where there is none. Groups are
+// counted, an embedded IPv4 address is taken for digits and dots: who connects to it will parse it
+// in full.
 std::size_t bracketed_size(std::string_view text) noexcept {
   const std::size_t close = text.find(']');
   if (close == std::string_view::npos || close < 3) return 0;
   const std::string_view address = text.substr(1, close - 1);
   std::size_t colons = 0;
   for (char c : address) {
-    if (c == ':') ++colons;
-    else if (c != '.' && hex_value(c) < 0) return 0;
+    if (c == ':')
+      ++colons;
+    else if (c != '.' && hex_value(c) < 0)
+      return 0;
   }
   return colons >= 2 && colons <= 8 ? close + 1 : 0;
 }
@@ -33,7 +36,8 @@ std::size_t bracketed_size(std::string_view text) noexcept {
 std::size_t reg_name_size(std::string_view text) noexcept {
   for (std::size_t at = 0;;) {
     at = scan::skip<scan::set::host>(text.data(), at, text.size());
-    if (text.size() - at < 3 || text[at] != '%' || !has_valid_escapes(text.substr(at, 3))) return at;
+    if (text.size() - at < 3 || text[at] != '%' || !has_valid_escapes(text.substr(at, 3)))
+      return at;
     at += 3;
   }
 }
@@ -72,9 +76,12 @@ void append_normal(std::string_view segment, std::string& out) {
 // CONNECT names a host and must name a port (RFC 9110 section 9.3.6).
 target_parts split_authority_target(std::string_view target) noexcept {
   target_parts parts{.form = target_form::authority, .authority = target};
-  const bool has_port = target.find(':') != target.npos && !target.ends_with(':') && !target.ends_with(']');
-  if (target.starts_with('/') || target == "*") parts.fault = fault_kind::target_not_for_method;
-  else if (!has_port || !is_host_and_port(target)) parts.fault = fault_kind::bad_authority;
+  const bool has_port =
+      target.find(':') != target.npos && !target.ends_with(':') && !target.ends_with(']');
+  if (target.starts_with('/') || target == "*")
+    parts.fault = fault_kind::target_not_for_method;
+  else if (!has_port || !is_host_and_port(target))
+    parts.fault = fault_kind::bad_authority;
   return parts;
 }
 
@@ -101,8 +108,9 @@ target_parts split_absolute_target(std::string_view target) noexcept {
   parts.path_end = static_cast<std::uint32_t>(path_end);
   const std::string_view path = target.substr(path_begin, path_end - path_begin);
   parts.path_needs_normalizing = path.find('%') != path.npos || path.find("/.") != path.npos;
-  parts.fault = is_host_and_port(parts.authority) ? check_path_and_query(path, target.substr(path_begin))
-                                                  : fault_kind::bad_authority;
+  parts.fault = is_host_and_port(parts.authority)
+                    ? check_path_and_query(path, target.substr(path_begin))
+                    : fault_kind::bad_authority;
   return parts;
 }
 
@@ -118,7 +126,8 @@ bool is_host_and_port(std::string_view text) noexcept {
 
 bool has_valid_escapes(std::string_view text) noexcept {
   for (std::size_t i = text.find('%'); i != std::string_view::npos; i = text.find('%', i + 3))
-    if (text.size() - i < 3 || hex_value(text[i + 1]) < 0 || hex_value(text[i + 2]) < 0) return false;
+    if (text.size() - i < 3 || hex_value(text[i + 1]) < 0 || hex_value(text[i + 2]) < 0)
+      return false;
   return true;
 }
 
@@ -138,13 +147,15 @@ target_parts split_target(method asked, std::string_view target) noexcept {
 }
 
 std::string_view normalize_path(std::string_view path, std::string& room) {
-  WEFT_ASSERT(path.starts_with('/') && has_valid_escapes(path), "give only paths that the parser has accepted");
+  WEFT_ASSERT(path.starts_with('/') && has_valid_escapes(path),
+              "give only paths that the parser has accepted");
   room.clear();
   for (std::size_t slash = 0; slash != std::string_view::npos;) {
     const std::size_t next = path.find('/', slash + 1);
     const std::size_t before = room.size();
     room.push_back('/');
-    append_normal(path.substr(slash + 1, next == std::string_view::npos ? next : next - slash - 1), room);
+    append_normal(path.substr(slash + 1, next == std::string_view::npos ? next : next - slash - 1),
+                  room);
     const std::string_view segment = std::string_view{room}.substr(before + 1);
     const bool is_last = next == std::string_view::npos;
     if (segment == "." || segment == "..") {

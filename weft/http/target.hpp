@@ -1,7 +1,7 @@
 // The parts of a request target (RFC 9112 section 3.2, RFC 3986).
 //
-// Contract: pure functions on text. A path is split at its slashes first and decoded afterwards, a piece at a time, so
-// that "%2F" inside a segment never becomes a separator.
+// Contract: pure functions on text. A path is split at its slashes first and decoded afterwards, a
+// piece at a time, so that "%2F" inside a segment never becomes a separator.
 //
 //   std::string room;
 //   std::string_view path = head.path_needs_normalizing() ? normalize_path(head.path(), room) : head.path();
@@ -20,8 +20,9 @@
 
 namespace weft::http {
 
-// `host [":" port]` without user information: a reg-name, an IPv4 address or a bracketed IPv6 address, not empty; the
-// port at most 65535, or missing after its colon (RFC 3986 section 3.2.3 allows that).
+// `host [":" port]` without user information: a reg-name, an IPv4 address or a bracketed IPv6
+// address, not empty; the port at most 65535, or missing after its colon (RFC 3986 section 3.2.3
+// allows that).
 [[nodiscard]] bool is_host_and_port(std::string_view text) noexcept;
 
 // Whether each "%" stands before two hexadecimal digits.
@@ -33,22 +34,23 @@ struct target_parts {
   target_form form = target_form::origin;
   bool path_needs_normalizing = false;
   std::uint32_t path_begin = 0;
-  std::uint32_t path_end = 0;  // path_begin == path_end: no path was sent
+  std::uint32_t path_end = 0;       // path_begin == path_end: no path was sent
   std::string_view authority = {};  // of an absolute or authority-form target
 };
 // Takes any target that consists of URI characters apart.
 [[nodiscard]] target_parts split_target(method asked, std::string_view target) noexcept;
 
-// Whether the path of a request may not hold the byte that the escape at `percent` stands for: NUL, CR and LF only
-// serve to deceive what lies behind us. The escape must be a valid one.
+// Whether the path of a request may not hold the byte that the escape at `percent` stands for: NUL,
+// CR and LF only serve to deceive what lies behind us. The escape must be a valid one.
 [[nodiscard]] bool is_forbidden_escape(const char* percent) noexcept;
 
-// The same path in its one normal form (RFC 3986 section 6.2.2): escapes of unreserved characters decoded, the others
-// in capitals, dot segments removed (never above the root). `path` begins with "/" and has valid escapes. The view
-// lies in `room`, which is overwritten.
+// The same path in its one normal form (RFC 3986 section 6.2.2): escapes of unreserved characters
+// decoded, the others in capitals, dot segments removed (never above the root). `path` begins with
+// "/" and has valid escapes. The view lies in `room`, which is overwritten.
 [[nodiscard]] std::string_view normalize_path(std::string_view path, std::string& room);
 
-// The bytes that `text` encodes; errc::invalid_argument where an escape is malformed. "+" stays "+".
+// The bytes that `text` encodes; errc::invalid_argument where an escape is malformed. "+" stays
+// "+".
 [[nodiscard]] result<std::string> percent_decode(std::string_view text);
 
 // The raw value of the first `name=value` or `name` in a query string; names are compared as sent.

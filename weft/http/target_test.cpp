@@ -34,7 +34,8 @@ TEST(target, normal_form_decodes_only_what_means_itself) {
 }
 
 TEST(target, normal_form_is_its_own) {
-  for (std::string_view path : {"/", "/a/b/", "/a%2Fb", "/..a/.b", "//"}) EXPECT_EQ(normal(path), path);
+  for (std::string_view path : {"/", "/a/b/", "/a%2Fb", "/..a/.b", "//"})
+    EXPECT_EQ(normal(path), path);
 }
 
 TEST(target, percent_decode) {

@@ -4,7 +4,7 @@
 // Every wait ends with errc::cancelled when its task is asked to stop and errc::timed_out at its
 // deadline, and leaves the stream usable.
 //   read()  gives bytes without a copy; the end of the stream is errc::closed.
-//   write() owns what it is given (bytes it must copy, it copies before it suspends) and returns once
+//   write() owns what it is given (what it must copy, it copies before it suspends), returns once
 //           at most high_watermark bytes are queued: a slow peer slows its writer. A write that was
 //           cut short has queued its bytes all the same. A broken connection fails the next write.
 //   flush() returns when all that was written has been handed to the kernel.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <format>
 #include <string>
 #include <utility>
 
@@ -219,7 +220,7 @@ TEST_P(tcp_stream_test, knows_both_its_ends) {
 }
 
 TEST_P(tcp_stream_on_sockets_test, serves_unix_sockets_alike) {
-  const std::string path = testing::TempDir() + "weft-stream-" + std::string{to_string(GetParam())};
+  const std::string path = std::format("{}weft-stream-{}", testing::TempDir(), ::getpid());
   ::unlink(path.c_str());
   run([&]() -> task<void> {
     const endpoint where = endpoint::parse("unix:" + path).value();

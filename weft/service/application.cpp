@@ -47,7 +47,8 @@ sigset_t end_signals() noexcept {
   return signals;
 }
 
-/// Keeps the end signals from killing the process for as long as it lives: they are read from fd() instead.
+/// Keeps the end signals from killing the process for as long as it lives: they are read from fd()
+/// instead.
 class signal_watch {
  public:
   signal_watch() {
@@ -84,7 +85,8 @@ struct application::state {
       : argc{count},
         argv{values},
         options{std::move(given)},
-        cli{options.name.empty() ? file_name(values[0]) : options.name, options.about, options.version} {
+        cli{options.name.empty() ? file_name(values[0]) : options.name, options.about,
+            options.version} {
     cli.option("--threads", options.threads,
                "Shards, each a thread with its own event loop; 0: one a CPU", "N", threads_max);
     cli.choice("--backend", backend, {"auto", "io_uring", "epoll"}, "How to speak to the kernel");
@@ -127,7 +129,9 @@ application::~application() = default;
 
 command_line& application::options() noexcept { return state_->cli; }
 
-void application::install(installer add_service) { state_->installers.push_back(std::move(add_service)); }
+void application::install(installer add_service) {
+  state_->installers.push_back(std::move(add_service));
+}
 
 std::optional<int> application::parse() {
   state_->parsed = true;
@@ -148,7 +152,9 @@ void application::request_stop() { state_->stop_all(); }
 
 int application::state::run() {
   log::set_level(*log::parse_level(log_level));
-  ::signal(SIGPIPE, SIG_IGN);  // NOLINT(cert-err33-c): a reader that went away is a failed write, not our end
+  ::signal(
+      SIGPIPE,
+      SIG_IGN);  // NOLINT(cert-err33-c): a reader that went away is a failed write, not our end
   signal_watch signals;
   if (options.threads == 0) options.threads = usable_cpus();
   run_shard(0, &signals);
@@ -218,7 +224,8 @@ task<void> application::state::watch_signals(event_loop& loop, signal_watch& sig
   while (co_await readable(loop, signals.fd())) {
     const int number = signals.take();
     if (number == 0) continue;
-    log::info(std::format("{}: stopping; once more to end at once", number == SIGINT ? "SIGINT" : "SIGTERM"));
+    log::info(std::format("{}: stopping; once more to end at once",
+                          number == SIGINT ? "SIGINT" : "SIGTERM"));
     stop_all();
     co_return;
   }

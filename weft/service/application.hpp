@@ -1,11 +1,12 @@
-// A program of services: reads its command line, runs one event loop a shard with its services on it, and ends cleanly on
-// SIGINT or SIGTERM.
+// A program of services: reads its command line, runs one event loop a shard with its services on
+// it, and ends cleanly on SIGINT or SIGTERM.
 //
-// Contract: add<T>() makes one T on every shard (shared nothing), built by its constructor's needs. run() parses the command
-// line if that has not been done, starts the services in dependency order on all shards, waits for a signal or for
-// request_stop(), stops them in reverse order within stop_timeout, and gives the exit code: 0 after a clean end, 1 when a
-// service did not start, 2 for a wrong command line. A second signal ends the process at once. All but request_stop()
-// belong to the main thread, before run().
+// Contract: add<T>() makes one T on every shard (shared nothing), built by its constructor's needs.
+// run() parses the command line if that has not been done, starts the services in dependency order
+// on all shards, waits for a signal or for request_stop(), stops them in reverse order within
+// stop_timeout, and gives the exit code: 0 after a clean end, 1 when a service did not start, 2 for
+// a wrong command line. A second signal ends the process at once. All but request_stop() belong to
+// the main thread, before run().
 //
 //   int main(int argc, char** argv) {
 //     weft::application app{argc, argv};
@@ -50,10 +51,12 @@ class application {
   application& operator=(const application&) = delete;
   ~application();
 
-  /// The program's own options go here, next to --threads, --backend, --log-level, --help and --version.
+  /// The program's own options go here, next to --threads, --backend, --log-level, --help and
+  /// --version.
   [[nodiscard]] command_line& options() noexcept;
 
-  /// Reads the command line now, so that what it set can be used for add(). An exit code if the program ends with that:
+  /// Reads the command line now, so that what it set can be used for add(). An exit code if the
+  /// program ends with that:
   /// --help and --version were answered (0), or an option was wrong (2, and why is on stderr).
   [[nodiscard]] std::optional<int> parse();
 
@@ -63,7 +66,8 @@ class application {
     install([options = std::move(options)](container& services) { services.add<T>(options); });
   }
 
-  /// `f` is called once, on one of the shards, when all have started: the place to tell people where to go.
+  /// `f` is called once, on one of the shards, when all have started: the place to tell people
+  /// where to go.
   void on_ready(unique_function<void()> f);
 
   /// The addresses this program listens on.

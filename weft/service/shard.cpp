@@ -23,14 +23,16 @@ bool shard::run(unique_function<void(bool)> on_started) {
 }
 
 task<void> shard::live(unique_function<void(bool)> on_started) {
-  // Starting and stopping heed deadlines of their own, not the stop request that ends the time between them.
+  // Starting and stopping heed deadlines of their own, not the stop request that ends the time
+  // between them.
   environment own{.runs_on = loop_.get()};
   const auto started = co_await services_.start().in(own);
   on_started(started.has_value());
   if (started) co_await until_stopped{*loop_};
   own.until = deadline::at(loop_->now() + stop_timeout_);
   const auto stopped = co_await services_.stop().in(own);
-  if (!stopped) log::warning(std::format("services did not stop cleanly: {}", stopped.error().message()));
+  if (!stopped)
+    log::warning(std::format("services did not stop cleanly: {}", stopped.error().message()));
   clean_ = started && stopped;
 }
 

@@ -1,7 +1,8 @@
 // One shard of an application: a thread's loop and the services that live on it.
 //
-// Contract: made and run on its own thread. run() starts the services, reports whether that went well, waits until the loop
-// is asked to stop, and stops them. Foreign threads may call request_stop() from the report on until run() returns.
+// Contract: made and run on its own thread. run() starts the services, reports whether that went
+// well, waits until the loop is asked to stop, and stops them. Foreign threads may call
+// request_stop() from the report on until run() returns.
 //
 //   shard here{index, options};
 //   bool clean = here.run(installers, on_started);
@@ -28,8 +29,8 @@ class shard {
   [[nodiscard]] event_loop& loop() noexcept { return *loop_; }
   [[nodiscard]] container& services() noexcept { return services_; }
 
-  /// Runs the loop until it is asked to stop. `on_started` is told once whether the services are up. True: they started
-  /// and stopped without an error.
+  /// Runs the loop until it is asked to stop. `on_started` is told once whether the services are
+  /// up. True: they started and stopped without an error.
   [[nodiscard]] bool run(unique_function<void(bool)> on_started);
 
   /// Any thread.

@@ -9,21 +9,17 @@
 #include <cerrno>
 #include <ctime>
 #include <deque>
-#include <unordered_map>
 #include <utility>
 
 #include <weft/base/assert.hpp>
 #include <weft/loop/epoll/descriptor_table.hpp>
+#include <weft/loop/epoll/file_watches.hpp>
 #include <weft/loop/socket_calls.hpp>
 
 namespace weft {
 namespace {
 
-constexpr std::uint64_t no_socket = std::uint64_t{1}
-                                    << 63U;  // a tag whose low half is a file number
 constexpr std::uint32_t edge_events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
-constexpr std::uint32_t readable_events = EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR;
-constexpr std::uint32_t writable_events = EPOLLOUT | EPOLLHUP | EPOLLERR;
 
 bool would_block(int code) noexcept { return code == EAGAIN || code == EWOULDBLOCK; }
 
@@ -32,7 +28,7 @@ bool would_block(int code) noexcept { return code == EAGAIN || code == EWOULDBLO
 class epoll_backend final : public backend {
  public:
   epoll_backend(backend_context context, int epoll_fd, int wake_fd) noexcept
-      : context_{context}, epoll_{epoll_fd}, wake_{wake_fd} {}
+      : context_{context}, epoll_{epoll_fd}, wake_{wake_fd}, watches_{context.ready, epoll_fd} {}
   ~epoll_backend() override;
 
   std::string_view name() const noexcept override { return "epoll"; }
@@ -56,12 +52,6 @@ class epoll_backend final : public backend {
   void wake() noexcept override { signal_wake(wake_); }
 
  private:
-  /// Those who wait for a file descriptor that is not ours: at most one a direction.
-  struct watch {
-    poll_operation* reader = nullptr;
-    poll_operation* writer = nullptr;
-  };
-
   static epoll_descriptor& socket_of(operation& op) noexcept {
     return static_cast<epoll_descriptor&>(*op.target);
   }
@@ -82,16 +72,11 @@ class epoll_backend final : public backend {
   bool feed_starved() noexcept;
   void forget_starved(epoll_descriptor& d) noexcept;
 
-  bool start_watch(poll_operation& op) noexcept;
-  int apply(int fd, const watch& w, int action) noexcept;
-  void on_watch(int fd, std::uint32_t events) noexcept;
-  void cancel_watch(poll_operation& op) noexcept;
-
   backend_context context_;
   int epoll_;
   int wake_;
   descriptor_table sockets_;
-  std::unordered_map<int, watch> watches_;
+  file_watches watches_;
   std::deque<epoll_descriptor*> starved_;  // whose readers found no buffer
   std::size_t parked_ = 0;                 // operations that wait for an edge or a buffer
 };
@@ -142,7 +127,7 @@ bool epoll_backend::start(operation& op) noexcept {
       op.result = 0;
       return true;
     case operation_kind::readable:
-    case operation_kind::writable: return start_watch(static_cast<poll_operation&>(op));
+    case operation_kind::writable: return watches_.start(static_cast<poll_operation&>(op));
     default:
       if (attempt(op)) return true;
       park(op);
@@ -284,7 +269,7 @@ void epoll_backend::perform(runnable& self) noexcept {
 void epoll_backend::cancel(operation& op) noexcept {
   op.cancelled = true;
   if (op.kind == operation_kind::readable || op.kind == operation_kind::writable) {
-    cancel_watch(static_cast<poll_operation&>(op));
+    watches_.cancel(static_cast<poll_operation&>(op));
     return;
   }
   epoll_descriptor& d = socket_of(op);
@@ -353,66 +338,13 @@ void epoll_backend::enter(time_point until) noexcept {
   const int count = wait(events.data(), static_cast<int>(events.size()), until);
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
-    if ((event.data.u64 & no_socket) == 0) {
+    if (!names_file(event.data.u64))
       on_edge(event.data.u64, event.events);
-      continue;
-    }
-    const int fd = static_cast<int>(static_cast<std::uint32_t>(event.data.u64));
-    if (fd == wake_)
+    else if (const int fd = file_of(event.data.u64); fd == wake_)
       drain_wake(wake_);
     else
-      on_watch(fd, event.events);
+      watches_.on_event(fd, event.events);
   }
-}
-
-bool epoll_backend::start_watch(poll_operation& op) noexcept {
-  const auto [place, added] = watches_.try_emplace(op.fd);
-  watch& w = place->second;
-  poll_operation*& waiter = op.kind == operation_kind::readable ? w.reader : w.writer;
-  WEFT_ASSERT(waiter == nullptr, "a file descriptor has one waiter a direction");
-  waiter = &op;
-  const int code = apply(op.fd, w, added ? EPOLL_CTL_ADD : EPOLL_CTL_MOD);
-  if (code == 0) return false;
-  waiter = nullptr;
-  if (added) watches_.erase(place);
-  // epoll knows no regular files; poll(2) calls them always ready.
-  op.result = code == EPERM ? 0 : -code;
-  return true;
-}
-
-int epoll_backend::apply(int fd, const watch& w, int action) noexcept {
-  std::uint32_t events = EPOLLONESHOT;
-  if (w.reader != nullptr) events |= EPOLLIN | EPOLLRDHUP;
-  if (w.writer != nullptr) events |= EPOLLOUT;
-  epoll_event interest{.events = events,
-                       .data = {.u64 = no_socket | static_cast<std::uint32_t>(fd)}};
-  return ::epoll_ctl(epoll_, action, fd, &interest) == 0 ? 0 : errno;
-}
-
-void epoll_backend::on_watch(int fd, std::uint32_t events) noexcept {
-  const auto place = watches_.find(fd);
-  if (place == watches_.end()) return;
-  watch& w = place->second;
-  if (w.reader != nullptr && (events & readable_events) != 0)
-    answer(*std::exchange(w.reader, nullptr), 0);
-  if (w.writer != nullptr && (events & writable_events) != 0)
-    answer(*std::exchange(w.writer, nullptr), 0);
-  const bool idle = w.reader == nullptr && w.writer == nullptr;
-  apply(fd, w, idle ? EPOLL_CTL_DEL : EPOLL_CTL_MOD);
-  if (idle) watches_.erase(place);
-}
-
-void epoll_backend::cancel_watch(poll_operation& op) noexcept {
-  const auto place = watches_.find(op.fd);
-  if (place == watches_.end()) return;
-  watch& w = place->second;
-  poll_operation*& waiter = op.kind == operation_kind::readable ? w.reader : w.writer;
-  if (waiter != &op) return;
-  waiter = nullptr;
-  const bool idle = w.reader == nullptr && w.writer == nullptr;
-  apply(op.fd, w, idle ? EPOLL_CTL_DEL : EPOLL_CTL_MOD);
-  if (idle) watches_.erase(place);
-  answer(op, -ECANCELED);
 }
 
 result<std::unique_ptr<backend>> make_epoll_backend(backend_context context) {
@@ -423,8 +355,7 @@ result<std::unique_ptr<backend>> make_epoll_backend(backend_context context) {
     ::close(epoll);
     return fail(wake.error());
   }
-  epoll_event interest{.events = EPOLLIN,
-                       .data = {.u64 = no_socket | static_cast<std::uint32_t>(*wake)}};
+  epoll_event interest{.events = EPOLLIN, .data = {.u64 = tag_of_file(*wake)}};
   if (::epoll_ctl(epoll, EPOLL_CTL_ADD, *wake, &interest) != 0) {
     const error why = error::from_errno(errno);
     ::close(*wake);

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <deque>
 #include <utility>
 
 #include <weft/base/assert.hpp>
@@ -15,6 +14,7 @@
 #include <weft/loop/socket_calls.hpp>
 #include <weft/loop/uring/buffer_ring.hpp>
 #include <weft/loop/uring/ring.hpp>
+#include <weft/loop/uring/uring_descriptor.hpp>
 
 namespace weft {
 namespace {
@@ -35,30 +35,6 @@ constexpr unsigned inbox_limit = 4;
 /// Accepted connections that may wait for the listener's owner.
 constexpr std::size_t backlog_limit = 256;
 
-constexpr std::uint32_t no_slot = ~std::uint32_t{0};
-
-/// A received buffer that waits for its reader: one entry a slot of the pool.
-struct waiting_buffer {
-  std::uint32_t next = no_slot;
-  std::uint32_t size = 0;
-};
-
-struct uring_descriptor : descriptor {
-  operation* reader = nullptr;                // an accept or receive that waits
-  std::unique_ptr<std::deque<int>> accepted;  // listeners only
-  close_operation* closer = nullptr;
-  std::uint32_t first = no_slot;  // the inbox
-  std::uint32_t last = no_slot;
-  std::uint16_t waiting = 0;
-  std::int16_t failure = 0;  // what ended the stream, as errno
-  bool armed = false;        // a multishot operation is with the kernel
-  bool stopping = false;     // and has been asked to end
-  bool ended = false;        // the peer will send no more
-  bool closing = false;
-  list_hook starved;
-  list_hook all;
-};
-
 std::uint64_t data_for(const void* object, tag t) noexcept {
   return reinterpret_cast<std::uint64_t>(object) | static_cast<std::uint64_t>(t);
 }
@@ -72,7 +48,8 @@ T& object_of(std::uint64_t data) noexcept {
 
 class uring_backend final : public backend {
  public:
-  explicit uring_backend(backend_context context) : context_{context}, buffers_{context.buffers} {}
+  explicit uring_backend(backend_context context)
+      : context_{context}, buffers_{context.buffers}, inboxes_{context.buffers} {}
   ~uring_backend() override;
   [[nodiscard]] result<void> open(std::string& why);
 
@@ -112,7 +89,6 @@ class uring_backend final : public backend {
 
   bool take_buffer(uring_descriptor& d, receive_operation& op) noexcept;
   bool take_connection(uring_descriptor& d, accept_operation& op) noexcept;
-  void keep_buffer(uring_descriptor& d, std::uint32_t slot, std::uint32_t size) noexcept;
   void arm(uring_descriptor& d) noexcept;
   void disarm(uring_descriptor& d) noexcept;
   void wait_for_buffer(uring_descriptor& d) noexcept;
@@ -134,7 +110,7 @@ class uring_backend final : public backend {
   slab<uring_descriptor> sockets_;
   intrusive_list<uring_descriptor, &uring_descriptor::all> open_;
   intrusive_list<uring_descriptor, &uring_descriptor::starved> starved_;
-  std::vector<waiting_buffer> waiting_;
+  inboxes inboxes_;
   std::size_t closing_ = 0;
   std::size_t in_kernel_ = 0;  // operations submitted one by one
   int wake_ = -1;
@@ -146,7 +122,6 @@ result<void> uring_backend::open(std::string& why) {
   const auto wake = open_wake_descriptor();
   if (!wake) return fail(wake.error());
   wake_ = *wake;
-  waiting_.resize(buffer_pool::slots_limit);
   watch_wake();
   why = ring_.mode();
   return {};
@@ -254,13 +229,9 @@ bool uring_backend::start_accept(accept_operation& op) noexcept {
 
 /// True: `op` has its bytes, or the end of the stream.
 bool uring_backend::take_buffer(uring_descriptor& d, receive_operation& op) noexcept {
-  if (d.first != no_slot) {
-    const std::uint32_t slot = d.first;
-    const waiting_buffer& entry = waiting_[slot];
-    op.buffer = context_.buffers.adopt(slot, entry.size);
-    op.result = static_cast<std::int32_t>(entry.size);
-    d.first = entry.next;
-    --d.waiting;
+  op.buffer = inboxes_.pop(d);
+  if (op.buffer) {
+    op.result = static_cast<std::int32_t>(op.buffer.size());
     return true;
   }
   if (!d.ended) return false;
@@ -278,17 +249,6 @@ bool uring_backend::take_connection(uring_descriptor& d, accept_operation& op) n
   if (d.failure == 0) return false;
   op.result = -std::exchange(d.failure, std::int16_t{0});
   return true;
-}
-
-void uring_backend::keep_buffer(uring_descriptor& d, std::uint32_t slot,
-                                std::uint32_t size) noexcept {
-  waiting_[slot] = {.next = no_slot, .size = size};
-  if (d.first == no_slot)
-    d.first = slot;
-  else
-    waiting_[d.last].next = slot;
-  d.last = slot;
-  if (++d.waiting >= inbox_limit) disarm(d);
 }
 
 void uring_backend::arm(uring_descriptor& d) noexcept {
@@ -345,7 +305,7 @@ void uring_backend::begin_close(uring_descriptor& d) noexcept {
 }
 
 void uring_backend::submit_close(uring_descriptor& d) noexcept {
-  for (; d.first != no_slot; d.first = waiting_[d.first].next) context_.buffers.release(d.first);
+  inboxes_.drop(d);
   io_uring_sqe& entry = ring_.prepare();
   io_uring_prep_close(&entry, d.fd);
   io_uring_sqe_set_data64(&entry, data_for(&d, tag::close));
@@ -384,9 +344,10 @@ void uring_backend::on_receive(uring_descriptor& d, const io_uring_cqe& cqe) noe
     const std::uint32_t slot = cqe.flags >> IORING_CQE_BUFFER_SHIFT;
     buffers_.took_back(slot);
     if (cqe.res > 0)
-      keep_buffer(d, slot, static_cast<std::uint32_t>(cqe.res));
+      inboxes_.push(d, slot, static_cast<std::uint32_t>(cqe.res));
     else
       context_.buffers.release(slot);
+    if (d.waiting >= inbox_limit) disarm(d);
   }
   if (cqe.res == 0) {
     d.ended = true;

@@ -1,11 +1,13 @@
-// What the tests of the server share: a world on each backend in turn, and the smallest handlers.
+// GoogleTest fixtures around an http_world: on one backend, or on each in turn.
 //
-// Contract: a fixture makes its world with serve() or by its first use, adds routes and runs a
-// body; coroutine frames and receive buffers are counted before and after.
+// Contract: each test has a world of its own, made before it; coroutine frames left behind fail it,
+// and logging is off meanwhile. Header only: who includes it brings GoogleTest.
 //
-//   TEST_P(server_test, answers) {
-//     server().get("/", [] { return "hello"; });
-//     run([&]() -> task<void> { ... });
+//   class orders_test : public weft::testing::each_backend {};
+//   INSTANTIATE_TEST_SUITE_P(on, orders_test, backends, backend_name);   // both weft::testing's
+//   TEST_P(orders_test, answers) {
+//     http().get("/", [] { return "hello"; });
+//     run([&]() -> weft::task<void> { ... });
 //   }
 #pragma once
 
@@ -23,11 +25,7 @@
 #include <weft/loop/sleep.hpp>
 #include <weft/testing/http_world.hpp>
 
-namespace weft::http {
-
-struct ping {
-  std::int64_t sequence = 0;
-};
+namespace weft::testing {
 
 /// A world on one backend.
 class server_world : public ::testing::Test {
@@ -43,13 +41,13 @@ class server_world : public ::testing::Test {
     log::set_level(log::level::info);
   }
 
-  void serve(backend_kind kind, const limits& bounds = {}) {
+  void serve(backend_kind kind, const http::limits& bounds = {}) {
     world_.reset();
-    world_.emplace(kind, server_options{.limits = bounds});
+    world_.emplace(kind, http::server_options{.limits = bounds});
   }
 
-  [[nodiscard]] testing::http_world& world() noexcept { return *world_; }
-  [[nodiscard]] server& http() noexcept { return world_->server(); }
+  [[nodiscard]] http_world& world() noexcept { return *world_; }
+  [[nodiscard]] http::server& http() noexcept { return world_->server(); }
   [[nodiscard]] event_loop& loop() noexcept { return world_->loop(); }
 
   template <class F>
@@ -58,7 +56,7 @@ class server_world : public ::testing::Test {
   }
 
  private:
-  std::optional<testing::http_world> world_;
+  std::optional<http_world> world_;
   std::size_t frames_before_ = 0;
 };
 
@@ -69,7 +67,7 @@ class each_backend : public server_world, public ::testing::WithParamInterface<b
     server_world::SetUp();
     serve(GetParam());
   }
-  void serve_within(const limits& bounds) { serve(GetParam(), bounds); }
+  void serve_within(const http::limits& bounds) { serve(GetParam(), bounds); }
   using server_world::serve;
 };
 
@@ -80,7 +78,7 @@ class in_memory : public server_world {
     server_world::SetUp();
     serve(backend_kind::memory);
   }
-  void serve_within(const limits& bounds) { serve(backend_kind::memory, bounds); }
+  void serve_within(const http::limits& bounds) { serve(backend_kind::memory, bounds); }
 };
 
 inline const auto backends =
@@ -98,4 +96,4 @@ inline std::string repeated(std::string_view text, std::size_t count) {
   return all;
 }
 
-}  // namespace weft::http
+}  // namespace weft::testing

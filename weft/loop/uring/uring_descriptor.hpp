@@ -1,0 +1,72 @@
+// What the io_uring backend keeps of a socket, and the bytes that have come for it.
+//
+// Contract: an inbox is a queue of pool slots, linked through one entry a slot, so that a waiting
+// connection costs eight bytes for it and a full one no allocation. A slot in an inbox is out of
+// the pool; pop() hands it on, drop() gives it back. One thread.
+//
+//   inboxes.push(d, slot, size);
+//   buffer_ref next = inboxes.pop(d);             // empty if nothing waits
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include <weft/base/intrusive_list.hpp>
+#include <weft/loop/buffer_pool.hpp>
+#include <weft/loop/operation.hpp>
+
+namespace weft {
+
+inline constexpr std::uint32_t no_slot = ~std::uint32_t{0};
+
+struct uring_descriptor : descriptor {
+  operation* reader = nullptr;                // an accept or receive that waits
+  std::unique_ptr<std::deque<int>> accepted;  // listeners only
+  close_operation* closer = nullptr;
+  std::uint32_t first = no_slot;  // the inbox
+  std::uint32_t last = no_slot;
+  std::uint16_t waiting = 0;  // slots in it
+  std::int16_t failure = 0;   // what ended the stream, as errno
+  bool armed = false;         // a multishot operation is with the kernel
+  bool stopping = false;      // and has been asked to end
+  bool ended = false;         // the peer will send no more
+  bool closing = false;
+  list_hook starved;
+  list_hook all;
+};
+
+class inboxes {
+ public:
+  explicit inboxes(buffer_pool& pool) : pool_{pool}, entries_(buffer_pool::slots_limit) {}
+
+  void push(uring_descriptor& d, std::uint32_t slot, std::uint32_t size_bytes) noexcept {
+    entries_[slot] = {.next = no_slot, .size_bytes = size_bytes};
+    (d.first == no_slot ? d.first : entries_[d.last].next) = slot;
+    d.last = slot;
+    ++d.waiting;
+  }
+
+  [[nodiscard]] buffer_ref pop(uring_descriptor& d) noexcept {
+    if (d.first == no_slot) return {};
+    const std::uint32_t slot = d.first;
+    d.first = entries_[slot].next;
+    --d.waiting;
+    return pool_.adopt(slot, entries_[slot].size_bytes);
+  }
+
+  void drop(uring_descriptor& d) noexcept {
+    while (d.first != no_slot) pop(d).reset();
+  }
+
+ private:
+  struct entry {
+    std::uint32_t next = no_slot;
+    std::uint32_t size_bytes = 0;
+  };
+  buffer_pool& pool_;
+  std::vector<entry> entries_;
+};
+
+}  // namespace weft

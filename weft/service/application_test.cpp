@@ -1,0 +1,165 @@
+#include <weft/service/application.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <weft/base/log.hpp>
+#include <weft/loop/event_loop.hpp>
+
+namespace {
+
+/// What was logged while it lives, from whichever thread.
+class captured_log {
+ public:
+  captured_log() { weft::log::set_sink(&on_message, this); }
+  captured_log(const captured_log&) = delete;
+  captured_log& operator=(const captured_log&) = delete;
+  ~captured_log() { weft::log::set_sink(nullptr, nullptr); }
+
+  std::size_t count(std::string_view part) {
+    const std::lock_guard lock{mutex_};
+    return static_cast<std::size_t>(std::ranges::count_if(
+        lines_, [&](const std::string& line) { return line.contains(part); }));
+  }
+
+ private:
+  static void on_message(weft::log::level, std::string_view text, void* context) {
+    auto& self = *static_cast<captured_log*>(context);
+    const std::lock_guard lock{self.mutex_};
+    self.lines_.emplace_back(text);
+  }
+  std::mutex mutex_;
+  std::vector<std::string> lines_;
+};
+
+std::atomic<int> made;
+std::atomic<int> stopped;
+std::mutex threads_mutex;
+std::set<std::thread::id> threads;
+
+struct counted {
+  explicit counted(weft::event_loop& loop) : loop_{loop} {
+    ++made;
+    const std::lock_guard lock{threads_mutex};
+    threads.insert(std::this_thread::get_id());
+  }
+  void stop() { stopped += &loop_ == &weft::event_loop::current() ? 1 : 0; }
+  weft::event_loop& loop_;
+};
+
+struct refusing {
+  weft::result<void> start() { return weft::fail(weft::errc::unavailable); }
+};
+
+struct throwing {
+  explicit throwing(counted&) { throw std::runtime_error{"no luck"}; }
+};
+
+class application_run : public testing::Test {
+ protected:
+  application_run() {
+    made = stopped = 0;
+    threads.clear();
+  }
+
+  int run(weft::application& app) {
+    app.on_ready([&app, this] {
+      was_ready = true;
+      app.request_stop();
+    });
+    return app.run();
+  }
+
+  captured_log log;
+  bool was_ready = false;
+  std::string name = "program";
+  std::string option = "--threads=3";
+  std::vector<char*> arguments{name.data(), option.data()};
+};
+
+TEST_F(application_run, makes_one_of_each_service_on_each_shards_own_thread) {
+  weft::application app{2, arguments.data()};
+  app.add<counted>();
+  EXPECT_EQ(run(app), 0);
+  EXPECT_TRUE(was_ready);
+  EXPECT_EQ(made, 3);
+  EXPECT_EQ(stopped, 3);
+  EXPECT_EQ(threads.size(), 3U);
+  EXPECT_EQ(log.count("ready, 3 shards"), 1U);
+}
+
+TEST_F(application_run, has_one_shard_unless_told_otherwise) {
+  weft::application app{1, arguments.data()};
+  app.add<counted>();
+  EXPECT_EQ(run(app), 0);
+  EXPECT_EQ(made, 1);
+  EXPECT_TRUE(threads.contains(std::this_thread::get_id()));
+}
+
+TEST_F(application_run, ends_with_one_error_when_a_service_does_not_start) {
+  weft::application app{2, arguments.data()};
+  app.add<counted>();
+  app.add<refusing>();
+  EXPECT_EQ(run(app), 1);
+  EXPECT_FALSE(was_ready);
+  EXPECT_EQ(log.count("did not start"), 1U) << "the first shard goes ahead";
+  EXPECT_EQ(stopped, made) << "what had started is stopped";
+}
+
+TEST_F(application_run, ends_with_the_path_of_a_service_that_cannot_be_made) {
+  weft::application app{2, arguments.data()};
+  app.add<counted>();
+  app.add<throwing>();
+  EXPECT_EQ(run(app), 1);
+  EXPECT_EQ(log.count("throwing cannot be made: no luck"), 1U);
+}
+
+TEST_F(application_run, names_what_nobody_provides) {
+  weft::application app{1, arguments.data()};
+  app.add<throwing>();
+  EXPECT_EQ(run(app), 1);
+  EXPECT_EQ(log.count("counted, which nobody provides"), 1U);
+}
+
+TEST_F(application_run, stops_at_once_when_it_was_asked_to_before) {
+  weft::application app{2, arguments.data()};
+  app.add<counted>();
+  app.request_stop();
+  EXPECT_EQ(app.run(), 0);
+  EXPECT_EQ(stopped, made);
+}
+
+TEST_F(application_run, ends_on_a_signal) {
+  for (const int number : {SIGINT, SIGTERM}) {
+    weft::application app{2, arguments.data()};
+    app.add<counted>();
+    app.on_ready([number] { ::kill(::getpid(), number); });
+    EXPECT_EQ(app.run(), 0);
+  }
+  EXPECT_EQ(log.count("SIGINT: stopping"), 1U);
+  EXPECT_EQ(log.count("SIGTERM: stopping"), 1U);
+}
+
+TEST_F(application_run, refuses_a_wrong_command_line_before_anything_is_made) {
+  option = "--threads=5000";
+  arguments[1] = option.data();
+  weft::application app{2, arguments.data()};
+  app.add<counted>();
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(app.run(), 2);
+  EXPECT_TRUE(testing::internal::GetCapturedStderr().contains("from 0 to 1024"));
+  EXPECT_EQ(made, 0);
+}
+
+}  // namespace
