@@ -1,5 +1,6 @@
 #include <weft/loop/make_backend.hpp>
 
+#include <atomic>
 #include <format>
 #include <string>
 
@@ -11,8 +12,11 @@
 namespace weft {
 namespace {
 
+/// Once a program at info: what holds for the first shard holds for all.
 void log_choice(std::string_view name, std::string_view reason) {
-  if (log::enabled(log::level::info)) log::info(std::format("event loop on {} ({})", name, reason));
+  static std::atomic<bool> said{false};
+  const log::level level = said.exchange(true) ? log::level::debug : log::level::info;
+  if (log::enabled(level)) log::write(level, std::format("event loop on {} ({})", name, reason));
 }
 
 }  // namespace
