@@ -15,7 +15,7 @@ install(TARGETS weft EXPORT weft-targets)
 foreach(layer IN LISTS weft_layers)
   install(TARGETS weft_${layer} EXPORT weft-targets)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/weft/${layer}"
-    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/weft" FILES_MATCHING PATTERN "*.hpp")
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/weft" FILES_MATCHING PATTERN "*.hpp" PATTERN "*_test.hpp" EXCLUDE)
 endforeach()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 

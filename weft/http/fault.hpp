@@ -6,7 +6,7 @@
 // certain (RFC 9112 section 9.6 says how to close).
 //
 //   protocol_fault why = parser.fault();
-//   reply(response::problem(why.code, why.reason));           // 400, "space before the colon of a header"
+//   reply(response::problem(why.code, why.reason));  // 400, "space before the colon of a header"
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,8 @@
 // that was sent twice stands here twice, in order. Single thread.
 //
 //   if (auto type = headers.find("content-type")) use(*type);
-//   for (auto i = headers.index_of("cookie"); i != headers.size(); i = headers.index_of("cookie", i + 1))
+//   auto i = headers.index_of("cookie");
+//   for (; i < headers.size(); i = headers.index_of("cookie", i + 1))
 //     use(headers[i].value);
 #pragma once
 

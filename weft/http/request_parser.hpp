@@ -14,7 +14,7 @@
 //   request_parser parser;
 //   switch (parser.parse(received, head, bounds)) {
 //     case parse_status::incomplete: /* read more; the limits bound how much */ break;
-//     case parse_status::complete:   received.remove_prefix(head.size_bytes()); parser.reset(); break;
+//     case parse_status::complete:   use_up(head.size_bytes()); parser.reset(); break;
 //     case parse_status::failed:     answer(parser.fault()); /* and close */ break;
 //   }
 #pragma once

@@ -10,7 +10,7 @@
 //   return response::text("hello\n");
 //   return response::problem(status::not_found, "order 17 was never placed");
 //   auto moved = response::empty(status::see_other);
-//   if (auto set = moved.add_field("Location", target); !set) ...     // target came from a client: check
+//   if (auto set = moved.add_field("Location", target); !set) ...  // a client's target: check
 #pragma once
 
 #include <string>

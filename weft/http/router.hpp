@@ -13,7 +13,9 @@
 //
 //   router routes;
 //   routes.add(method::get, "/orders/{id}", 7);
-//   route_match found = routes.find(method::get, "/orders/17");    // found.payload 7, found.parameter("id") "17"
+//   route_match found = routes.find(method::get, "/orders/17");
+//   found.payload;          // 7
+//   found.parameter("id");  // "17"
 #pragma once
 
 #include <array>

@@ -4,7 +4,8 @@
 // piece at a time, so that "%2F" inside a segment never becomes a separator.
 //
 //   std::string room;
-//   std::string_view path = head.path_needs_normalizing() ? normalize_path(head.path(), room) : head.path();
+//   std::string_view path = head.path();
+//   if (head.path_needs_normalizing()) path = normalize_path(path, room);
 //   auto name = percent_decode(match.parameter("name"));
 #pragma once
 

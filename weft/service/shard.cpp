@@ -18,7 +18,12 @@ shard::~shard() = default;
 
 bool shard::run(unique_function<void(bool)> on_started) {
   loop_->spawn(live(std::move(on_started)));
-  loop_->run();
+  try {
+    loop_->run();
+  } catch (const std::exception& why) {
+    log::error(std::format("a task of this shard threw: {}", why.what()));
+    clean_ = false;
+  }
   return clean_;
 }
 

@@ -15,34 +15,15 @@
 #include <weft/loop/uring/buffer_ring.hpp>
 #include <weft/loop/uring/ring.hpp>
 #include <weft/loop/uring/uring_descriptor.hpp>
+#include <weft/loop/uring/user_data.hpp>
 
 namespace weft {
 namespace {
-
-/// What an answer is for: the low bits of its user data; the rest is a pointer.
-enum class tag : std::uint64_t {
-  operation = 0,
-  receive = 1,
-  accept = 2,
-  close = 3,
-  wake = 4,
-  ignored = 5
-};
-constexpr std::uint64_t tag_mask = 7;
 
 /// Buffers a connection may have waiting before it is told to stop.
 constexpr unsigned inbox_limit = 4;
 /// Accepted connections that may wait for the listener's owner.
 constexpr std::size_t backlog_limit = 256;
-
-std::uint64_t data_for(const void* object, tag t) noexcept {
-  return reinterpret_cast<std::uint64_t>(object) | static_cast<std::uint64_t>(t);
-}
-
-template <class T>
-T& object_of(std::uint64_t data) noexcept {
-  return *reinterpret_cast<T*>(data & ~tag_mask);
-}
 
 }  // namespace
 
@@ -383,7 +364,7 @@ void uring_backend::on_wake(const io_uring_cqe& cqe) noexcept {
 }
 
 void uring_backend::on_answer(const io_uring_cqe& cqe) noexcept {
-  switch (static_cast<tag>(cqe.user_data & tag_mask)) {
+  switch (tag_of(cqe.user_data)) {
     case tag::operation: answer(object_of<operation>(cqe.user_data), cqe.res); break;
     case tag::receive: on_receive(object_of<uring_descriptor>(cqe.user_data), cqe); break;
     case tag::accept: on_accept(object_of<uring_descriptor>(cqe.user_data), cqe); break;
