@@ -40,8 +40,7 @@ class scheduler {
   /// Queues `item` behind all of its band; it is run from the loop, never from inside this call.
   virtual void schedule(runnable& item, priority band) noexcept = 0;
 
- protected:
-  ~scheduler() = default;
+  virtual ~scheduler() = default;
 };
 
 }  // namespace weft

@@ -44,8 +44,7 @@ class connection_host {
   std::size_t open = 0;
   std::uint64_t requests = 0;
 
- protected:
-  ~connection_host() = default;
+  virtual ~connection_host() = default;
 };
 
 class connection final : private lazy_timer {

@@ -94,7 +94,7 @@ void reply_with(exchange& e, R&& value) {
   } else if constexpr (std::same_as<type, response>) {
     e.reply(std::forward<R>(value));
   } else if constexpr (std::same_as<R, std::string>) {
-    e.reply(response::text(std::move(value)));
+    e.reply(response::text(std::forward<R>(value)));
   } else if constexpr (std::convertible_to<type, std::string_view>) {
     e.reply(status::ok, "text/plain; charset=utf-8", value);
   } else {

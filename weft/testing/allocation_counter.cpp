@@ -70,7 +70,8 @@ namespace {
 #elif defined(__GLIBC__)
 
 // The program's malloc goes before the C library's, for all of its libraries; operator new calls
-// it. NOLINTBEGIN(bugprone-reserved-identifier, cppcoreguidelines-no-malloc)
+// it.
+// NOLINTBEGIN(bugprone-reserved-identifier, readability-identifier-naming)
 extern "C" {
 
 void* __libc_malloc(std::size_t size_bytes) noexcept;
@@ -119,7 +120,7 @@ void free(void* memory) noexcept {
 }
 
 }  // extern "C"
-// NOLINTEND(bugprone-reserved-identifier, cppcoreguidelines-no-malloc)
+// NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming)
 
 #else
 #error "weft::testing counts allocations in glibc or in a sanitizer's malloc; this is neither"

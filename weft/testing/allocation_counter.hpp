@@ -5,8 +5,9 @@
 // and aligned allocation of each thread, and so every operator new, whichever library calls it;
 // what is pooled by weft (coroutine frames, buffers) is not counted once the pool is warm. Counting
 // costs an addition and is always on. Sanitizers bring their own malloc: there its hooks count, and
-// coroutine frames, which AddressSanitizer builds take from the heap one by one, count too. Needs
-// glibc. A counter belongs to the thread that made it.
+// coroutine frames, which AddressSanitizer builds take from the heap one by one, count too;
+// ThreadSanitizer does not tell of aligned_alloc(). Needs glibc. A counter belongs to the thread
+// that made it.
 //
 //   weft::testing::allocation_counter since;
 //   serve_one_request();
