@@ -68,7 +68,7 @@ class event_loop final : public scheduler {
   [[nodiscard]] static result<std::unique_ptr<event_loop>> create(const loop_options& options = {});
   event_loop(const event_loop&) = delete;
   event_loop& operator=(const event_loop&) = delete;
-  ~event_loop();
+  ~event_loop() override;
 
   /// The loop this thread runs; asserts that there is one.
   [[nodiscard]] static event_loop& current() noexcept;
