@@ -84,10 +84,15 @@ void connection::operator delete(void* memory, std::size_t size_bytes) noexcept 
 
 task<void> connection::run(std::unique_ptr<connection> self) {
   connection& c = *self;
-  while (c.keep_) {
-    c.set_read_deadline();
-    if (!c.take(co_await c.stream_.read())) break;
-    if (!c.answer()) co_await c.answer_waiting();
+  try {
+    while (c.keep_) {
+      c.set_read_deadline();
+      if (!c.take(co_await c.stream_.read())) break;
+      if (!c.answer()) co_await c.answer_waiting();
+    }
+  } catch (const std::exception& why) {
+    // Out of memory, as a rule: that is this client's misfortune and not the others'.
+    log::error(std::format("a connection is dropped: {}", why.what()));
   }
 }
 
@@ -241,7 +246,6 @@ task<bool> connection::receive_body(active& work) {
     }
   }
   if (head.chunked()) co_return co_await receive_chunked_body(work);
-  input_.reserve(head.size_bytes() + work.body_bytes);
   while (!body_has_come(work))
     if (!co_await receive_more(work, host_.limits.body_idle_timeout)) co_return false;
   co_return true;

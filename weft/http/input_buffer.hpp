@@ -29,9 +29,6 @@ class input_buffer {
   void consume(std::size_t size_bytes) noexcept;
   /// Drops what lies behind the first `size_bytes`, at most text().size().
   void truncate(std::size_t size_bytes) noexcept;
-  /// Promises that so many bytes will be gathered in all, so that they are gathered without moving
-  /// again.
-  void reserve(std::size_t size_bytes) { gathered_.reserve(used_ + size_bytes); }
 
  private:
   buffer_ref slot_;

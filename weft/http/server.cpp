@@ -32,6 +32,7 @@ struct server::state final : connection_host {
   static void reply_allowed(exchange& e, status code, method_set allowed);
   std::string_view date() noexcept override { return dates.at(loop.now()); }
   task<void> accept_all();
+  void admit(net::tcp_stream stream);
 
   server_options options;
   event_loop& loop;
@@ -76,7 +77,7 @@ task<void> server::state::accept_all() {
       if (!stopping.stop_requested())
         log::error(std::format("accepting on {} ends: {}", listener->local_endpoint().to_string(),
                                stream.error().message()));
-      co_return;
+      break;
     }
     if (open >= limits.connections) {
       if (!std::exchange(full, true))
@@ -85,11 +86,20 @@ task<void> server::state::accept_all() {
       continue;
     }
     full = false;
-    auto client =
-        std::make_unique<connection>(*this, loop, std::move(*stream), workers.inherited());
-    const environment& env = client->env();
-    workers.spawn_in(env, connection::run(std::move(client)));
+    try {
+      admit(std::move(*stream));
+    } catch (const std::exception& why) {
+      log::error(std::format("a connection is dropped: {}", why.what()));
+    }
   }
+  // Whoever comes while the others are being answered is refused, and may go to another server.
+  listener.reset();
+}
+
+void server::state::admit(net::tcp_stream stream) {
+  auto client = std::make_unique<connection>(*this, loop, std::move(stream), workers.inherited());
+  const environment& env = client->env();
+  workers.spawn_in(env, connection::run(std::move(client)));
 }
 
 server::server(server_options options, event_loop& loop, net::address_book& addresses)
@@ -117,7 +127,6 @@ result<void> server::start() {
 task<result<void>> server::stop() {
   state_->workers.request_stop();
   co_await state_->workers.join();
-  state_->listener.reset();
   co_return result<void>{};
 }
 

@@ -124,6 +124,31 @@ TEST_P(server_test, stops_after_the_reply_of_a_running_handler) {
   });
 }
 
+TEST_P(server_test, refuses_newcomers_while_it_stops) {
+  event_loop& turning = loop();
+  bool released = false;
+  http().get("/", [&]() -> task<std::string> {
+    while (!released) co_await yield{turning};
+    co_return "the last word";
+  });
+  run([&]() -> task<void> {
+    auto client = co_await world().connect();
+    co_await client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    while (http().requests() == 0) co_await yield{loop()};
+    const net::endpoint where = http().local_endpoint();
+    loop().spawn([](server& http) -> task<void> { std::ignore = co_await http.stop(); }(http()));
+    error refusal = errc::closed;
+    for (int turn = 0; turn < 1'000 && refusal != errc::refused; ++turn) {
+      co_await yield{loop()};
+      auto late = co_await net::tcp_stream::connect(loop(), where);
+      if (!late) refusal = late.error();
+    }
+    EXPECT_EQ(refusal, errc::refused);
+    released = true;
+    EXPECT_EQ((co_await client.reply()).body, "the last word");
+  });
+}
+
 TEST_P(server_test, stops_between_pipelined_requests) {
   event_loop& turning = loop();
   http().get("/", [&]() -> task<std::string> {

@@ -175,7 +175,10 @@ void application::state::run_shard(unsigned index, signal_watch* signals) {
   for (installer& add_service : installers) add_service(here.services());
   if (signals != nullptr) here.loop().spawn(watch_signals(here.loop(), *signals));
   enlist(here);
-  if (!here.run([this, index](bool up) { on_started(index, up); })) clean = false;
+  if (!here.run([this, index](bool up) { on_started(index, up); })) {
+    clean = false;
+    stop_all();  // a program that has lost a shard has lost what only that shard did
+  }
   discharge(here);
 }
 

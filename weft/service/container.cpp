@@ -121,12 +121,25 @@ result<void> container::make_all() {
   }
 }
 
+/// A start() or stop() that throws has failed, like one that says so: the others still have their
+/// turn.
+task<result<void>> container::call(std::string_view type, task<result<void>> work) {
+  try {
+    co_return co_await std::move(work);
+  } catch (const std::exception& why) {
+    log::error(std::format("{} threw: {}", type, why.what()));
+  } catch (...) {
+    log::error(std::format("{} threw something that is no std::exception", type));
+  }
+  co_return fail(errc::unavailable);
+}
+
 task<result<void>> container::start() {
   if (const auto made = make_all(); !made) co_return made;
   for (; started_ < made_.size(); ++started_) {
     const entry& next = *made_[started_];
     if (next.made.start == nullptr) continue;
-    const auto up = co_await next.made.start(next.made.object);
+    const auto up = co_await call(next.type, next.made.start(next.made.object));
     if (up) continue;
     log::error(std::format("{} did not start: {}", next.type, up.error().message()));
     co_return up;
@@ -139,7 +152,7 @@ task<result<void>> container::stop() {
   while (started_ > 0) {
     const entry& last = *made_[--started_];
     if (last.made.stop == nullptr) continue;
-    const auto down = co_await last.made.stop(last.made.object);
+    const auto down = co_await call(last.type, last.made.stop(last.made.object));
     if (down) continue;
     log::warning(std::format("{} did not stop cleanly: {}", last.type, down.error().message()));
     if (outcome) outcome = down;

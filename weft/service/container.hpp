@@ -94,6 +94,7 @@ class container {
   [[nodiscard]] void* look_up(std::string_view type) const noexcept;
   [[nodiscard]] entry* find_entry(std::string_view type) const noexcept;
   [[nodiscard]] result<void> make_all();
+  [[nodiscard]] static task<result<void>> call(std::string_view type, task<result<void>> work);
   void make(entry& wanted);
   [[nodiscard]] std::string path_from(std::size_t outermost) const;
   [[nodiscard]] std::string missing(std::string_view type) const;

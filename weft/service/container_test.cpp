@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <stdexcept>
@@ -208,6 +209,37 @@ TEST_F(container_on_a_loop, stops_what_had_started_when_a_later_service_fails) {
   diary.lines.clear();
   EXPECT_TRUE(run(services.stop()));
   EXPECT_EQ(diary.lines, lines{}) << "what did not start is not stopped";
+}
+
+TEST_F(container_on_a_loop, takes_an_exception_for_a_failure_and_stops_the_others) {
+  struct steady {
+    explicit steady(int& count) : stops{count} {}
+    void start() {}
+    void stop() { ++stops; }
+    int& stops;
+  };
+  struct thrower {
+    explicit thrower(steady&) {}
+    void start() { throw std::runtime_error{"no luck"}; }
+  };
+  struct late_thrower {
+    explicit late_thrower(steady&) {}
+    void start() {}
+    void stop() { throw std::runtime_error{"no end"}; }
+  };
+  captured_log log;
+  int stops = 0;
+  services.provide(stops);
+  services.add<steady>();
+  services.add<late_thrower>();
+  services.add<thrower>();
+  EXPECT_FALSE(run(services.start()));
+  EXPECT_FALSE(run(services.stop()));
+  EXPECT_EQ(stops, 1);
+  EXPECT_TRUE(std::ranges::any_of(
+      log.messages, [](const std::string& m) { return m.ends_with(" threw: no luck"); }));
+  EXPECT_TRUE(std::ranges::any_of(
+      log.messages, [](const std::string& m) { return m.ends_with(" threw: no end"); }));
 }
 
 TEST_F(container_on_a_loop, makes_aggregates_and_classes_that_name_their_dependencies) {

@@ -166,9 +166,9 @@ bool uring_backend::start(operation& op) noexcept {
 void uring_backend::submit_send(send_operation& op) noexcept {
   io_uring_sqe& entry = ring_.prepare();
   if (op.message != nullptr)
-    io_uring_prep_sendmsg(&entry, op.target->fd, op.message, MSG_NOSIGNAL | MSG_WAITALL);
+    io_uring_prep_sendmsg(&entry, op.target->fd, op.message, MSG_NOSIGNAL);
   else
-    io_uring_prep_send(&entry, op.target->fd, op.data, op.size, MSG_NOSIGNAL | MSG_WAITALL);
+    io_uring_prep_send(&entry, op.target->fd, op.data, op.size, MSG_NOSIGNAL);
   io_uring_sqe_set_data64(&entry, data_for(&op, tag::operation));
   op.in_kernel = true;
   ++in_kernel_;
