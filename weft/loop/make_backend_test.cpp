@@ -14,13 +14,17 @@ namespace {
 class make_backend_test : public testing::Test {
  protected:
   make_backend_test() {
+    log::set_level(log::level::debug);  // a choice is told at info once a program, at debug later
     log::set_sink(
         [](log::level, std::string_view message, void* lines) {
           static_cast<std::vector<std::string>*>(lines)->emplace_back(message);
         },
         &lines_);
   }
-  ~make_backend_test() override { log::set_sink(nullptr, nullptr); }
+  ~make_backend_test() override {
+    log::set_sink(nullptr, nullptr);
+    log::set_level(level_before_);
+  }
 
   result<std::unique_ptr<backend>> make(backend_kind kind) {
     return make_backend(kind, {.ready = ready_, .buffers = buffers_}, start_);
@@ -30,6 +34,7 @@ class make_backend_test : public testing::Test {
   buffer_pool buffers_;
   time_point start_{std::chrono::hours{3}};
   std::vector<std::string> lines_;
+  log::level level_before_ = log::current_level();
 };
 
 TEST_F(make_backend_test, names_are_parsed_and_printed) {
