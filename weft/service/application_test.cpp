@@ -16,6 +16,7 @@
 
 #include <weft/base/log.hpp>
 #include <weft/loop/event_loop.hpp>
+#include <weft/loop/sleep.hpp>
 
 namespace {
 
@@ -64,6 +65,19 @@ struct refusing {
 
 struct throwing {
   explicit throwing(counted&) { throw std::runtime_error{"no luck"}; }
+};
+
+std::atomic<bool> all_are_up;
+
+/// Whose first instance has a task that throws once the whole program runs.
+struct fragile {
+  fragile(counted&, weft::event_loop& loop) {
+    if (made == 1) loop.spawn(break_down(loop));
+  }
+  static weft::task<void> break_down(weft::event_loop& loop) {
+    while (!all_are_up) co_await weft::yield{loop};
+    throw std::runtime_error{"broken"};
+  }
 };
 
 class application_run : public testing::Test {
@@ -123,6 +137,17 @@ TEST_F(application_run, ends_with_the_path_of_a_service_that_cannot_be_made) {
   app.add<throwing>();
   EXPECT_EQ(run(app), 1);
   EXPECT_EQ(log.count("throwing cannot be made: no luck"), 1U);
+}
+
+TEST_F(application_run, ends_whole_when_a_task_of_one_shard_throws) {
+  all_are_up = false;
+  weft::application app{2, arguments.data()};
+  app.add<counted>();
+  app.add<fragile>();
+  app.on_ready([] { all_are_up = true; });
+  EXPECT_EQ(app.run(), 1);
+  EXPECT_EQ(stopped, 3);
+  EXPECT_EQ(log.count("a task of this shard threw: broken"), 1U);
 }
 
 TEST_F(application_run, names_what_nobody_provides) {
