@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include <weft/base/assert.hpp>
 #include <weft/base/log.hpp>
 #include <weft/coro/scope.hpp>
 #include <weft/http/connection.hpp>
@@ -130,7 +131,10 @@ task<result<void>> server::stop() {
   co_return result<void>{};
 }
 
-net::endpoint server::local_endpoint() const { return state_->listener->local_endpoint(); }
+net::endpoint server::local_endpoint() const {
+  WEFT_ASSERT(state_->listener.has_value(), "a server has an address from start() to stop()");
+  return state_->listener->local_endpoint();
+}
 
 std::size_t server::connections() const noexcept { return state_->open; }
 

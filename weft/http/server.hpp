@@ -79,7 +79,7 @@ class server {
   [[nodiscard]] result<void> start();
   [[nodiscard]] task<result<void>> stop();
 
-  /// Where it listens, after start().
+  /// Where it listens, from start() to stop().
   [[nodiscard]] net::endpoint local_endpoint() const;
 
   /// Open connections, and requests answered since the start.

@@ -85,6 +85,23 @@ TEST_P(tcp_stream_write_test, resumes_waiting_writers_in_their_order) {
   });
 }
 
+TEST_P(tcp_stream_write_test, shows_what_a_slow_reader_has_taken_of_a_large_write) {
+  run([&]() -> task<void> {
+    auto pair = co_await connected_pair(loop());
+    scope tasks{co_await this_task::environment()};
+    constexpr std::size_t whole = 40'000'000;
+    auto writer = [&]() -> task<void> {
+      EXPECT_TRUE((co_await pair.client.write(std::string(whole, 'w'))).has_value());
+    };
+    tasks.spawn(writer());
+    const std::size_t taken = (co_await read_up_to(pair.server, whole / 2)).size();
+    EXPECT_GE(taken, whole / 2);
+    EXPECT_LE(pair.client.queued_bytes(), whole * 3 / 4) << "half of it has been read";
+    EXPECT_EQ((co_await read_up_to(pair.server, whole - taken)).size(), whole - taken);
+    co_await tasks.join();
+  });
+}
+
 TEST_P(tcp_stream_write_test, flushes_until_the_queue_is_empty) {
   run([&]() -> task<void> {
     auto pair = co_await connected_pair(loop());

@@ -53,10 +53,6 @@ std::string list_of(std::span<const std::string_view> words) {
 
 }  // namespace
 
-std::string nearest_spelling(std::string_view word, std::initializer_list<std::string_view> known) {
-  return nearest(word, known);
-}
-
 struct command_line::state {
   state(std::string_view program, std::string_view about)
       : name{program}, app{std::string{about}, std::string{program}} {}

@@ -50,9 +50,4 @@ class command_line {
   std::unique_ptr<state> state_;
 };
 
-/// The entry of `known` that is spelled most like `word`, if one is near enough to be meant; empty
-/// if none is.
-[[nodiscard]] std::string nearest_spelling(std::string_view word,
-                                           std::initializer_list<std::string_view> known);
-
 }  // namespace weft

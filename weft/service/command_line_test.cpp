@@ -105,10 +105,4 @@ TEST_F(command_line_of_a_server, names_the_option_the_value_and_what_is_allowed)
   EXPECT_TRUE(refusal({"--listen"}).contains("--listen")) << err;
 }
 
-TEST(nearest_spelling, guesses_only_what_is_near) {
-  EXPECT_EQ(weft::nearest_spelling("erorr", {"info", "error", "off"}), "error");
-  EXPECT_EQ(weft::nearest_spelling("qqqq", {"info", "error", "off"}), "");
-  EXPECT_EQ(weft::nearest_spelling("", {"info"}), "");
-}
-
 }  // namespace
