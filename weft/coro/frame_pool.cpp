@@ -22,14 +22,15 @@ struct slab_header {
   slab_header* next;
 };
 
-/// One thread's free lists. Slabs are carved once and returned to the system when the thread ends.
+/// One thread's free lists. Slabs are carved once and returned to the system when the thread ends:
+/// by somebody else, for an object with a destructor is asked on each access whether it is there.
 class pool {
  public:
-  pool() = default;
+  constexpr pool() = default;
   pool(const pool&) = delete;
   pool& operator=(const pool&) = delete;
 
-  ~pool() {
+  void free_slabs() noexcept {
     while (slabs_ != nullptr) {
       slab_header* next = slabs_->next;
       ::operator delete(slabs_);
@@ -61,19 +62,7 @@ class pool {
   }
 
  private:
-  void refill(std::size_t size_class) {
-    const std::size_t block_bytes = (size_class + 1) * step;
-    if (block_bytes > left_) {
-      auto* memory = static_cast<std::byte*>(::operator new(slab_bytes));
-      slabs_ = ::new (memory) slab_header{slabs_};
-      next_ = memory + step;
-      left_ = slab_bytes - step;
-    }
-    give(next_, size_class);
-    next_ += block_bytes;
-    left_ -= block_bytes;
-    carved_bytes_ += block_bytes;
-  }
+  void refill(std::size_t size_class);
 
   std::array<free_block*, classes> free_{};
   slab_header* slabs_ = nullptr;
@@ -82,7 +71,26 @@ class pool {
   std::size_t carved_bytes_ = 0;
 };
 
-thread_local pool frames;
+constinit thread_local pool frames;
+
+struct slab_owner {
+  ~slab_owner() { frames.free_slabs(); }
+};
+
+void pool::refill(std::size_t size_class) {
+  const std::size_t block_bytes = (size_class + 1) * step;
+  if (block_bytes > left_) {
+    thread_local const slab_owner owner;
+    auto* memory = static_cast<std::byte*>(::operator new(slab_bytes));
+    slabs_ = ::new (memory) slab_header{slabs_};
+    next_ = memory + step;
+    left_ = slab_bytes - step;
+  }
+  give(next_, size_class);
+  next_ += block_bytes;
+  left_ -= block_bytes;
+  carved_bytes_ += block_bytes;
+}
 
 constexpr std::size_t class_of(std::size_t size_bytes) { return (size_bytes - 1) / step; }
 

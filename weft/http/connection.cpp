@@ -33,8 +33,8 @@ void write_refusal(net::tcp_stream& stream, connection_host& host, status code,
                         .content_type = problem_content_type,
                         .content_length = body.size(),
                         .connection = connection_field::close};
-  head.write(stream.prepare(head.size_bytes()).data());
-  stream.commit(head.size_bytes());
+  char* const begin = stream.prepare(head.most_bytes()).data();
+  stream.commit(static_cast<std::size_t>(head.write(begin) - begin));
   stream.append(std::move(body));
 }
 
@@ -279,7 +279,7 @@ void connection::call_handler(active& work) noexcept {
   ++host_.requests;
   work.path =
       head.path_needs_normalizing() ? normalize_path(head.path(), work.normalized) : head.path();
-  work.match = host_.routes.find(head.method(), work.path);
+  host_.routes.find(head.method(), work.path, work.match);
   work.asked.emplace(head, work.path, work.match, work.body);
   work.reply.emplace(*work.asked, stream_, host_.date(), keeps_alive(head), env_.stop);
   try {

@@ -53,14 +53,16 @@ void exchange::send(status code, std::string_view content_type, std::string_view
                         .connection = connection()};
   if (request_.method() == method::head || is_bodiless(code)) body = {};
   const std::string_view copied = body.size() <= copied_body_bytes ? body : std::string_view{};
-  const std::size_t size_bytes = head.size_bytes() + copied.size();
-  if (size_bytes <= buffer_pool::slot_capacity) [[likely]] {
-    copied.copy(head.write(stream_.prepare(size_bytes).data()), copied.size());
-    stream_.commit(size_bytes);
+  const std::size_t most_bytes = head.most_bytes() + copied.size();
+  if (most_bytes <= buffer_pool::slot_capacity) [[likely]] {
+    char* const begin = stream_.prepare(most_bytes).data();
+    char* const end = head.write(begin);
+    copied.copy(end, copied.size());
+    stream_.commit(static_cast<std::size_t>(end - begin) + copied.size());
   } else {
-    std::string text(size_bytes, '\0');
-    copied.copy(head.write(text.data()), copied.size());
-    stream_.append(std::move(text));
+    std::string text(most_bytes, '\0');
+    text.erase(static_cast<std::size_t>(head.write(text.data()) - text.data()));
+    stream_.append(std::move(text.append(copied)));
   }
   if (copied.size() != body.size())
     stream_.append(owned != nullptr ? std::move(*owned) : std::string{body});

@@ -98,9 +98,14 @@ void reply_with(exchange& e, R&& value) {
   } else if constexpr (std::convertible_to<type, std::string_view>) {
     e.reply(status::ok, "text/plain; charset=utf-8", value);
   } else {
-    std::string& body = exchange::scratch();
-    json::write(value, body);
-    e.reply(status::ok, "application/json", body);
+    char room[1024];
+    if (const auto text = json::write_into(room, value)) [[likely]] {
+      e.reply(status::ok, "application/json", *text);
+    } else {
+      std::string& body = exchange::scratch();
+      json::write(value, body);
+      e.reply(status::ok, "application/json", body);
+    }
   }
 }
 

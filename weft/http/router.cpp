@@ -1,6 +1,8 @@
 #include <weft/http/router.hpp>
 
 #include <algorithm>
+#include <cstring>
+#include <numeric>
 #include <utility>
 
 #include <weft/http/scan.hpp>
@@ -89,6 +91,7 @@ std::expected<void, std::string> router::add(method asked, std::string_view patt
     return std::unexpected(quoted(asked, pattern).append(": ").append(wrong));
   std::uint32_t at = 0;
   for (segments left{pattern}; !left.rest.empty();) at = child_for(at, left.take());
+  if (added.names.empty()) add_literal(pattern, at);
 
   std::uint32_t& slot = nodes_[at].routes[static_cast<std::size_t>(asked)];
   if (slot != none)
@@ -138,20 +141,60 @@ std::uint32_t router::child_for(std::uint32_t parent, std::string_view segment) 
   return child;
 }
 
+void router::add_literal(std::string_view path, std::uint32_t index) {
+  const auto is_before = [](const literal& known, std::string_view added) {
+    return known.path.size() != added.size() ? known.path.size() < added.size()
+                                             : known.path < added;
+  };
+  const auto place = std::lower_bound(literals_.begin(), literals_.end(), path, is_before);
+  if (place != literals_.end() && place->path == path) return;
+  literals_.insert(place, {std::string{path}, index});
+  literals_from_.assign(literals_.back().path.size() + 2, 0);
+  for (const literal& each : literals_) ++literals_from_[each.path.size() + 1];
+  std::partial_sum(literals_from_.begin(), literals_from_.end(), literals_from_.begin());
+}
+
+// The node where a path without parameters ends, or `none`.
+std::uint32_t router::literal_at(std::string_view path) const noexcept {
+  if (path.size() + 1 >= literals_from_.size()) return none;
+  std::uint32_t first = literals_from_[path.size()];
+  std::uint32_t last = literals_from_[path.size() + 1];
+  while (first != last) {
+    const std::uint32_t middle = first + (last - first) / 2;
+    const int order = std::memcmp(literals_[middle].path.data(), path.data(), path.size());
+    if (order == 0) return literals_[middle].index;
+    if (order < 0)
+      first = middle + 1;
+    else
+      last = middle;
+  }
+  return none;
+}
+
 struct router::search {
   method asked;
-  route_match match;
+  route_match& match;
   std::size_t captured = 0;
 };
 
 route_match router::find(method asked, std::string_view path) const noexcept {
-  search wanted{.asked = asked, .match = {}};
-  route_match& match = wanted.match;
-  if (!path.starts_with('/') || visit(wanted, 0, path)) return match;
+  route_match match;
+  find(asked, path, match);
+  return match;
+}
+
+void router::find(method asked, std::string_view path, route_match& match) const noexcept {
+  match.outcome = route_outcome::not_found;
+  match.parameter_count = 0;
+  match.allowed = {};
+  search wanted{.asked = asked, .match = match};
+  // A text goes before a parameter at every slash, so a path of nothing but texts goes before all.
+  const std::uint32_t literal = literal_at(path);
+  if (literal != none && arrive(wanted, literal)) return;
+  if (!path.starts_with('/') || visit(wanted, 0, path)) return;
   if (!match.allowed.empty())
     match.outcome =
         asked == method::options ? route_outcome::options : route_outcome::method_not_allowed;
-  return match;
 }
 
 // `path` is what is left behind the node: it begins with a slash, or the node is where it ends.

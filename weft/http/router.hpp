@@ -64,6 +64,8 @@ class router {
                                                      std::uint32_t payload);
 
   [[nodiscard]] route_match find(method asked, std::string_view path) const noexcept;
+  // The same, where the match is to stand.
+  void find(method asked, std::string_view path, route_match& match) const noexcept;
 
   // The methods that any route answers: for `OPTIONS *`.
   [[nodiscard]] method_set allowed_anywhere() const noexcept { return allowed_anywhere_; }
@@ -86,6 +88,10 @@ class router {
 
     node() noexcept { routes.fill(none); }
   };
+  struct literal {
+    std::string path;
+    std::uint32_t index;
+  };
   struct search;
 
   std::uint32_t new_node();
@@ -94,9 +100,15 @@ class router {
                                           std::string_view segment) const noexcept;
   bool visit(search& wanted, std::uint32_t index, std::string_view path) const noexcept;
   bool arrive(search& wanted, std::uint32_t index) const noexcept;
+  void add_literal(std::string_view path, std::uint32_t index);
+  [[nodiscard]] std::uint32_t literal_at(std::string_view path) const noexcept;
 
   std::vector<node> nodes_;  // the first is the root
   std::vector<route> routes_;
+  // The paths without parameters, each with its node, by length and then by bytes: what most
+  // requests ask for is found without a walk.
+  std::vector<literal> literals_;
+  std::vector<std::uint32_t> literals_from_;  // for each length, the first that is at least so long
   method_set allowed_anywhere_;
 };
 

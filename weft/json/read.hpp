@@ -65,7 +65,7 @@ struct read_options : glz::opts {
 
 // `text` is followed by a NUL.
 template <policy Policy, class T>
-[[gnu::noinline]] std::expected<void, error> parse(T& value, std::string_view text) {
+std::expected<void, error> parse(T& value, std::string_view text) {
   if constexpr (Policy.ignore_unknown_names) {
     if (const std::optional<error> not_json = check(text)) return std::unexpected(*not_json);
   }

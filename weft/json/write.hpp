@@ -19,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,6 +57,15 @@ template <class T>
 
 }  // namespace detail
 
+// Writes into `room`; the text there, or nothing if it is too short: 256 bytes more than the text
+// always do.
+template <class T>
+[[nodiscard]] std::optional<std::string_view> write_into(std::span<char> room, const T& value) {
+  const std::size_t size = detail::encode(value, room, 0);
+  if (size == detail::does_not_fit) return std::nullopt;
+  return std::string_view{room.data(), size};
+}
+
 // Adds to the end of `out`, which keeps what it held. Short texts are made on the stack and copied,
 // which is cheaper than preparing the string's memory; long ones in the string's unused capacity,
 // doubled until they fit.
@@ -64,10 +74,9 @@ void append(const T& value, std::string& out) {
   constexpr std::size_t stack_bytes = 1024;
   const std::size_t start = out.size();
   if (out.capacity() - start < stack_bytes) {
-    char text[stack_bytes];
-    const std::size_t size = detail::encode(value, text, 0);
-    if (size != detail::does_not_fit) [[likely]] {
-      out.append(text, size);
+    char room[stack_bytes];
+    if (const auto text = write_into(room, value)) [[likely]] {
+      out.append(*text);
       return;
     }
     out.reserve(start + 2 * stack_bytes);

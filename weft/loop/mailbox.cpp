@@ -15,9 +15,8 @@ bool mailbox::post(letter work) {
   return sleeping_.exchange(false);
 }
 
-void mailbox::drain(unsigned limit) {
+void mailbox::deliver(unsigned limit) {
   if (delivered_ == delivering_.size()) {
-    if (!filled_.load(std::memory_order_acquire)) return;
     delivering_.clear();
     delivered_ = 0;
     const std::lock_guard lock{mutex_};

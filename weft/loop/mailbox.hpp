@@ -23,13 +23,19 @@ class mailbox {
   [[nodiscard]] bool post(letter work);
 
   /// Runs what had been posted when the call began, at most `limit`. The loop's thread.
-  void drain(unsigned limit);
+  void drain(unsigned limit) {
+    if (delivered_ == delivering_.size() && !filled_.load(std::memory_order_acquire)) [[likely]]
+      return;
+    deliver(limit);
+  }
 
   /// The loop announces that it is about to wait. False: letters have come, so it must not.
   [[nodiscard]] bool prepare_to_sleep() noexcept;
   void woke_up() noexcept { sleeping_.store(false, std::memory_order_relaxed); }
 
  private:
+  void deliver(unsigned limit);
+
   std::mutex mutex_;
   std::vector<letter> posted_;  // under mutex_
   std::atomic<bool> filled_{false};

@@ -6,11 +6,6 @@
 #include <weft/base/assert.hpp>
 
 namespace weft {
-namespace {
-
-constexpr duration tick_length = std::chrono::milliseconds{1};
-
-}  // namespace
 
 std::uint64_t timer_wheel::tick_at_or_after(time_point when) const noexcept {
   if (when <= start_) return 0;
@@ -47,12 +42,15 @@ void timer_wheel::place(timer& t) noexcept {
   t.slot_ = static_cast<std::uint8_t>(slot);
   wheel_[level][slot].push_back(t);
   occupied_[level] |= std::uint64_t{1} << slot;
+  is_due_known_ = false;
 }
 
 void timer_wheel::remove(timer& t) noexcept {
   slot_list& list = wheel_[t.level_][t.slot_];
   list.erase(t);
-  if (list.empty()) occupied_[t.level_] &= ~(std::uint64_t{1} << t.slot_);
+  if (!list.empty()) return;
+  occupied_[t.level_] &= ~(std::uint64_t{1} << t.slot_);
+  is_due_known_ = false;
 }
 
 bool timer_wheel::next_slot(position& next) const noexcept {
@@ -78,9 +76,8 @@ void timer_wheel::cascade(const position& from) noexcept {
   while (!moving.empty()) place(*moving.pop_front());
 }
 
-unsigned timer_wheel::advance(time_point now, unsigned limit) noexcept {
-  const auto now_tick =
-      now <= start_ ? 0 : static_cast<std::uint64_t>((now - start_) / tick_length);
+unsigned timer_wheel::fire(time_point now, unsigned limit) noexcept {
+  const std::uint64_t now_tick = ticks_until(now);
   unsigned fired = 0;
   position next{};
   while (next_slot(next) && next.tick <= now_tick) {
@@ -99,12 +96,14 @@ unsigned timer_wheel::advance(time_point now, unsigned limit) noexcept {
   return fired;
 }
 
-time_point timer_wheel::next_due() const noexcept {
+void timer_wheel::find_next_due() noexcept {
+  is_due_known_ = true;
+  next_due_ = time_point::max();
   position next{};
-  if (!next_slot(next)) return time_point::max();
+  if (!next_slot(next)) return;
   const auto tick = static_cast<duration::rep>(next.tick);
   const auto last = (time_point::max() - start_) / tick_length;
-  return tick <= last ? start_ + tick_length * tick : time_point::max();
+  if (tick <= last) next_due_ = start_ + tick_length * tick;
 }
 
 }  // namespace weft

@@ -12,6 +12,7 @@
 //   wheel.disarm(give_up);
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -60,11 +61,19 @@ class timer_wheel {
 
   /// Fires what is due at `now`, at most `limit` timers. Returns how many fired; what is left is
   /// due at the next call.
-  unsigned advance(time_point now, unsigned limit) noexcept;
+  unsigned advance(time_point now, unsigned limit) noexcept {
+    if (now >= next_due()) return fire(now, limit);
+    tick_ = std::max(tick_, ticks_until(now));
+    return 0;
+  }
 
   /// When to call advance() next: no later than the next expiry, perhaps earlier. max() if no timer
-  /// is armed.
-  [[nodiscard]] time_point next_due() const noexcept;
+  /// is armed. Looked up once for each change, since it is asked for twice a turn.
+  [[nodiscard]] time_point next_due() noexcept {
+    if (!is_due_known_) [[unlikely]]
+      find_next_due();
+    return next_due_;
+  }
 
   [[nodiscard]] std::size_t armed_count() const noexcept { return armed_count_; }
 
@@ -80,13 +89,23 @@ class timer_wheel {
     std::uint64_t tick;
   };
 
+  static constexpr duration tick_length = std::chrono::milliseconds{1};
+
+  /// Whole ticks from the start to `when`.
+  [[nodiscard]] std::uint64_t ticks_until(time_point when) const noexcept {
+    return when <= start_ ? 0 : static_cast<std::uint64_t>((when - start_) / tick_length);
+  }
   [[nodiscard]] std::uint64_t tick_at_or_after(time_point when) const noexcept;
   [[nodiscard]] bool next_slot(position& next) const noexcept;
   void place(timer& t) noexcept;
   void remove(timer& t) noexcept;
   void cascade(const position& from) noexcept;
+  void find_next_due() noexcept;
+  unsigned fire(time_point now, unsigned limit) noexcept;
 
   time_point start_;
+  time_point next_due_ = time_point::max();
+  bool is_due_known_ = true;  // whether next_due_ is up to date
   std::uint64_t tick_ = 0;
   std::size_t armed_count_ = 0;
   std::array<std::uint64_t, levels> occupied_{};

@@ -79,6 +79,7 @@ class epoll_backend final : public backend {
   file_watches watches_;
   std::deque<epoll_descriptor*> starved_;  // whose readers found no buffer
   std::size_t parked_ = 0;                 // operations that wait for an edge or a buffer
+  bool has_pwait2_ = true;                 // until the kernel says that it does not
 };
 
 epoll_backend::~epoll_backend() {
@@ -323,8 +324,11 @@ int epoll_backend::wait(epoll_event* events, int capacity, time_point until) noe
   if (left <= duration::zero()) return ::epoll_wait(epoll_, events, capacity, 0);
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
   const timespec timeout{.tv_sec = seconds.count(), .tv_nsec = (left - seconds).count()};
-  const int count = ::epoll_pwait2(epoll_, events, capacity, &timeout, nullptr);
-  if (count >= 0 || errno != ENOSYS) return count;
+  if (has_pwait2_) [[likely]] {
+    const int count = ::epoll_pwait2(epoll_, events, capacity, &timeout, nullptr);
+    if (count >= 0 || errno != ENOSYS) return count;
+    has_pwait2_ = false;
+  }
   // Before Linux 5.11, and under valgrind: whole milliseconds, rounded up so that no timer is
   // early.
   const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(left).count();
