@@ -54,7 +54,7 @@ void exchange::send(status code, std::string_view content_type, std::string_view
   if (request_.method() == method::head || is_bodiless(code)) body = {};
   const std::string_view copied = body.size() <= copied_body_bytes ? body : std::string_view{};
   const std::size_t most_bytes = head.most_bytes() + copied.size();
-  if (most_bytes <= buffer_pool::slot_capacity) [[likely]] {
+  if (most_bytes <= net::tcp_stream::prepare_most_bytes) [[likely]] {
     char* const begin = stream_.prepare(most_bytes).data();
     char* const end = head.write(begin);
     copied.copy(end, copied.size());

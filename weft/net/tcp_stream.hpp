@@ -97,6 +97,7 @@ class tcp_stream {
  public:
   static constexpr std::size_t high_watermark = detail::stream_state::high_watermark;
   static constexpr std::size_t low_watermark = detail::stream_state::low_watermark;
+  static constexpr std::size_t prepare_most_bytes = write_queue::prepare_most_bytes;
 
   /// Connects; errc::refused, errc::timed_out, errc::unavailable and the like say why not.
   [[nodiscard]] static task<result<tcp_stream>> connect(event_loop& loop, endpoint to);
@@ -145,7 +146,7 @@ class tcp_stream {
     return written();
   }
 
-  /// For writers that format in place: room for `size_bytes` <= buffer_pool::slot_capacity, then
+  /// For writers that format in place: room for `size_bytes` <= prepare_most_bytes, then
   /// commit(). What is committed leaves at the end of the turn, or with the next write or flush.
   [[nodiscard]] std::span<char> prepare(std::size_t size_bytes) {
     return state_->queue().prepare(size_bytes);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include <weft/base/assert.hpp>
@@ -9,65 +10,53 @@
 
 namespace weft::net {
 
-/// Bytes in one place: in a pool slot with room behind them, or in a string.
-struct write_queue::segment {
+/// A piece of memory of another kind, with the bytes that `data` shows.
+struct write_queue::foreign_segment : segment {
   static void* operator new(std::size_t size_bytes) { return frame_pool::allocate(size_bytes); }
   static void operator delete(void* memory, std::size_t size_bytes) noexcept {
     frame_pool::deallocate(memory, size_bytes);
   }
-
-  [[nodiscard]] std::size_t room() const noexcept {
-    return slot ? static_cast<std::size_t>(end - data) - size : 0;
-  }
-
-  segment* next = nullptr;
-  char* data = nullptr;
-  std::size_t size = 0;
-  char* end = nullptr;  // of the slot
-  buffer_ref slot;
   std::string text;
+  buffer_ref bytes;
 };
 
-write_queue::segment& write_queue::push() {
-  auto* added = new segment;
-  (last_ == nullptr ? first_ : last_->next) = added;
-  last_ = added;
-  return *added;
+void write_queue::push(segment& added) noexcept {
+  (last_ == nullptr ? first_ : last_->next) = &added;
+  last_ = &added;
 }
 
 void write_queue::pop() noexcept {
   segment* gone = first_;
   first_ = gone->next;
   if (first_ == nullptr) last_ = nullptr;
-  delete gone;
+  if (gone->slot != segment::no_slot)
+    pool_.release(gone->slot);
+  else
+    delete static_cast<foreign_segment*>(gone);
 }
 
-std::span<char> write_queue::prepare(std::size_t size_bytes) {
-  WEFT_DEBUG_ASSERT(size_bytes <= buffer_pool::slot_capacity, "prepare() is for what fits a slot");
-  if (last_ == nullptr || last_->room() < size_bytes) {
-    segment& added = push();
-    added.slot = pool_.acquire();
-    if (added.slot) {
-      added.data = added.slot.data();
-      added.end = added.data + added.slot.capacity();
-    } else {
-      // No slot is left: the heap serves until some come back.
-      added.text.resize(size_bytes);
-      added.data = added.text.data();
-      return {added.data, size_bytes};
-    }
+std::span<char> write_queue::prepare_another(std::size_t size_bytes) {
+  WEFT_DEBUG_ASSERT(size_bytes <= prepare_most_bytes, "prepare() is for what fits a slot");
+  if (std::uint32_t slot = 0; pool_.take(slot)) [[likely]] {
+    char* const memory = pool_.address(slot);
+    auto* added = ::new (memory) segment{.data = memory + sizeof(segment),
+                                         .end = memory + buffer_pool::slot_capacity,
+                                         .slot = slot};
+    push(*added);
+  } else {
+    // No slot is left: the heap serves until some come back.
+    auto* added = new foreign_segment;
+    added->text.resize(size_bytes);
+    added->data = added->text.data();
+    added->end = added->data + size_bytes;
+    push(*added);
   }
-  return {last_->data + last_->size, last_->room()};
-}
-
-void write_queue::commit(std::size_t size_bytes) noexcept {
-  last_->size += size_bytes;
-  size_ += size_bytes;
+  return {last_->data, last_->room()};
 }
 
 void write_queue::append(std::string_view text) {
   if (text.empty()) return;
-  if (text.size() > buffer_pool::slot_capacity) {
+  if (text.size() > prepare_most_bytes) {
     append(std::string{text});
     return;
   }
@@ -77,19 +66,22 @@ void write_queue::append(std::string_view text) {
 
 void write_queue::append(std::string&& text) {
   if (text.empty()) return;
-  segment& added = push();
-  added.text = std::move(text);
-  added.data = added.text.data();
-  commit(added.text.size());
+  auto* added = new foreign_segment;
+  added->text = std::move(text);
+  added->data = added->text.data();
+  added->end = added->data + added->text.size();
+  push(*added);
+  commit(added->text.size());
 }
 
 void write_queue::append(buffer_ref&& bytes) {
   if (bytes.empty()) return;
-  segment& added = push();
-  added.slot = std::move(bytes);
-  added.data = added.slot.data();
-  added.end = added.data + added.slot.capacity();
-  commit(added.slot.size());
+  auto* added = new foreign_segment;
+  added->bytes = std::move(bytes);
+  added->data = added->bytes.data();
+  added->end = added->data + added->bytes.capacity();
+  push(*added);
+  commit(added->bytes.size());
 }
 
 std::size_t write_queue::gather(std::span<iovec> parts) const noexcept {
@@ -100,6 +92,10 @@ std::size_t write_queue::gather(std::span<iovec> parts) const noexcept {
 }
 
 void write_queue::consume(std::size_t size_bytes) noexcept {
+  if (size_bytes == size_) [[likely]] {
+    clear();
+    return;
+  }
   size_ -= size_bytes;
   while (size_bytes > 0) {
     const std::size_t part = std::min(size_bytes, first_->size);
@@ -108,7 +104,6 @@ void write_queue::consume(std::size_t size_bytes) noexcept {
     size_bytes -= part;
     if (first_->size == 0) pop();
   }
-  if (size_ == 0) clear();
 }
 
 void write_queue::clear() noexcept {

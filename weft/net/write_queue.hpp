@@ -13,6 +13,7 @@
 #include <sys/uio.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,7 +23,26 @@
 namespace weft::net {
 
 class write_queue {
+  /// Bytes in one place. What was written in place stands in a slot of the pool, at whose front the
+  /// segment itself stands; other memory has its segment elsewhere.
+  struct segment {
+    static constexpr std::uint32_t no_slot = UINT32_MAX;
+
+    [[nodiscard]] std::size_t room() const noexcept {
+      return static_cast<std::size_t>(end - data) - size;
+    }
+
+    segment* next = nullptr;
+    char* data = nullptr;
+    std::size_t size = 0;
+    char* end = nullptr;  // of the memory that may be written to
+    std::uint32_t slot = no_slot;
+  };
+
  public:
+  /// What prepare() can give at a time.
+  static constexpr std::size_t prepare_most_bytes = buffer_pool::slot_capacity - sizeof(segment);
+
   explicit write_queue(buffer_pool& pool) noexcept : pool_{pool} {}
   write_queue(const write_queue&) = delete;
   write_queue& operator=(const write_queue&) = delete;
@@ -36,10 +56,15 @@ class write_queue {
   void append(std::string&& text);
   void append(buffer_ref&& bytes);
 
-  /// Room for `size_bytes` (at most buffer_pool::slot_capacity) to be written in place, then
-  /// commit()ted.
-  [[nodiscard]] std::span<char> prepare(std::size_t size_bytes);
-  void commit(std::size_t size_bytes) noexcept;
+  /// Room for `size_bytes` (at most prepare_most_bytes) to be written in place, then commit()ted.
+  [[nodiscard]] std::span<char> prepare(std::size_t size_bytes) {
+    if (last_ == nullptr || last_->room() < size_bytes) return prepare_another(size_bytes);
+    return {last_->data + last_->size, last_->room()};
+  }
+  void commit(std::size_t size_bytes) noexcept {
+    last_->size += size_bytes;
+    size_ += size_bytes;
+  }
 
   /// The first parts of the queue, as many as fit; returns how many.
   [[nodiscard]] std::size_t gather(std::span<iovec> parts) const noexcept;
@@ -48,8 +73,10 @@ class write_queue {
   void clear() noexcept;
 
  private:
-  struct segment;
-  segment& push();
+  struct foreign_segment;
+
+  std::span<char> prepare_another(std::size_t size_bytes);
+  void push(segment& added) noexcept;
   void pop() noexcept;
 
   buffer_pool& pool_;

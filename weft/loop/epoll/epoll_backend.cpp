@@ -122,28 +122,24 @@ result<descriptor*> epoll_backend::open_stream(int family) {
 }
 
 bool epoll_backend::start(operation& op) noexcept {
-  switch (op.kind) {
-    case operation_kind::close:
-      release(socket_of(op));
-      op.result = 0;
-      return true;
-    case operation_kind::readable:
-    case operation_kind::writable: return watches_.start(static_cast<poll_operation&>(op));
-    default:
-      if (attempt(op)) return true;
-      park(op);
-      return false;
+  if (op.kind == operation_kind::close) {
+    release(socket_of(op));
+    op.result = 0;
+    return true;
   }
+  if (op.kind == operation_kind::readable || op.kind == operation_kind::writable)
+    return watches_.start(static_cast<poll_operation&>(op));
+  if (attempt(op)) return true;
+  park(op);
+  return false;
 }
 
 /// True: answered. False: it must wait for an edge.
-bool epoll_backend::attempt(operation& op) noexcept {
-  switch (op.kind) {
-    case operation_kind::accept: return attempt_accept(static_cast<accept_operation&>(op));
-    case operation_kind::receive: return attempt_receive(static_cast<receive_operation&>(op));
-    case operation_kind::send: return attempt_send(static_cast<send_operation&>(op));
-    default: return attempt_connect(static_cast<connect_operation&>(op));
-  }
+[[gnu::always_inline]] inline bool epoll_backend::attempt(operation& op) noexcept {
+  if (op.kind == operation_kind::receive) return attempt_receive(static_cast<receive_operation&>(op));
+  if (op.kind == operation_kind::send) return attempt_send(static_cast<send_operation&>(op));
+  if (op.kind == operation_kind::accept) return attempt_accept(static_cast<accept_operation&>(op));
+  return attempt_connect(static_cast<connect_operation&>(op));
 }
 
 bool epoll_backend::attempt_accept(accept_operation& op) noexcept {
