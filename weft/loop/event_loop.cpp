@@ -12,6 +12,19 @@ namespace {
 
 thread_local event_loop* current_loop = nullptr;
 
+/// Tells the processor that this thread only waits, which leaves more of the core to its sibling.
+void pause_processor() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+time_point saturated_sum(time_point start, duration more) noexcept {
+  return more < time_point::max() - start ? start + more : time_point::max();
+}
+
 }  // namespace
 
 // Keeps <mutex> and <atomic> users out of the public header.
@@ -26,6 +39,8 @@ event_loop::event_loop(const loop_options& options)
       now_{std::chrono::steady_clock::now()},
       timers_{now_},
       answers_left_{options.answers_per_resumption} {
+  // Time in memory stands still until the loop sleeps.
+  if (options_.backend == backend_kind::memory) options_.idle = idle_policy::sleep();
   tasks_ = std::make_unique<scope>(environment{.stop = {}, .until = {}, .runs_on = this});
 }
 
@@ -71,13 +86,16 @@ bool event_loop::start(operation& op) noexcept {
   return false;
 }
 
-void event_loop::run_ready() noexcept {
-  for (unsigned left = options_.resumptions_per_turn; left > 0; --left) {
+/// Whether anything ran.
+bool event_loop::run_ready() noexcept {
+  const unsigned most = options_.resumptions_per_turn;
+  for (unsigned left = most; left > 0; --left) {
     runnable* item = ready_.pop();
-    if (item == nullptr) return;
+    if (item == nullptr) return left != most;
     answers_left_ = options_.answers_per_resumption;
     item->run(*item);
   }
+  return true;
 }
 
 void event_loop::flush_dirty() noexcept {
@@ -87,23 +105,41 @@ void event_loop::flush_dirty() noexcept {
   while (flushable* item = filled.pop_front()) item->flush(*item);
 }
 
-void event_loop::enter(time_point until) noexcept {
-  if (!ready_.empty() || !dirty_.empty() || finished() || !mail_->box.prepare_to_sleep()) {
+/// Asks the kernel again and again until there is something to do or it is time to sleep (false).
+/// Sleep is not announced meanwhile: who posts a letter need not wake this thread.
+bool event_loop::spin(time_point until, bool worked) noexcept {
+  time_point now = io_->now();
+  if (worked) spins_until_ = saturated_sum(now, options_.idle.spin_for);
+  while (now < spins_until_) {
     io_->enter(time_point::min());
-  } else {
-    io_->enter(std::min(until, timers_.next_due()));
-    mail_->box.woke_up();
+    if (!ready_.empty() || mail_->box.has_letters() || finished()) return true;
+    pause_processor();
+    now = io_->now();
+    if (now >= until) return true;
   }
+  return false;
+}
+
+void event_loop::enter(time_point until, bool worked) noexcept {
+  if (!ready_.empty() || !dirty_.empty() || finished()) {
+    io_->enter(time_point::min());
+    return;
+  }
+  until = std::min(until, timers_.next_due());
+  if (options_.idle.spins() && spin(until, worked)) return;
+  const bool may_sleep = mail_->box.prepare_to_sleep();
+  io_->enter(may_sleep ? until : time_point::min());
+  mail_->box.woke_up();
 }
 
 void event_loop::run_once(time_point until) noexcept {
   ++turns_;
   now_ = io_->now();
-  mail_->box.drain(options_.messages_per_turn);
-  run_ready();
-  timers_.advance(now_, options_.timers_per_turn);
+  const bool had_mail = mail_->box.drain(options_.messages_per_turn);
+  const bool had_ready = run_ready();
+  const bool had_timers = timers_.advance(now_, options_.timers_per_turn) != 0;
   flush_dirty();
-  enter(until);
+  enter(until, had_mail || had_ready || had_timers);
 }
 
 bool event_loop::finished() const noexcept {

@@ -26,6 +26,7 @@
 #include <weft/base/unique_function.hpp>
 #include <weft/coro/scope.hpp>
 #include <weft/loop/buffer_pool.hpp>
+#include <weft/loop/idle_policy.hpp>
 #include <weft/loop/ready_queue.hpp>
 #include <weft/loop/timer_wheel.hpp>
 
@@ -48,6 +49,8 @@ struct loop_options {
   unsigned timers_per_turn = 256;
   /// Operations of one task that may be answered at once before it goes to the back of the queue.
   unsigned answers_per_resumption = 128;
+  /// What the loop does when it has nothing to run.
+  idle_policy idle{};
 };
 
 /// Something whose bytes wait for step 4 of the turn.
@@ -116,9 +119,10 @@ class event_loop final : public scheduler {
   struct mailbox_holder;
   explicit event_loop(const loop_options& options);
   [[nodiscard]] bool finished() const noexcept;
-  void run_ready() noexcept;
+  [[nodiscard]] bool run_ready() noexcept;
   void flush_dirty() noexcept;
-  void enter(time_point until) noexcept;
+  void enter(time_point until, bool worked) noexcept;
+  [[nodiscard]] bool spin(time_point until, bool worked) noexcept;
 
   loop_options options_;
   buffer_pool buffers_;
@@ -127,6 +131,7 @@ class event_loop final : public scheduler {
   std::unique_ptr<backend> io_;
   std::unique_ptr<mailbox_holder> mail_;
   time_point now_;
+  time_point spins_until_{};  // with an idle policy that spins
   timer_wheel timers_;
   std::unique_ptr<scope> tasks_;
   std::uint64_t turns_ = 0;

@@ -15,7 +15,7 @@ bool mailbox::post(letter work) {
   return sleeping_.exchange(false);
 }
 
-void mailbox::deliver(unsigned limit) {
+bool mailbox::deliver(unsigned limit) {
   if (delivered_ == delivering_.size()) {
     delivering_.clear();
     delivered_ = 0;
@@ -23,8 +23,10 @@ void mailbox::deliver(unsigned limit) {
     filled_.store(false, std::memory_order_relaxed);
     std::swap(delivering_, posted_);
   }
+  const std::size_t before = delivered_;
   for (; limit > 0 && delivered_ < delivering_.size(); --limit)
     std::exchange(delivering_[delivered_++], letter{})();
+  return delivered_ != before;
 }
 
 bool mailbox::prepare_to_sleep() noexcept {

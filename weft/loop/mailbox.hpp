@@ -22,19 +22,20 @@ class mailbox {
   /// Any thread. True: the caller wakes the loop.
   [[nodiscard]] bool post(letter work);
 
-  /// Runs what had been posted when the call began, at most `limit`. The loop's thread.
-  void drain(unsigned limit) {
-    if (delivered_ == delivering_.size() && !filled_.load(std::memory_order_acquire)) [[likely]]
-      return;
-    deliver(limit);
+  /// Whether drain() has something to look at, for a loop that polls. The loop's thread.
+  [[nodiscard]] bool has_letters() const noexcept {
+    return delivered_ < delivering_.size() || filled_.load(std::memory_order_relaxed);
   }
+  /// Runs what had been posted when the call began, at most `limit`. True: something ran. The
+  /// loop's thread.
+  bool drain(unsigned limit) { return has_letters() && deliver(limit); }
 
   /// The loop announces that it is about to wait. False: letters have come, so it must not.
   [[nodiscard]] bool prepare_to_sleep() noexcept;
   void woke_up() noexcept { sleeping_.store(false, std::memory_order_relaxed); }
 
  private:
-  void deliver(unsigned limit);
+  bool deliver(unsigned limit);
 
   std::mutex mutex_;
   std::vector<letter> posted_;  // under mutex_

@@ -69,6 +69,19 @@ TEST(mailbox, only_a_sleeper_is_woken_and_only_once) {
   EXPECT_FALSE(box.post([] {})) << "it woke up by itself";
 }
 
+TEST(mailbox, a_loop_that_polls_sees_letters_without_announcing_sleep) {
+  mailbox box;
+  EXPECT_FALSE(box.has_letters());
+  EXPECT_FALSE(box.drain(no_limit)) << "nothing ran";
+  EXPECT_FALSE(box.post([] {})) << "a poller is not woken";
+  EXPECT_FALSE(box.post([] {}));
+  EXPECT_TRUE(box.has_letters());
+  EXPECT_TRUE(box.drain(1));
+  EXPECT_TRUE(box.has_letters()) << "one is left";
+  EXPECT_TRUE(box.drain(1));
+  EXPECT_FALSE(box.has_letters());
+}
+
 TEST(mailbox, a_letter_is_destroyed_when_it_has_run) {
   mailbox box;
   const auto cargo = std::make_shared<int>(1);

@@ -39,6 +39,11 @@ unsigned usable_cpus() {
   return std::max(1U, static_cast<unsigned>(CPU_COUNT(&cpus)));
 }
 
+std::string wrong_idle(const std::string& text) {
+  const auto idle = parse_idle(text);
+  return idle ? std::string{} : idle.error();
+}
+
 sigset_t end_signals() noexcept {
   sigset_t signals;
   sigemptyset(&signals);
@@ -90,6 +95,10 @@ struct application::state {
     cli.option("--threads", options.threads,
                "Shards, each a thread with its own event loop; 0: one a CPU", "N", threads_max);
     cli.choice("--backend", backend, {"auto", "io_uring", "epoll"}, "How to speak to the kernel");
+    cli.option(
+        "--idle", idle,
+        "When there is nothing to do: sleep; spin=50us: poll so long, then sleep; spin: poll",
+        "HOW", &wrong_idle);
     cli.choice("--log-level", log_level, {"trace", "debug", "info", "warning", "error", "off"},
                "The least severe messages to print");
   }
@@ -107,6 +116,7 @@ struct application::state {
   char** argv;
   application_options options;
   std::string backend = "auto";
+  std::string idle = "sleep";
   std::string log_level = "info";
   command_line cli;
   bool parsed = false;
@@ -156,14 +166,18 @@ int application::state::run() {
       SIGPIPE,
       SIG_IGN);  // NOLINT(cert-err33-c): a reader that went away is a failed write, not our end
   signal_watch signals;
-  if (options.threads == 0) options.threads = usable_cpus();
+  const unsigned cpus = usable_cpus();
+  if (options.threads == 0) options.threads = cpus;
+  if (parse_idle(idle)->spins() && options.threads > cpus)
+    log::warning(std::format("--idle {}: {} shards poll on {} CPUs and take them from each other",
+                             idle, options.threads, cpus));
   run_shard(0, &signals);
   for (std::thread& other : others) other.join();
   return clean ? 0 : exit_failed;
 }
 
 void application::state::run_shard(unsigned index, signal_watch* signals) {
-  auto loop = event_loop::create({.backend = *parse_backend(backend)});
+  auto loop = event_loop::create({.backend = *parse_backend(backend), .idle = *parse_idle(idle)});
   if (!loop) {
     log::error(std::format("shard {} has no event loop: {}", index, loop.error().message()));
     clean = false;

@@ -51,8 +51,8 @@ class application {
   application& operator=(const application&) = delete;
   ~application();
 
-  /// The program's own options go here, next to --threads, --backend, --log-level, --help and
-  /// --version.
+  /// The program's own options go here, next to --threads, --backend, --idle, --log-level, --help
+  /// and --version.
   [[nodiscard]] command_line& options() noexcept;
 
   /// Reads the command line now, so that what it set can be used for add(). An exit code if the

@@ -187,4 +187,25 @@ TEST_F(application_run, refuses_a_wrong_command_line_before_anything_is_made) {
   EXPECT_EQ(made, 0);
 }
 
+TEST_F(application_run, refuses_a_way_to_be_idle_that_it_does_not_know) {
+  option = "--idle=spin=5";
+  arguments[1] = option.data();
+  weft::application app{2, arguments.data()};
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(app.run(), 2);
+  const std::string refusal = testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(refusal.contains("--idle: 'spin=5' lacks a unit")) << refusal;
+}
+
+TEST_F(application_run, warns_when_more_shards_poll_than_there_are_cpus) {
+  for (const std::string idle : {"--idle=sleep", "--idle=spin=50us"}) {
+    option = idle;
+    arguments[1] = option.data();
+    weft::application app{
+        2, arguments.data(), {.threads = std::thread::hardware_concurrency() + 1}};
+    EXPECT_EQ(run(app), 0);
+    EXPECT_EQ(log.count("shards poll on"), idle == "--idle=sleep" ? 0U : 1U);
+  }
+}
+
 }  // namespace

@@ -96,6 +96,13 @@ void command_line::option(std::string_view name, std::string& variable, std::str
       ->type_name(std::string{placeholder});
 }
 
+void command_line::option(std::string_view name, std::string& variable, std::string_view help,
+                          std::string_view placeholder, check refuse) {
+  state_->app.add_option(std::string{name}, variable, std::string{help})
+      ->type_name(std::string{placeholder})
+      ->check(refuse);
+}
+
 void command_line::option(std::string_view name, unsigned& variable, std::string_view help,
                           std::string_view placeholder, unsigned most) {
   state_->app.add_option(std::string{name}, variable, std::string{help})

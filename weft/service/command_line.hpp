@@ -30,6 +30,10 @@ class command_line {
   /// `name` is "--listen" or "-l,--listen"; `placeholder` stands for the value in --help.
   void option(std::string_view name, std::string& variable, std::string_view help,
               std::string_view placeholder);
+  /// What is wrong with a value; empty: nothing.
+  using check = std::string (*)(const std::string& value);
+  void option(std::string_view name, std::string& variable, std::string_view help,
+              std::string_view placeholder, check refuse);
   /// A whole number from 0 to `most`.
   void option(std::string_view name, unsigned& variable, std::string_view help,
               std::string_view placeholder, unsigned most = 999'999'999);
