@@ -8,10 +8,14 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <fstream>
+#include <optional>
 #include <semaphore>
+#include <string>
 #include <thread>
 
 #include <weft/base/random.hpp>
+#include <weft/loop/backend.hpp>
 #include <weft/loop/loop_fixture_test.hpp>
 
 namespace weft {
@@ -25,6 +29,14 @@ long sleeps() {
   rusage usage{};
   EXPECT_EQ(::getrusage(RUSAGE_THREAD, &usage), 0);
   return usage.ru_nvcsw;
+}
+
+/// Calls of write() this thread has made so far; a letter that wakes its reader is one.
+std::optional<long> writes() {
+  std::ifstream counts{"/proc/thread-self/io"};
+  for (std::string line; std::getline(counts, line);)
+    if (line.starts_with("syscw: ")) return std::stol(line.substr(7));
+  return std::nullopt;
 }
 
 class idle_loop_test : public on_any_backend {
@@ -98,6 +110,48 @@ TEST_P(idle_loop_test, a_letter_reaches_a_spinning_loop_that_does_not_sleep) {
   friendly.join();
   // The mailbox's lock may be taken now and then.
   EXPECT_LT(sleeps() - before, rounds / 2);
+}
+
+TEST_P(idle_loop_test, who_writes_to_a_spinning_loop_need_not_wake_it) {
+  for (const idle_policy idle : {idle_policy::sleep(), idle_policy::spin()}) {
+    loop_.reset();
+    open_idle(idle);
+    if (IsSkipped()) return;
+    loop_->spawn(stay(*loop_));
+    std::optional<long> before;
+    std::optional<long> after;
+    std::thread friendly{[&, &loop = *loop_] {
+      std::binary_semaphore answered{0};
+      for (int i = 0; i < 20; ++i) {
+        std::this_thread::sleep_for(1ms);
+        if (i == 1) before = writes();  // the first may have come before the loop ran
+        loop.post([&] { answered.release(); });
+        EXPECT_TRUE(answered.try_acquire_for(60s));
+      }
+      after = writes();
+      loop.post([&loop] { loop.request_stop(); });
+    }};
+    loop_->run();
+    friendly.join();
+    if (!before || !after) GTEST_SKIP() << "this kernel does not count what a thread writes";
+    if (idle.spins())
+      EXPECT_EQ(*after - *before, 0);
+    else
+      EXPECT_GT(*after - *before, 0) << "the test cannot see a wake-up";
+  }
+}
+
+TEST_P(idle_loop_test, a_socket_that_nobody_waits_for_ends_while_the_loop_spins) {
+  open_idle(idle_policy::spin());
+  if (IsSkipped()) return;
+  const auto socket = loop_->io().open_stream(AF_INET);
+  ASSERT_TRUE(socket);
+  loop_->spawn([](event_loop& loop, descriptor& abandoned) -> task<void> {
+    loop.io().abandon(abandoned);
+    co_return;
+  }(*loop_, **socket));
+  loop_->run();
+  EXPECT_TRUE(loop_->io().quiescent());
 }
 
 TEST_P(idle_loop_test, each_piece_of_work_renews_the_spell) {
