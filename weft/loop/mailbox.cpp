@@ -16,21 +16,23 @@ bool mailbox::post(letter work) {
 }
 
 bool mailbox::deliver(unsigned limit) {
-  if (delivered_ == delivering_.size()) {
+  if (left_ == 0) {
     delivering_.clear();
-    delivered_ = 0;
     const std::lock_guard lock{mutex_};
     filled_.store(false, std::memory_order_relaxed);
     std::swap(delivering_, posted_);
+    left_ = delivering_.size();
   }
-  const std::size_t before = delivered_;
-  for (; limit > 0 && delivered_ < delivering_.size(); --limit)
-    std::exchange(delivering_[delivered_++], letter{})();
-  return delivered_ != before;
+  const std::size_t before = left_;
+  for (; limit > 0 && left_ != 0; --limit) {
+    letter& next = delivering_[delivering_.size() - left_--];
+    std::exchange(next, letter{})();
+  }
+  return left_ != before;
 }
 
 bool mailbox::prepare_to_sleep() noexcept {
-  if (delivered_ < delivering_.size()) return false;
+  if (left_ != 0) return false;
   sleeping_.store(true);
   if (!filled_.load()) return true;
   woke_up();

@@ -24,7 +24,7 @@ class mailbox {
 
   /// Whether drain() has something to look at, for a loop that polls. The loop's thread.
   [[nodiscard]] bool has_letters() const noexcept {
-    return delivered_ < delivering_.size() || filled_.load(std::memory_order_relaxed);
+    return left_ != 0 || filled_.load(std::memory_order_relaxed);
   }
   /// Runs what had been posted when the call began, at most `limit`. True: something ran. The
   /// loop's thread.
@@ -42,7 +42,7 @@ class mailbox {
   std::atomic<bool> filled_{false};
   std::atomic<bool> sleeping_{false};
   std::vector<letter> delivering_;  // the loop's own from here on
-  std::size_t delivered_ = 0;
+  std::size_t left_ = 0;  // the last so many of them are still to be delivered
 };
 
 }  // namespace weft

@@ -55,6 +55,8 @@ void stream_state::pump() noexcept {
     if (!start_send()) return;
     finish_send();
   }
+  // There is nothing left to send later.
+  if (flushable::hook.is_linked()) flushable::hook.unlink();
 }
 
 /// True: sent as far as it goes, send_.result says how far.
