@@ -25,7 +25,7 @@ constexpr std::size_t linger_bytes = 256 * 1024;
 
 /// The last reply of a connection, to what is no request or is not taken.
 void write_refusal(net::tcp_stream& stream, connection_host& host, status code,
-                   std::string_view reason) {
+                   std::string_view reason, bool to_head) {
   std::string body;
   write_problem({.status = code, .detail = reason}, body);
   const reply_head head{.code = code,
@@ -35,7 +35,13 @@ void write_refusal(net::tcp_stream& stream, connection_host& host, status code,
                         .connection = connection_field::close};
   char* const begin = stream.prepare(head.most_bytes()).data();
   stream.commit(static_cast<std::size_t>(head.write(begin) - begin));
-  stream.append(std::move(body));
+  if (!to_head) stream.append(std::move(body));
+}
+
+/// Whether a request asks for no content, whatever else is wrong with it (RFC 9110 section 9.3.2).
+bool asks_for_head(std::string_view request) noexcept {
+  if (request.starts_with("\r\n")) request.remove_prefix(2);
+  return request.starts_with("HEAD ");
 }
 
 }  // namespace
@@ -161,7 +167,7 @@ task<void> connection::answer_waiting() {
 
 void connection::turn_away(connection_host& host, net::tcp_stream& stream) {
   write_refusal(stream, host, status::service_unavailable,
-                "this server has as many connections as it takes");
+                "this server has as many connections as it takes", false);
 }
 
 task<bool> connection::make_room() {
@@ -207,6 +213,11 @@ bool connection::next_request(active& work) {
     case parse_status::complete: break;
   }
   head_is_late_ = false;
+  if (head.form() == target_form::authority) {
+    // What comes next was meant for the tunnel: it is no request (RFC 9110 section 9.3.6).
+    refuse(status::not_implemented, "this server opens no tunnels");
+    return false;
+  }
   if (head.content_length().value_or(0) > host_.limits.body_bytes) {
     refuse(status::content_too_large, "the body is longer than this server takes");
     return false;
@@ -317,6 +328,8 @@ bool connection::complete(active& work) {
   }
   ++answered_;
   keep_ = reply.keep_alive();
+  // Who learns only now that this reply is the last may have sent more, as if it were refused.
+  if (!keep_ && work.head.keep_alive()) refused_ = true;
   input_.consume(work.head.size_bytes() + work.body_bytes);
   parser_.reset();
   work.reply.reset();
@@ -329,7 +342,7 @@ bool connection::complete(active& work) {
 void connection::refuse(status code, std::string_view reason) {
   keep_ = false;
   refused_ = true;
-  write_refusal(stream_, host_, code, reason);
+  write_refusal(stream_, host_, code, reason, asks_for_head(input_.text()));
 }
 
 bool connection::must_linger() const noexcept { return refused_ || (!keep_ && !input_.empty()); }

@@ -53,12 +53,14 @@ bool request_parser::check_odd_line(cursor in) noexcept {
   const std::string_view target = in.view(begin, facts_.target_end);
   const target_parts parts = split_target(facts_.method, target);
   if (parts.fault != fault_kind::none) return fail(begin, parts.fault);
-  facts_.form = parts.form;
+  // Asked of a whole URI without a path, OPTIONS means all of the server (RFC 9112 section 3.2.4).
+  const bool is_server = facts_.method == method::options && parts.path_begin == target.size();
+  facts_.form = is_server ? target_form::asterisk : parts.form;
   if (parts.path_needs_normalizing) facts_.set(path_needs_normalizing);
   facts_.path_begin = begin + parts.path_begin;
   if (parts.form == target_form::absolute && parts.path_end != target.size())
     facts_.query_begin = begin + parts.path_end;
-  if (parts.form == target_form::authority || parts.form == target_form::asterisk)
+  if (parts.form == target_form::authority || facts_.form == target_form::asterisk)
     facts_.path_begin = facts_.target_end;
   return true;
 }
