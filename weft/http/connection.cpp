@@ -7,6 +7,7 @@
 
 #include <weft/base/log.hpp>
 #include <weft/coro/frame_pool.hpp>
+#include <weft/http/body_pace.hpp>
 #include <weft/http/chunked_decoder.hpp>
 #include <weft/http/exchange.hpp>
 #include <weft/http/problem.hpp>
@@ -235,8 +236,8 @@ bool connection::body_has_come(active& work) {
   return true;
 }
 
-task<bool> connection::receive_more(active& work, duration patience) {
-  set(loop_.now() + patience);
+task<bool> connection::receive_more(active& work, time_point due) {
+  set(due);
   auto bytes = co_await stream_.read();
   if (!bytes) {
     if (timed_out_) refuse(status::request_timeout, "the request's body took too long");
@@ -257,16 +258,21 @@ task<bool> connection::receive_body(active& work) {
     }
   }
   if (head.chunked()) co_return co_await receive_chunked_body(work);
-  while (!body_has_come(work))
-    if (!co_await receive_more(work, host_.limits.body_idle_timeout)) co_return false;
+  const body_pace pace{loop_.now(), host_.limits};
+  while (!body_has_come(work)) {
+    const std::size_t received = input_.text().size() - head.size_bytes();
+    if (!co_await receive_more(work, pace.due(loop_.now(), received))) co_return false;
+  }
   co_return true;
 }
 
 task<bool> connection::receive_chunked_body(active& work) {
   const parsed_head& head = work.head;
   chunked_decoder decoder;
-  for (;;) {
+  const body_pace pace{loop_.now(), host_.limits};
+  for (std::uint64_t received = 0;;) {
     const std::string_view fresh = input_.text().substr(head.size_bytes());
+    received += fresh.size();
     const chunked_progress progress = decoder.decode(fresh, work.decoded, host_.limits);
     if (progress.status == chunked_status::complete) {
       work.body_bytes = progress.consumed_bytes;
@@ -279,7 +285,7 @@ task<bool> connection::receive_chunked_body(active& work) {
     }
     // What has been decoded is not kept: chunks of one byte may be wrapped in hundreds.
     input_.truncate(head.size_bytes());
-    if (!co_await receive_more(work, host_.limits.body_idle_timeout)) co_return false;
+    if (!co_await receive_more(work, pace.due(loop_.now(), received))) co_return false;
   }
   work.body = work.decoded;
   co_return true;

@@ -90,8 +90,8 @@ class connection final : private lazy_timer {
   [[nodiscard]] bool body_has_come(active& work);
   task<bool> receive_body(active& work);
   task<bool> receive_chunked_body(active& work);
-  /// More bytes, before `patience` is over. False: there will be none.
-  task<bool> receive_more(active& work, duration patience);
+  /// More bytes, which are due by then. False: there will be none.
+  task<bool> receive_more(active& work, time_point due);
   /// Calls the handler, which replies, or leaves its task in the exchange.
   void call_handler(active& work) noexcept;
   [[nodiscard]] bool keeps_alive(const parsed_head& head) const noexcept;

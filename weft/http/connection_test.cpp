@@ -385,6 +385,8 @@ TEST_F(connection_in_memory, closes_who_never_asks_and_who_asks_no_more) {
 }
 
 TEST_F(connection_in_memory, times_a_body_between_its_pieces) {
+  serve_within({.body_bytes_per_second = 0});
+  add_routes();
   run([&]() -> task<void> {
     for (const char* framing : {"Content-Length: 100", "Transfer-Encoding: chunked"}) {
       auto client = co_await world().connect();

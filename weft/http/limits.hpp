@@ -42,6 +42,10 @@ struct limits {
   duration header_timeout = std::chrono::seconds{10};
   // Between two pieces of a body. Beyond: 408.
   duration body_idle_timeout = std::chrono::seconds{5};
+  // The least average of a body that must be waited for, in bytes on the wire a second, once it has
+  // taken longer than body_idle_timeout. Slower: 408. So no body takes longer than
+  // body_idle_timeout and body_bytes at this rate. 0: no bound.
+  std::uint32_t body_bytes_per_second = 240;
   // From the end of a reply to the first byte of the next request. Beyond: closed without a word.
   duration keep_alive_timeout = std::chrono::seconds{60};
   // How long the peer may take nothing of what it asked for; looked at once in that time. Beyond:
