@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include <weft/http/scan.hpp>
+
 #include <tests/conformance/conformance_case.hpp>
 #include <tests/conformance/message_outcome.hpp>
 
@@ -88,6 +90,16 @@ TEST(conformance, at_a_guard_page) {
   for (const conformance_case& one : cases()) {
     SCOPED_TRACE(one.file + ": " + one.name);
     check(one, describe_message_in_place(guarded_bytes{one.bytes}.text(), one.bounds));
+  }
+}
+
+TEST(conformance, at_a_guard_page_by_each_variant_of_scanning) {
+  for (const scan::variant each : scan::variants()) {
+    scan::use(each);  // the last is the one that was in use
+    for (const conformance_case& one : cases()) {
+      SCOPED_TRACE(one.file + ": " + one.name);
+      check(one, describe_message_in_place(guarded_bytes{one.bytes}.text(), one.bounds));
+    }
   }
 }
 

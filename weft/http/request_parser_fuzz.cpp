@@ -1,12 +1,14 @@
 // Whatever arrives, and however it is cut: no crash, no byte read that is not there, and always the
-// same outcome. The first bytes of the input choose the limits and the cuts, the rest is what the
-// client sends.
+// same outcome, whichever variant scans. The first bytes of the input choose the limits and the
+// cuts, the rest is what the client sends.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <weft/http/scan.hpp>
 
 #include <tests/conformance/message_outcome.hpp>
 
@@ -38,6 +40,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const limits bounds = choose_limits(data[0]);
   const std::string_view bytes{reinterpret_cast<const char*>(data) + choices, size - choices};
   const std::string whole = weft::http::describe_message(bytes, {}, bounds);
+
+  for (const weft::http::scan::variant each : weft::http::scan::variants()) {
+    weft::http::scan::use(each);  // the last is the best, and stays
+    expect_equal(weft::http::describe_message(bytes, {}, bounds), whole);
+  }
 
   std::vector<std::size_t> cuts;
   for (std::size_t i = 1; i < choices; ++i) cuts.push_back(bytes.size() * data[i] / 256);

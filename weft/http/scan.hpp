@@ -3,10 +3,14 @@
 // Problem: most bytes of a head only need to be known as harmless; looking at them one by one is
 // most of the cost of parsing. Contract: skip<set>(text, at, end) returns the index of the first
 // byte of text[at, end) outside the set, or `end`; it never reads outside [at, end). skip_scalar is
-// the same by definition, one byte at a time, and the reference for the tests. Where SSE2 is there
-// (all x86-64), skip takes 16 bytes at a time: vector comparisons accept the common bytes of a set,
-// and the byte they stop at is asked in the table, so their approximation can cost time but never
-// change the answer.
+// the same by definition, one byte at a time, and the reference for the tests.
+//
+// Most runs are short, and a call costs more than it saves there: so the first blocks of 16 bytes
+// are compared inline, with SSE2, which all x86-64 has. Its comparisons accept the common bytes of
+// a set, and the byte they stop at is asked in the table, so their approximation can cost time but
+// never change the answer. Only what is left after inline_blocks goes through a pointer, to the
+// variant that was chosen for this CPU before main(); it looks each byte up exactly. Without SSE2
+// all is scalar.
 //
 // Private to weft/http's sources.
 //
@@ -17,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #ifdef __SSE2__
@@ -116,6 +121,30 @@ unsigned uncommon16(const char* at) noexcept {
 
 }  // namespace detail
 
+/// What scans long runs.
+enum class variant : std::uint8_t { scalar, sse2, avx2 };
+
+/// Those that this CPU has, the fastest last.
+[[nodiscard]] std::span<const variant> variants() noexcept;
+[[nodiscard]] variant in_use() noexcept;
+/// For tests, which try each: before there are threads that parse. One of variants().
+void use(variant which) noexcept;
+/// All of a scan by `which`, one of variants().
+[[nodiscard]] std::size_t skip_by(variant which, set of, const char* text, std::size_t at,
+                                  std::size_t end) noexcept;
+
+namespace detail {
+
+using long_skip = std::size_t (*)(set of, const char* text, std::size_t at, std::size_t end);
+/// Of the variant in use.
+extern constinit long_skip skip_long;
+
+}  // namespace detail
+
+/// Of 16 bytes each. Counted in instructions, one or two serve requests of every kind best, and
+/// four or none at all cost a browser's a twentieth more.
+inline constexpr int inline_blocks = 2;
+
 template <set Set>
 [[nodiscard]] constexpr bool contains(char byte) noexcept {
   return (detail::table[static_cast<unsigned char>(byte)] & static_cast<unsigned>(Set)) != 0;
@@ -131,19 +160,22 @@ template <set Set>
 template <set Set>
 [[nodiscard]] inline std::size_t skip(const char* text, std::size_t at, std::size_t end) noexcept {
 #ifdef __SSE2__
-  while (at + 16 <= end) {
+  for (int block = 0; block < inline_blocks; ++block) {
+    if (at + 16 > end) return skip_scalar<Set>(text, at, end);
     const unsigned uncommon = detail::uncommon16<Set>(text + at);
     if (uncommon == 0) {
       at += 16;
       continue;
     }
-    at += static_cast<unsigned>(
-        __builtin_ctz(uncommon));  // std::countr_zero would ask again whether it is 0
+    // std::countr_zero would ask again whether it is 0.
+    at += static_cast<unsigned>(__builtin_ctz(uncommon));
     if (!contains<Set>(text[at])) return at;
     ++at;
   }
-#endif
+  return detail::skip_long(Set, text, at, end);
+#else
   return skip_scalar<Set>(text, at, end);
+#endif
 }
 
 template <set Set>

@@ -1,7 +1,12 @@
 #include <weft/http/scan.hpp>
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <array>
+#include <cstdint>
+#include <stdexcept>
 #include <string>
 
 #include <weft/base/random.hpp>
@@ -36,41 +41,127 @@ TEST(scan, the_table_holds_the_sets_of_the_rfcs) {
   }
 }
 
-template <scan::set Set>
-void compare(std::string_view text) {
-  for (std::size_t at = 0; at <= text.size(); at += 1 + text.size() / 16)
-    ASSERT_EQ(scan::skip<Set>(text.data(), at, text.size()),
-              scan::skip_scalar<Set>(text.data(), at, text.size()))
-        << "from " << at << " in " << testing::PrintToString(std::string{text});
+constexpr std::array all_sets = {scan::set::token, scan::set::path,  scan::set::query,
+                                 scan::set::uri,   scan::set::field, scan::set::host};
+
+std::size_t skip_inline(scan::set of, const char* text, std::size_t at, std::size_t end) {
+  switch (of) {
+    case scan::set::token: return scan::skip<scan::set::token>(text, at, end);
+    case scan::set::path: return scan::skip<scan::set::path>(text, at, end);
+    case scan::set::query: return scan::skip<scan::set::query>(text, at, end);
+    case scan::set::uri: return scan::skip<scan::set::uri>(text, at, end);
+    case scan::set::field: return scan::skip<scan::set::field>(text, at, end);
+    case scan::set::host: return scan::skip<scan::set::host>(text, at, end);
+  }
+  return 0;
 }
 
-void compare_all(std::string_view text) {
-  compare<scan::set::token>(text);
-  compare<scan::set::path>(text);
-  compare<scan::set::query>(text);
-  compare<scan::set::uri>(text);
-  compare<scan::set::field>(text);
-  compare<scan::set::host>(text);
+/// Every variant, called by name and from behind the inline blocks, against the reference.
+void compare(scan::set of, const char* text, std::size_t at, std::size_t end) {
+  const std::size_t expected = scan::skip_by(scan::variant::scalar, of, text, at, end);
+  bool agree = true;
+  for (const scan::variant each : scan::variants()) {
+    scan::use(each);
+    agree = agree && skip_inline(of, text, at, end) == expected &&
+            scan::skip_by(each, of, text, at, end) == expected;
+  }
+  ASSERT_TRUE(agree) << "set " << static_cast<int>(of) << " from " << at << " of "
+                     << testing::PrintToString(std::string{text, end});
 }
 
-TEST(scan, vector_and_scalar_stop_at_the_same_byte_wherever_it_stands) {
+class scan_variants : public testing::Test {
+ protected:
+  void TearDown() override { scan::use(best_); }
+
+ private:
+  scan::variant best_ = scan::in_use();
+};
+
+TEST_F(scan_variants, the_last_is_in_use) {
+  EXPECT_EQ(scan::in_use(), scan::variants().back());
+  EXPECT_EQ(scan::variants().front(), scan::variant::scalar);
+#ifdef __x86_64__
+  EXPECT_EQ(scan::variants().size(), __builtin_cpu_supports("avx2") != 0 ? 3U : 2U);
+#endif
+}
+
+TEST_F(scan_variants, stop_at_the_same_byte_wherever_it_stands) {
   for (int c = 0; c < 256; ++c)
-    for (std::size_t size : {1uz, 15uz, 16uz, 17uz, 33uz})
+    for (const std::size_t size :
+         {1uz, 15uz, 16uz, 17uz, 31uz, 32uz, 33uz, 64uz, 65uz, 97uz, 130uz})
       for (std::size_t place = 0; place < size; ++place) {
         std::string text(size, 'a');
         text[place] = static_cast<char>(c);
-        compare_all(text);
+        for (const scan::set each : all_sets) compare(each, text.data(), 0, size);
       }
 }
 
-TEST(scan, vector_and_scalar_agree_on_random_bytes) {
+/// The bytes next to where a set begins or ends, on both sides of it.
+std::string borders_of(scan::set of) {
+  const auto is_in = [of](int byte) {
+    const char c = static_cast<char>(byte);
+    return skip_inline(of, &c, 0, 1) == 1;
+  };
+  std::string borders;
+  for (int byte = 0; byte < 256; ++byte)
+    if (is_in(byte) != is_in((byte + 1) % 256) || is_in(byte) != is_in((byte + 255) % 256))
+      borders += static_cast<char>(byte);
+  return borders;
+}
+
+/// Bytes whose end is followed by memory that may not be touched.
+class guarded_memory {
+ public:
+  guarded_memory() : page_{static_cast<std::size_t>(sysconf(_SC_PAGESIZE))} {
+    void* memory =
+        mmap(nullptr, 2 * page_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) throw std::runtime_error("mmap failed");
+    memory_ = static_cast<char*>(memory);
+    mprotect(memory_ + page_, page_, PROT_NONE);
+  }
+  guarded_memory(const guarded_memory&) = delete;
+  guarded_memory& operator=(const guarded_memory&) = delete;
+  ~guarded_memory() { munmap(memory_, 2 * page_); }
+  [[nodiscard]] char* end() const noexcept { return memory_ + page_; }
+
+ private:
+  std::size_t page_;
+  char* memory_;
+};
+
+#ifdef NDEBUG
+constexpr int random_inputs = 10'000'000;
+#else
+constexpr int random_inputs = 300'000;
+#endif
+
+// Runs of the set's own bytes, broken by a few from its borders: otherwise nothing would be
+// skipped.
+TEST_F(scan_variants, agree_on_random_inputs) {
+  constexpr std::size_t longest = 200;
+  constexpr std::size_t pool_size = 4'096;
   random dice{2024};
-  for (int round = 0; round < 20'000; ++round) {
-    std::string text(dice.below(70), '\0');
-    // Mostly letters, so that there is something to skip.
-    for (char& c : text)
-      c = static_cast<char>(dice.chance(7, 8) ? 'a' + dice.below(26) : dice.below(256));
-    compare_all(text);
+  std::array<std::string, all_sets.size()> borders;
+  std::array<std::string, all_sets.size()> pools;
+  for (std::size_t i = 0; i < all_sets.size(); ++i) {
+    borders[i] = borders_of(all_sets[i]);
+    while (pools[i].size() < pool_size + longest)
+      if (const char c = static_cast<char>(dice.below(256));
+          skip_inline(all_sets[i], &c, 0, 1) == 1)
+        pools[i] += c;
+  }
+  const guarded_memory memory;
+  for (int round = 0; round < random_inputs && !HasFatalFailure(); ++round) {
+    const std::size_t i = static_cast<std::size_t>(round) % all_sets.size();
+    const std::uint64_t bits = dice.next();
+    const std::size_t size = bits % (longest + 1);
+    // Most end at the page's end, which fixes how they are aligned; some anywhere before.
+    const std::size_t gap = (bits >> 8) % 4 == 0 ? (bits >> 10) % 64 : 0;
+    char* const text = memory.end() - gap - size;
+    pools[i].copy(text, size, (bits >> 16) % pool_size);
+    for (std::size_t breaks = (bits >> 32) % 3; breaks > 0 && size > 0; --breaks)
+      text[dice.below(size)] = borders[i][dice.below(borders[i].size())];
+    compare(all_sets[i], text, size == 0 ? 0 : (bits >> 40) % 4 * size / 8, size);
   }
 }
 
