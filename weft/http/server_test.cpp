@@ -175,8 +175,9 @@ TEST_P(server_test, accepts_nothing_after_a_stop) {
     const net::endpoint where = http().local_endpoint();
     EXPECT_TRUE((co_await http().stop()).has_value());
     EXPECT_TRUE((co_await http().stop()).has_value()) << "twice is once";
-    if (GetParam() == backend_kind::memory)
+    if (GetParam() == backend_kind::memory) {
       EXPECT_EQ((co_await net::tcp_stream::connect(loop(), where)).error(), errc::refused);
+    }
   });
 }
 

@@ -85,7 +85,9 @@ TEST_P(tcp_listener_test, refuses_an_address_that_is_taken) {
     auto first = tcp_listener::bind(loop(), endpoint::loopback(0));
     const auto second = tcp_listener::bind(loop(), first->local_endpoint());
     EXPECT_FALSE(second.has_value());
-    if (!second) EXPECT_EQ(second.error(), errc::address_in_use);
+    if (!second) {
+      EXPECT_EQ(second.error(), errc::address_in_use);
+    }
     co_return;
   });
 }
@@ -115,7 +117,9 @@ TEST_P(tcp_listener_test, loses_no_connection_to_a_cancelled_accept_whichever_co
       for (unsigned i = 0; i < order / 2; ++i) co_await yield{loop()};
       tasks.request_stop();
       co_await tasks.join();
-      if (in_memory()) EXPECT_EQ(accepting.stream.has_value(), !stop_first);
+      if (in_memory()) {
+        EXPECT_EQ(accepting.stream.has_value(), !stop_first);
+      }
       if (!accepting.stream) {
         EXPECT_EQ(accepting.failure.value_or(error{errc::system}), errc::cancelled);
         accept_outcome again;

@@ -102,8 +102,8 @@ using probe = std::conditional_t<I == Probed, any_value<Service>, any_reference<
 
 template <class T, std::size_t N, class... Leading>
 consteval bool takes_a_value() {
-  return []<std::size_t... I>(std::index_sequence<I...> all) {
-    const auto at = []<std::size_t Probed, std::size_t... J>(
+  return []<std::size_t... I>([[maybe_unused]] std::index_sequence<I...> all) {
+    [[maybe_unused]] const auto at = []<std::size_t Probed, std::size_t... J>(
                         std::integral_constant<std::size_t, Probed>, std::index_sequence<J...>) {
       return std::is_constructible_v<T, Leading..., probe<T, J, Probed>...>;
     };
