@@ -1,6 +1,6 @@
 #include <weft/http/exchange.hpp>
 
-#include <format>
+#include <cstring>
 #include <utility>
 
 #include <weft/http/problem.hpp>
@@ -54,15 +54,18 @@ void exchange::send(status code, std::string_view content_type, std::string_view
   if (request_.method() == method::head || is_bodiless(code)) body = {};
   const std::string_view copied = body.size() <= copied_body_bytes ? body : std::string_view{};
   const std::size_t most_bytes = head.most_bytes() + copied.size();
-  if (most_bytes <= net::tcp_stream::prepare_most_bytes) [[likely]] {
-    char* const begin = stream_.prepare(most_bytes).data();
-    char* const end = head.write(begin);
-    copied.copy(end, copied.size());
-    stream_.commit(static_cast<std::size_t>(end - begin) + copied.size());
+  const bool is_small = most_bytes <= net::tcp_stream::prepare_most_bytes;
+  std::string large;
+  if (!is_small) large.resize(most_bytes);
+  char* const begin = is_small ? stream_.prepare(most_bytes).data() : large.data();
+  char* const end = head.write(begin);
+  if (!copied.empty()) std::memcpy(end, copied.data(), copied.size());
+  const std::size_t size_bytes = static_cast<std::size_t>(end - begin) + copied.size();
+  if (is_small) {
+    stream_.commit(size_bytes);
   } else {
-    std::string text(most_bytes, '\0');
-    text.erase(static_cast<std::size_t>(head.write(text.data()) - text.data()));
-    stream_.append(std::move(text.append(copied)));
+    large.resize(size_bytes);
+    stream_.append(std::move(large));
   }
   if (copied.size() != body.size())
     stream_.append(owned != nullptr ? std::move(*owned) : std::string{body});

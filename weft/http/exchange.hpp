@@ -8,6 +8,7 @@
 //   void hello(http::exchange& e) { e.reply(http::status::ok, "text/plain", "hello\n"); }
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,7 +16,6 @@
 #include <weft/base/error.hpp>
 #include <weft/coro/stop_token.hpp>
 #include <weft/coro/task.hpp>
-#include <weft/http/reply_head.hpp>
 #include <weft/http/request.hpp>
 #include <weft/http/response.hpp>
 #include <weft/http/status.hpp>
@@ -29,6 +29,8 @@ struct error;
 }
 
 namespace weft::http {
+
+enum class connection_field : std::uint8_t;
 
 class exchange {
  public:

@@ -175,6 +175,13 @@ struct router::search {
   method asked;
   route_match& match;
   std::size_t captured = 0;
+
+  void found(const route& answer) noexcept {
+    match.outcome = route_outcome::found;
+    match.payload = answer.payload;
+    match.names = answer.names;
+    match.parameter_count = static_cast<std::uint8_t>(captured);
+  }
 };
 
 route_match router::find(method asked, std::string_view path) const noexcept {
@@ -184,13 +191,22 @@ route_match router::find(method asked, std::string_view path) const noexcept {
 }
 
 void router::find(method asked, std::string_view path, route_match& match) const noexcept {
+  // A text goes before a parameter at every slash, so a path of nothing but texts goes before all.
+  if (const std::uint32_t literal = literal_at(path); literal != none) {
+    const std::uint32_t number = nodes_[literal].routes[static_cast<std::size_t>(asked)];
+    if (number != none) [[likely]] {
+      search{.asked = asked, .match = match}.found(routes_[number]);
+      return;
+    }
+  }
+  walk(asked, path, match);
+}
+
+void router::walk(method asked, std::string_view path, route_match& match) const noexcept {
   match.outcome = route_outcome::not_found;
   match.parameter_count = 0;
   match.allowed = {};
   search wanted{.asked = asked, .match = match};
-  // A text goes before a parameter at every slash, so a path of nothing but texts goes before all.
-  const std::uint32_t literal = literal_at(path);
-  if (literal != none && arrive(wanted, literal)) return;
   if (!path.starts_with('/') || visit(wanted, 0, path)) return;
   if (!match.allowed.empty())
     match.outcome =
@@ -228,10 +244,7 @@ bool router::arrive(search& wanted, std::uint32_t index) const noexcept {
     wanted.match.allowed.insert(at.allowed);
     return false;
   }
-  wanted.match.outcome = route_outcome::found;
-  wanted.match.payload = routes_[number].payload;
-  wanted.match.names = routes_[number].names;
-  wanted.match.parameter_count = static_cast<std::uint8_t>(wanted.captured);
+  wanted.found(routes_[number]);
   return true;
 }
 

@@ -98,6 +98,7 @@ class router {
   std::uint32_t child_for(std::uint32_t parent, std::string_view segment);
   [[nodiscard]] std::size_t text_position(const node& parent,
                                           std::string_view segment) const noexcept;
+  void walk(method asked, std::string_view path, route_match& match) const noexcept;
   bool visit(search& wanted, std::uint32_t index, std::string_view path) const noexcept;
   bool arrive(search& wanted, std::uint32_t index) const noexcept;
   void add_literal(std::string_view path, std::uint32_t index);

@@ -136,7 +136,8 @@ bool epoll_backend::start(operation& op) noexcept {
 
 /// True: answered. False: it must wait for an edge.
 [[gnu::always_inline]] inline bool epoll_backend::attempt(operation& op) noexcept {
-  if (op.kind == operation_kind::receive) return attempt_receive(static_cast<receive_operation&>(op));
+  if (op.kind == operation_kind::receive)
+    return socket_of(op).readable && attempt_receive(static_cast<receive_operation&>(op));
   if (op.kind == operation_kind::send) return attempt_send(static_cast<send_operation&>(op));
   if (op.kind == operation_kind::accept) return attempt_accept(static_cast<accept_operation&>(op));
   return attempt_connect(static_cast<connect_operation&>(op));
@@ -164,7 +165,6 @@ bool epoll_backend::attempt_accept(accept_operation& op) noexcept {
 
 bool epoll_backend::attempt_receive(receive_operation& op) noexcept {
   epoll_descriptor& d = socket_of(op);
-  if (!d.readable) return false;
   if (!op.buffer) op.buffer = context_.buffers.acquire();
   if (!op.buffer) {
     d.starved = true;
