@@ -1,4 +1,5 @@
 // weftd: serves data over HTTP.
+#include <chrono>
 #include <cstdio>
 #include <format>
 #include <string>
@@ -9,6 +10,9 @@
 #include <weft/service/application.hpp>
 
 namespace {
+
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
 
 constexpr const char* about =
     "weftd serves data over HTTP.\n\n"
@@ -21,8 +25,12 @@ constexpr const char* examples =
     "  weftd --listen :80 --threads 4            serve all IPv4 addresses on four shards\n"
     "  weftd --listen unix:/run/weftd.sock       serve a Unix socket\n"
     "  weftd --backend epoll                     do without io_uring\n\n"
-    "SIGINT or SIGTERM ends it once running requests are answered; a second one ends it at once.\n"
-    "Exit code: 0 after a clean end, 1 if it could not start, 2 for a wrong command line.";
+    "SIGINT or SIGTERM ends it once all requests that have come are answered, or --stop-timeout "
+    "is\n"
+    "over; a second one ends it at once.\n"
+    "Exit code: 0 after a clean end, 1 if it could not start or something did not end, 2 for a "
+    "wrong\n"
+    "command line.";
 
 /// The first thing a person does with it, ready to paste.
 std::string first_request(const std::string& address) {
@@ -44,8 +52,13 @@ int main(int argc, char** argv) {
   // names it.
   weft::http::server_options server{.limits = {.connections = 1'000'000}};
   app.options().option("--listen", server.listen, "Address to serve on", "ADDRESS:PORT");
+  auto drain_idle = static_cast<unsigned>(duration_cast<milliseconds>(server.drain_idle).count());
+  app.options().option("--drain-idle", drain_idle,
+                       "After a signal: how long idle connections are kept for a request under way",
+                       "MILLISECONDS", 60'000);
   app.options().epilogue(examples);
   if (const auto code = app.parse()) return *code;
+  server.drain_idle = milliseconds{drain_idle};
   app.add<weft::http::server>(server);
   app.add<weftd::root_page>();
   app.add<weftd::ping_api>();

@@ -2,17 +2,13 @@
 
 #include <exception>
 #include <format>
-#include <optional>
 #include <utility>
 
 #include <weft/base/log.hpp>
 #include <weft/coro/frame_pool.hpp>
 #include <weft/http/body_pace.hpp>
 #include <weft/http/chunked_decoder.hpp>
-#include <weft/http/exchange.hpp>
-#include <weft/http/problem.hpp>
-#include <weft/http/reply_head.hpp>
-#include <weft/http/request.hpp>
+#include <weft/http/connection_active.hpp>
 #include <weft/http/target.hpp>
 
 namespace weft::http {
@@ -20,68 +16,25 @@ namespace {
 
 constexpr std::string_view continue_line = "HTTP/1.1 100 Continue\r\n\r\n";
 
-/// How long, and how much, a refused client may go on sending before the connection is cut.
-constexpr duration linger_time = std::chrono::seconds{2};
-constexpr std::size_t linger_bytes = 256 * 1024;
-
-/// The last reply of a connection, to what is no request or is not taken.
-void write_refusal(net::tcp_stream& stream, connection_host& host, status code,
-                   std::string_view reason, bool to_head) {
-  std::string body;
-  write_problem({.status = code, .detail = reason}, body);
-  const reply_head head{.code = code,
-                        .date = host.date(),
-                        .content_type = problem_content_type,
-                        .content_length = body.size(),
-                        .connection = connection_field::close};
-  char* const begin = stream.prepare(head.most_bytes()).data();
-  stream.commit(static_cast<std::size_t>(head.write(begin) - begin));
-  if (!to_head) stream.append(std::move(body));
-}
-
-/// Whether a request asks for no content, whatever else is wrong with it (RFC 9110 section 9.3.2).
-bool asks_for_head(std::string_view request) noexcept {
-  if (request.starts_with("\r\n")) request.remove_prefix(2);
-  return request.starts_with("HEAD ");
-}
-
 }  // namespace
 
-/// The request under way. Drawn from the pool when bytes come and given back when they are used up,
-/// so that an idle connection does without its two kilobytes.
-struct connection::active {
-  static void* operator new(std::size_t size_bytes) {
-    static_assert(sizeof(active) <= 2048, "what is larger is not pooled");
-    return frame_pool::allocate(size_bytes);
-  }
-  static void operator delete(void* memory, std::size_t size_bytes) noexcept {
-    frame_pool::deallocate(memory, size_bytes);
-  }
-
-  parsed_head head;
-  route_match match;
-  std::size_t body_bytes = 0;  // on the wire
-  std::string_view body;
-  std::string decoded;     // the body, where that was chunked
-  std::string normalized;  // the path, where that was not in normal form
-  std::string_view path;
-  std::optional<request> asked;
-  std::optional<exchange> reply;
-  wait waits_for = wait::body;
-};
-
 connection::connection(connection_host& host, event_loop& loop, net::tcp_stream stream,
-                       const environment& parent) noexcept
+                       const environment& parent)
     : lazy_timer{loop, &on_timeout},
       host_{host},
-      loop_{loop},
       stream_{std::move(stream)},
       stop_{parent.stop},
-      env_{.stop = stop_.token(), .until = parent.until, .runs_on = parent.runs_on} {
-  ++host_.open;
+      env_{.stop = stop_.token(), .until = parent.until, .runs_on = parent.runs_on},
+      number_{static_cast<std::uint32_t>(host.clients.size())} {
+  host_.clients.push_back(this);
 }
 
-connection::~connection() { --host_.open; }
+connection::~connection() {
+  connection* const last = host_.clients.back();
+  host_.clients[number_] = last;
+  last->number_ = number_;
+  host_.clients.pop_back();
+}
 
 void* connection::operator new(std::size_t size_bytes) { return frame_pool::allocate(size_bytes); }
 
@@ -104,6 +57,8 @@ task<void> connection::run(std::unique_ptr<connection> self) {
 }
 
 bool connection::take(result<buffer_ref>&& bytes) {
+  if (left_) [[unlikely]]
+    return bytes.has_value();
   if (bytes) {
     input_.append(std::move(*bytes));
     return true;
@@ -143,32 +98,25 @@ bool connection::reply(active& work) {
 }
 
 task<void> connection::answer_waiting() {
-  auto work = std::move(waiting_);
+  active& work = *waiting_;
   for (bool done = false; !done;) {
-    switch (work->waits_for) {
-      case wait::body:
-        done = !co_await receive_body(*work) || (reply(*work) && answer(*work));
-        break;
+    switch (work.waits_for) {
+      case wait::body: done = !co_await receive_body(work) || (reply(work) && answer(work)); break;
       case wait::handler:
         set(loop_.now() + host_.limits.handler_timeout);
         try {
-          co_await std::move(*work->reply->work);
+          co_await std::move(*work.reply->work);
         } catch (...) {
-          report_exception(*work);
+          report_exception(work);
         }
-        done = complete(*work) && answer(*work);
+        done = complete(work) && answer(work);
         break;
-      case wait::room: done = !co_await make_room() || answer(*work); break;
+      case wait::room: done = !co_await make_room() || answer(work); break;
       case wait::client: done = true; break;
     }
   }
-  work.reset();
+  waiting_.reset();
   if (must_linger()) co_await linger();
-}
-
-void connection::turn_away(connection_host& host, net::tcp_stream& stream) {
-  write_refusal(stream, host, status::service_unavailable,
-                "this server has as many connections as it takes", false);
 }
 
 task<bool> connection::make_room() {
@@ -180,6 +128,9 @@ task<bool> connection::make_room() {
 }
 
 void connection::set_read_deadline() noexcept {
+  if (host_.grace_is_over) [[unlikely]]
+    leave_if_idle();
+  if (left_) return;
   const bool first = answered_ == 0;
   if (input_.empty()) {
     set(loop_.now() + (first ? host_.limits.header_timeout : host_.limits.keep_alive_timeout));
@@ -298,7 +249,9 @@ void connection::call_handler(active& work) noexcept {
       head.path_needs_normalizing() ? normalize_path(head.path(), work.normalized) : head.path();
   host_.routes.find(head.method(), work.path, work.match);
   work.asked.emplace(head, work.path, work.match, work.body);
-  work.reply.emplace(*work.asked, stream_, host_.date(), keeps_alive(head), env_.stop);
+  const bool more_has_come = input_.text().size() > head.size_bytes() + work.body_bytes;
+  work.reply.emplace(*work.asked, stream_, host_.date(), keeps_alive(head), more_has_come,
+                     host_.draining, env_.stop);
   try {
     host_.dispatch(head, work.match, *work.reply);
   } catch (...) {
@@ -342,36 +295,9 @@ bool connection::complete(active& work) {
   work.body_bytes = 0;
   if (!work.decoded.empty()) work.decoded.clear();
   work.waits_for = wait::room;
+  if (!keep_ && host_.draining.stop_requested()) [[unlikely]]
+    return stream_.pump();  // the sooner the client knows, the less it sends that is not read
   return stream_.queued_bytes() <= net::tcp_stream::high_watermark;
-}
-
-void connection::refuse(status code, std::string_view reason) {
-  keep_ = false;
-  refused_ = true;
-  write_refusal(stream_, host_, code, reason, asks_for_head(input_.text()));
-}
-
-bool connection::must_linger() const noexcept { return refused_ || (!keep_ && !input_.empty()); }
-
-/// Closing with bytes unread makes the kernel reset the connection, and the client may never see
-/// why it was refused: so what it still sends is read and dropped for a while (RFC 9112
-/// section 9.6).
-task<void> connection::linger() {
-  input_.consume(input_.text().size());
-  // Not in env_, which may have been stopped by a timeout.
-  const environment patience{.stop = host_.stopping,
-                             .until = deadline::at(loop_.now() + linger_time),
-                             .runs_on = env_.runs_on};
-  co_await drop_input().in(patience);
-}
-
-task<void> connection::drop_input() {
-  if (!co_await stream_.shutdown()) co_return;
-  for (std::size_t dropped = 0; dropped < linger_bytes;) {
-    const auto bytes = co_await stream_.read();
-    if (!bytes) co_return;
-    dropped += bytes->size();
-  }
 }
 
 }  // namespace weft::http

@@ -2,8 +2,11 @@
 //
 // Contract: internal to http. Made by the server for an accepted stream, spawned into its scope,
 // and gone when run() ends. While no request is under way it holds no buffer and no request object.
-// Its timer is lazy: a keep-alive request touches none. A stop request ends an idle connection at
-// once and a busy one after its reply.
+// Its timer is lazy: a keep-alive request touches none. While the server drains, every request that
+// has begun to come is answered, and the last reply says that it is the last; leave_if_idle() ends
+// a connection that none comes on. Whoever is told so may go on sending for a while, so that no
+// client sees a reset instead of its reply. A stop request cuts it: what is under way is asked to
+// end.
 //
 //   auto client = std::make_unique<connection>(host, loop, std::move(stream), workers.inherited());
 //   const environment& env = client->env();
@@ -13,7 +16,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <weft/coro/environment.hpp>
 #include <weft/coro/task.hpp>
@@ -26,6 +31,7 @@
 
 namespace weft::http {
 
+class connection;
 class exchange;
 
 /// What the connections of a server share.
@@ -38,11 +44,15 @@ class connection_host {
   [[nodiscard]] virtual std::string_view date() noexcept = 0;
 
   const http::limits limits;
-  /// Requested once the server stops.
+  /// Requested once the server stops: each reply may be the last.
+  stop_token draining;
+  /// Requested at the end of the time it has for that: what is left is cut.
   stop_token stopping;
   router routes;
-  std::size_t open = 0;
+  std::vector<connection*> clients;
   std::uint64_t requests = 0;
+  /// While it drains: no connection is kept any more for a request that might come.
+  bool grace_is_over = false;
 
   virtual ~connection_host() = default;
 };
@@ -50,7 +60,7 @@ class connection_host {
 class connection final : private lazy_timer {
  public:
   connection(connection_host& host, event_loop& loop, net::tcp_stream stream,
-             const environment& parent) noexcept;
+             const environment& parent);
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
   ~connection();
@@ -61,6 +71,12 @@ class connection final : private lazy_timer {
 
   /// Serves until the connection ends, then deletes it.
   [[nodiscard]] static task<void> run(std::unique_ptr<connection> self);
+
+  /// If no request is under way and none has come, by a last look at the socket: tells the client
+  /// that this is the end, and goes on reading for a while.
+  void leave_if_idle() noexcept;
+  /// Who it is and what it does, for the log.
+  [[nodiscard]] std::string description() const;
 
   /// Tells who comes beyond the limit so; the stream is to be dropped then.
   static void turn_away(connection_host& host, net::tcp_stream& stream);
@@ -107,20 +123,21 @@ class connection final : private lazy_timer {
   static void on_timeout(lazy_timer& self) noexcept;
 
   connection_host& host_;
-  event_loop& loop_;
   net::tcp_stream stream_;
   input_buffer input_;
   request_parser parser_;
   stop_source stop_;
   environment env_;
-  std::unique_ptr<active> waiting_;  // from answer() to answer_waiting()
+  std::unique_ptr<active> waiting_;  // from answer() to the end of answer_waiting()
   /// In make_room(): the bytes queued when the client was last seen to take some.
   std::size_t stalled_at_ = 0;
   std::uint32_t answered_ = 0;
+  std::uint32_t number_;  // of this in host_.clients
   bool keep_ = true;
   bool refused_ = false;
   bool timed_out_ = false;
   bool head_is_late_ = false;  // some of a head has come: its deadline runs
+  bool left_ = false;  // the client has been told that this is the end; it is only listened to
 };
 
 }  // namespace weft::http

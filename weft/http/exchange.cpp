@@ -45,6 +45,8 @@ void exchange::send(status code, std::string_view content_type, std::string_view
                     std::string_view fields, std::string* owned) {
   if (std::exchange(replied_, true)) return;
   keep_alive_ = keep_alive_ && !stop_.stop_requested();
+  if (draining_.stop_requested()) [[unlikely]]
+    keep_alive_ = keep_alive_ && (more_has_come_ || stream_.has_input());
   const reply_head head{.code = code,
                         .date = date_,
                         .content_type = content_type,

@@ -34,10 +34,18 @@ enum class connection_field : std::uint8_t;
 
 class exchange {
  public:
-  /// Once stop is requested of `stop`, a reply says that it is the last.
+  /// Once stop is requested of `stop`, a reply says that it is the last. So it does while
+  /// `draining` is stopped, unless another request has begun to come: `more_has_come`, or its bytes
+  /// wait in the stream.
   exchange(const http::request& asked, net::tcp_stream& stream, std::string_view date,
-           bool keep_alive, stop_token stop) noexcept
-      : request_{asked}, stream_{stream}, date_{date}, stop_{stop}, keep_alive_{keep_alive} {}
+           bool keep_alive, bool more_has_come, stop_token draining, stop_token stop) noexcept
+      : request_{asked},
+        stream_{stream},
+        date_{date},
+        draining_{draining},
+        stop_{stop},
+        keep_alive_{keep_alive},
+        more_has_come_{more_has_come} {}
   exchange(const exchange&) = delete;
   exchange& operator=(const exchange&) = delete;
 
@@ -76,8 +84,10 @@ class exchange {
   const http::request& request_;
   net::tcp_stream& stream_;
   std::string_view date_;
+  stop_token draining_;
   stop_token stop_;
   bool keep_alive_;
+  bool more_has_come_;
   bool replied_ = false;
 };
 

@@ -1,10 +1,14 @@
 #include <weft/http/server.hpp>
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <format>
 #include <optional>
+#include <span>
 #include <stdexcept>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include <weft/base/assert.hpp>
@@ -14,10 +18,17 @@
 #include <weft/http/date.hpp>
 #include <weft/http/router.hpp>
 #include <weft/loop/event_loop.hpp>
+#include <weft/loop/sleep.hpp>
 #include <weft/net/address_book.hpp>
 #include <weft/net/tcp_listener.hpp>
 
 namespace weft::http {
+namespace {
+
+/// For a stop() that nobody gave a deadline.
+constexpr duration drain_time = std::chrono::seconds{10};
+
+}  // namespace
 
 struct server::state final : connection_host {
   state(server_options given, event_loop& on, net::address_book& book)
@@ -25,7 +36,9 @@ struct server::state final : connection_host {
         options{std::move(given)},
         loop{on},
         addresses{book},
+        accepting{environment{.runs_on = &on}},
         workers{environment{.runs_on = &on}} {
+    draining = drain_begun.token();
     stopping = workers.token();
   }
 
@@ -34,14 +47,24 @@ struct server::state final : connection_host {
   std::string_view date() noexcept override { return dates.at(loop.now()); }
   task<void> accept_all();
   void admit(net::tcp_stream stream);
+  task<result<void>> drain();
+  task<void> see_drain_end() { co_await until_stopped{loop}; }
+  task<void> close_doors();
+  void leave_idle();
+  task<void> cut(time_point when);
 
   server_options options;
   event_loop& loop;
   net::address_book& addresses;
   std::deque<handler> handlers;  // their tasks refer to them: none ever moves
   date_cache dates;
+  stop_source drain_begun;
+  stop_source drain_ended;
+  scope accepting;
   scope workers;
   std::optional<net::tcp_listener> listener;
+  std::optional<net::endpoint> address;
+  bool is_full = false;  // and has said so
 };
 
 void server::state::dispatch(const parsed_head& head, const route_match& match, exchange& e) {
@@ -71,36 +94,97 @@ void server::state::reply_allowed(exchange& e, status code, method_set allowed) 
 }
 
 task<void> server::state::accept_all() {
-  bool full = false;
   for (;;) {
     auto stream = co_await listener->accept();
-    if (!stream) {
-      if (!stopping.stop_requested())
-        log::error(std::format("accepting on {} ends: {}", listener->local_endpoint().to_string(),
-                               stream.error().message()));
-      break;
-    }
-    if (open >= limits.connections) {
-      if (!std::exchange(full, true))
-        log::warning(std::format("{} connections are open, the limit: more are refused", open));
-      connection::turn_away(*this, *stream);
+    if (stream) {
+      admit(std::move(*stream));
       continue;
     }
-    full = false;
-    try {
-      admit(std::move(*stream));
-    } catch (const std::exception& why) {
-      log::error(std::format("a connection is dropped: {}", why.what()));
-    }
+    const error why = stream.error();
+    if (why == errc::cancelled) co_return;
+    // A Unix socket is shared by the shards: the first that stops shuts it down for all.
+    if (why != errc::invalid_argument)
+      log::error(std::format("accepting on {} has ended, nobody is let in any more: {}",
+                             address->to_string(), why.message()));
+    listener.reset();  // the kernel sends newcomers to the other shards, or refuses them
+    co_return;
   }
-  // Whoever comes while the others are being answered is refused, and may go to another server.
-  listener.reset();
 }
 
 void server::state::admit(net::tcp_stream stream) {
-  auto client = std::make_unique<connection>(*this, loop, std::move(stream), workers.inherited());
-  const environment& env = client->env();
-  workers.spawn_in(env, connection::run(std::move(client)));
+  if (clients.size() >= limits.connections) {
+    if (!std::exchange(is_full, true))
+      log::warning(
+          std::format("{} connections are open, the limit: more are refused", clients.size()));
+    connection::turn_away(*this, stream);
+    return;
+  }
+  is_full = false;
+  try {
+    auto client = std::make_unique<connection>(*this, loop, std::move(stream), workers.inherited());
+    const environment& env = client->env();
+    workers.spawn_in(env, connection::run(std::move(client)));
+  } catch (const std::exception& why) {
+    log::error(std::format("a connection is dropped: {}", why.what()));
+  }
+}
+
+task<result<void>> server::state::drain() {
+  if (!drain_begun.request_stop()) {
+    const environment until_it_ends{.stop = drain_ended.token(), .until = {}, .runs_on = &loop};
+    co_await see_drain_end().in(until_it_ends);
+    co_return result<void>{};
+  }
+  deadline until = (co_await this_task::environment()).until;
+  if (until.is_never()) until = deadline::at(loop.now() + drain_time);
+  const environment patience{.stop = {}, .until = until, .runs_on = &loop};
+  scope cutting{environment{.runs_on = &loop}};
+  cutting.spawn(cut(until.when()));
+  if (listener) co_await close_doors().in(patience);
+  leave_idle();
+  co_await workers.join();
+  cutting.request_stop();
+  co_await cutting.join();
+  drain_ended.request_stop();
+  co_return result<void>{};
+}
+
+/// Lets in who stands in line or shakes hands, and nobody after them.
+task<void> server::state::close_doors() {
+  listener->refuse_newcomers();
+  std::ignore = co_await sleep_for(loop, options.drain_idle);
+  accepting.request_stop();
+  co_await accepting.join();
+  leave_idle();  // now: their descriptors may be what accepting waits for
+  while (listener) {
+    auto stream = co_await listener->accept_waiting();
+    if (stream) {
+      admit(std::move(*stream));
+      continue;
+    }
+    if (stream.error() == errc::timed_out)
+      log::warning(std::format("who still stood in line on {} is cut: {}", address->to_string(),
+                               stream.error().message()));
+    listener.reset();
+  }
+}
+
+void server::state::leave_idle() {
+  grace_is_over = true;
+  for (connection* each : clients) each->leave_if_idle();
+}
+
+/// What has not ended by `when` is told to, by name.
+task<void> server::state::cut(time_point when) {
+  constexpr std::size_t named_most = 8;
+  if (!co_await sleep_until{loop, when}) co_return;
+  std::string names;
+  for (const connection* each : std::span{clients}.first(std::min(clients.size(), named_most)))
+    names += std::format("{} {}", names.empty() ? ":" : ";", each->description());
+  if (clients.size() > named_most) names += "; ...";
+  log::warning(std::format("the time to drain is over, {} connection{} cut{}", clients.size(),
+                           clients.size() == 1 ? " is" : "s are", names));
+  workers.request_stop();
 }
 
 server::server(server_options options, event_loop& loop, net::address_book& addresses)
@@ -120,23 +204,20 @@ result<void> server::start() {
   auto listener =
       state_->addresses.listen(state_->loop, state_->options.listen, state_->options.backlog);
   if (!listener) return fail(listener.error());
+  state_->address = listener->local_endpoint();
   state_->listener.emplace(std::move(*listener));
-  state_->workers.spawn(state_->accept_all());
+  state_->accepting.spawn(state_->accept_all());
   return {};
 }
 
-task<result<void>> server::stop() {
-  state_->workers.request_stop();
-  co_await state_->workers.join();
-  co_return result<void>{};
-}
+task<result<void>> server::stop() { return state_->drain(); }
 
 net::endpoint server::local_endpoint() const {
-  WEFT_ASSERT(state_->listener.has_value(), "a server has an address from start() to stop()");
-  return state_->listener->local_endpoint();
+  WEFT_ASSERT(state_->address.has_value(), "a server has an address once it has started");
+  return *state_->address;
 }
 
-std::size_t server::connections() const noexcept { return state_->open; }
+std::size_t server::connections() const noexcept { return state_->clients.size(); }
 
 std::uint64_t server::requests() const noexcept { return state_->requests; }
 

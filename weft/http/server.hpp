@@ -4,8 +4,14 @@
 // are added before start() or while it runs, on its shard; adding one that conflicts with another
 // throws std::invalid_argument, which names both. What handlers may look like stands in
 // handler.hpp. Requests of one connection are answered one at a time, in order, and the replies to
-// pipelined ones leave together. stop() closes the listener, asks handlers to stop and waits for
-// them.
+// pipelined ones leave together.
+//
+// stop() drains: it lets nobody else in, but accepts who stands in the kernel's line; it answers
+// each request that has begun to come, and says `Connection: close` in the last reply; it keeps
+// idle connections for drain_idle, since a client may be sending just now. What is left at the
+// deadline of the task that awaits it (ten seconds, if that has none) is named in the log and cut:
+// reading ends, and handlers are asked to stop. It returns when they have.
+// docs/decisions/0005-drain.md has why.
 //
 //   explicit ping_api(http::server& http) {
 //     http.post("/ping", [](ping p) { return p; });
@@ -19,6 +25,7 @@
 #include <utility>
 
 #include <weft/base/result.hpp>
+#include <weft/base/time.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/http/handler.hpp>
 #include <weft/http/limits.hpp>
@@ -41,6 +48,10 @@ struct server_options {
   std::string listen = "127.0.0.1:8080";
   /// Connections the kernel may hold ready before they are accepted.
   int backlog = 4096;
+  /// While the server drains: how long a connection that nothing comes on is kept, in case that a
+  /// request is under way. Also how long a handshake under way may take. At 0, only what has
+  /// arrived is answered.
+  duration drain_idle = std::chrono::milliseconds{100};
   http::limits limits{};
 };
 
@@ -77,9 +88,10 @@ class server {
 
   /// Listens. errc::address_in_use and errc::invalid_argument are logged with the address.
   [[nodiscard]] result<void> start();
+  /// Drains. Twice is once, and whoever asks again waits for the same end.
   [[nodiscard]] task<result<void>> stop();
 
-  /// Where it listens, from start() to stop().
+  /// Where it listens, or has listened.
   [[nodiscard]] net::endpoint local_endpoint() const;
 
   /// Open connections, and requests answered since the start.

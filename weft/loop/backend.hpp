@@ -60,6 +60,13 @@ class backend {
   [[nodiscard]] virtual result<descriptor*> open_stream(int family) = 0;
   [[nodiscard]] virtual result<raw_address> local_address(const descriptor& socket) const = 0;
   [[nodiscard]] virtual result<raw_address> peer_address(const descriptor& socket) const = 0;
+  /// From now on nobody joins the line of `listener`; who stands in it can still be accepted, and
+  /// so can whoever is in the middle of a handshake. Others are refused at the latest when it
+  /// closes.
+  virtual void refuse_newcomers(descriptor& listener) noexcept = 0;
+  /// Whether bytes have come that no receive has answered with. Asks the kernel; not the end of the
+  /// stream.
+  [[nodiscard]] virtual bool has_input(descriptor& socket) noexcept = 0;
   /// Tells the peer that no more will be sent; what is queued in the kernel is still delivered.
   virtual void shutdown_write(descriptor& socket) noexcept = 0;
 

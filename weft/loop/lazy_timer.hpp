@@ -28,6 +28,9 @@ class lazy_timer : private timer {
 
   [[nodiscard]] time_point deadline() const noexcept { return deadline_; }
 
+ protected:
+  event_loop& loop_;
+
  private:
   void arm() noexcept {
     loop_.timers().disarm(*this);
@@ -46,7 +49,6 @@ class lazy_timer : private timer {
     }
   }
 
-  event_loop& loop_;
   function on_expiry_;
   time_point deadline_ = time_point::max();
   time_point armed_for_ = time_point::max();

@@ -65,6 +65,8 @@ struct accept_operation : operation {
   accept_operation(descriptor* listener, answer a) noexcept
       : operation{operation_kind::accept, listener, a} {}
   descriptor* accepted = nullptr;
+  /// Whether to wait for one to come; else -EAGAIN says that none stands in line.
+  bool waits = true;
 };
 
 /// Answers with bytes in `buffer`; result 0 is the end of the stream.

@@ -1,11 +1,14 @@
 #include <weft/loop/socket_calls.hpp>
 
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 
 namespace weft {
@@ -63,6 +66,58 @@ result<raw_address> socket_peer(int fd) {
   if (::getpeername(fd, reinterpret_cast<sockaddr*>(&address.storage), &address.size_bytes) != 0)
     return fail(last_error());
   return address;
+}
+
+// A listening TCP socket that closes resets who stands in its line, and between the last accept()
+// and the close somebody can always join. So the line is closed first: a filter drops the packets
+// that ask for a connection (SYN set), and lets pass those that complete one. Who was dropped asks
+// again a second later and is then refused, or let in by the program's successor. Unix sockets have
+// this as a state: a listener that is shut down refuses, and still hands out its line.
+void close_line(int listener) noexcept {
+  constexpr std::uint32_t flags_offset = 13;  // in a TCP header (RFC 9293 section 3.1)
+  constexpr std::uint32_t syn = 0x02;
+  constexpr std::uint32_t whole_packet = ~std::uint32_t{0};
+  std::array<sock_filter, 4> drop_syn{{
+      {.code = BPF_LD | BPF_B | BPF_ABS, .jt = 0, .jf = 0, .k = flags_offset},
+      {.code = BPF_JMP | BPF_JSET | BPF_K, .jt = 0, .jf = 1, .k = syn},
+      {.code = BPF_RET | BPF_K, .jt = 0, .jf = 0, .k = 0},
+      {.code = BPF_RET | BPF_K, .jt = 0, .jf = 0, .k = whole_packet},
+  }};
+  const sock_fprog filter{.len = drop_syn.size(), .filter = drop_syn.data()};
+  raw_address local;
+  if (const auto known = socket_address(listener)) local = *known;
+  if (local.storage.ss_family == AF_UNIX)
+    ::shutdown(listener, SHUT_RD);
+  else  // where filters are forbidden, the moment stays in which a connection can be lost
+    ::setsockopt(listener, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter);
+}
+
+bool bytes_wait(int fd) noexcept {
+  int count = 0;
+  return ::ioctl(fd, FIONREAD, &count) == 0 && count > 0;
+}
+
+bool died_in_line(int code) noexcept {
+  switch (code) {
+    case ECONNABORTED:
+    case EPROTO:
+    case ENOPROTOOPT:
+    case ENETDOWN:
+    case ENETUNREACH:
+    case EHOSTDOWN:
+    case EHOSTUNREACH:
+    case ENONET: return true;
+    default: return false;
+  }
+}
+
+int accept_connection(int listener) noexcept {
+  for (;;) {
+    const int fd = ::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0) return fd;
+    if (errno == EWOULDBLOCK) return -EAGAIN;
+    if (errno != EINTR && !died_in_line(errno)) return -errno;
+  }
 }
 
 result<int> open_wake_descriptor() {

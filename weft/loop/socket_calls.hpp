@@ -15,6 +15,16 @@ namespace weft {
 [[nodiscard]] result<int> open_stream_socket(int family);
 [[nodiscard]] result<raw_address> socket_address(int fd);
 [[nodiscard]] result<raw_address> socket_peer(int fd);
+/// Keeps newcomers out of a listener's line, but not those who have begun to shake hands.
+void close_line(int listener) noexcept;
+/// Whether a receive would give bytes now.
+[[nodiscard]] bool bytes_wait(int fd) noexcept;
+/// Whether accept's `code` tells of a connection that broke before it was accepted, and of no
+/// other.
+[[nodiscard]] bool died_in_line(int code) noexcept;
+/// accept4() for a loop: the descriptor, -EAGAIN if none stands in line, or another negated errno.
+/// Connections that died in the line are passed over.
+[[nodiscard]] int accept_connection(int listener) noexcept;
 /// An eventfd for wake().
 [[nodiscard]] result<int> open_wake_descriptor();
 void signal_wake(int wake_fd) noexcept;

@@ -85,7 +85,13 @@ void stream_state::finish_send() noexcept {
     if (failure_.os_errno() == 0) failure_ = error::from_errno(-send_.result);
     queue_.clear();
   }
+  if (output_ends_) end_output();
   wake_waiters();
+}
+
+void stream_state::end_output() noexcept {
+  output_ends_ = !queue_.empty();
+  if (!output_ends_) loop_.io().shutdown_write(socket());
 }
 
 void stream_state::on_sent(operation& op) noexcept {

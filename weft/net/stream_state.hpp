@@ -88,6 +88,13 @@ class stream_state final : private flushable, private timer {
     return failure_.os_errno() != 0 ? failure_ : error{errc::closed};
   }
 
+  /// Whether a read would be, or is about to be, answered with bytes.
+  [[nodiscard]] bool has_input() const noexcept {
+    return unread || (reading_ != nullptr && reading_->buffer) || loop_.io().has_input(socket());
+  }
+  /// Tells the peer that no more will come, once what is queued has been sent.
+  void end_output() noexcept;
+
   /// Whether the kernel refers to the queue now.
   [[nodiscard]] bool sending() const noexcept { return send_.pending; }
   /// Stops sending: what is queued is dropped once the kernel has let go of it.
@@ -125,6 +132,7 @@ class stream_state final : private flushable, private timer {
   error failure_{errc::system};  // stands when its errno does
   receive_operation* reading_ = nullptr;
   bool abandoned_ = false;
+  bool output_ends_ = false;  // once the queue is empty
 };
 
 }  // namespace weft::net::detail

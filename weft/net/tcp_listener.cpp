@@ -2,7 +2,9 @@
 
 #include <sys/resource.h>
 
+#include <cerrno>
 #include <format>
+#include <string>
 
 #include <weft/base/log.hpp>
 #include <weft/loop/sleep.hpp>
@@ -14,20 +16,35 @@ constexpr duration accept_pause = std::chrono::milliseconds{100};
 
 class accept_wait : public operation_awaiter<accept_operation> {
  public:
-  accept_wait(event_loop& loop, descriptor* listener) noexcept
-      : operation_awaiter{loop, listener} {}
+  accept_wait(event_loop& loop, descriptor* listener, bool waits) noexcept
+      : operation_awaiter{loop, listener} {
+    operation_.waits = waits;
+  }
   [[nodiscard]] result<descriptor*> await_resume() const noexcept {
     if (operation_.result < 0) return fail(wait_.failure(operation_));
     return operation_.accepted;
   }
 };
 
+/// Whether accept() says that the socket is none it could ever give a connection from, rather than
+/// that there is something the matter now: too few descriptors, or a policy that forbids this one.
+bool listens_no_more(error why) noexcept {
+  switch (why.os_errno()) {
+    case EBADF:
+    case EINVAL:
+    case ENOTSOCK:
+    case EOPNOTSUPP: return true;
+    default: return false;
+  }
+}
+
 void log_pause(const endpoint& where, error why) {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
-  log::warning(
-      std::format("accepting on {} pauses: {}; this process may open {} files (see `ulimit -n`)",
-                  where.to_string(), why.message(), limit.rlim_cur));
+  std::string line = std::format("accepting on {} pauses: {}", where.to_string(), why.message());
+  if (why == errc::exhausted)
+    line += std::format("; this process may open {} files (see `ulimit -n`)", limit.rlim_cur);
+  log::warning(line);
 }
 
 }  // namespace
@@ -39,15 +56,22 @@ result<tcp_listener> tcp_listener::bind(event_loop& loop, const endpoint& where,
   return tcp_listener{loop, **socket};
 }
 
-task<result<tcp_stream>> tcp_listener::accept() {
+task<result<tcp_stream>> tcp_listener::accept() { return accept_one(true); }
+
+task<result<tcp_stream>> tcp_listener::accept_waiting() { return accept_one(false); }
+
+task<result<tcp_stream>> tcp_listener::accept_one(bool waits) {
   for (;;) {
-    const auto accepted = co_await accept_wait{*loop_, socket_};
+    const auto accepted = co_await accept_wait{*loop_, socket_, waits};
     if (accepted) {
       paused_ = false;
       co_return tcp_stream{*loop_, **accepted};
     }
-    if (accepted.error() != errc::exhausted) co_return fail(accepted.error());
-    if (!std::exchange(paused_, true)) log_pause(local_endpoint(), accepted.error());
+    const error why = accepted.error();
+    if (why.os_errno() == EAGAIN) co_return fail(errc::closed);
+    if (why == errc::cancelled || why == errc::timed_out || listens_no_more(why))
+      co_return fail(why);
+    if (!std::exchange(paused_, true)) log_pause(local_endpoint(), why);
     if (auto slept = co_await sleep_for(*loop_, accept_pause); !slept)
       co_return fail(slept.error());
   }

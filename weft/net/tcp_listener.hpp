@@ -3,7 +3,9 @@
 // Contract: bind() owns the address until close() or the listener's end; one task accepts at a
 // time. Out of descriptors or memory, accept() pauses for a tenth of a second and tries again, for
 // as long as its task may wait: connections queue in the kernel meanwhile, nothing spins, and the
-// log says so once. TCP_NODELAY is set on what is accepted.
+// log says so once. Connections that died in the line are passed over. Closing resets who stands in
+// line: refuse_newcomers() and accept_waiting() empty it before. TCP_NODELAY is set on what is
+// accepted.
 //
 //   auto listener = net::tcp_listener::bind(loop, *net::endpoint::parse("127.0.0.1:8080"));
 //   while (auto stream = co_await listener->accept()) workers.spawn(serve(std::move(*stream)));
@@ -29,9 +31,17 @@ class tcp_listener {
   tcp_listener& operator=(tcp_listener&&) = delete;
   ~tcp_listener() { close(); }
 
-  /// The next connection. errc::cancelled and errc::timed_out as every wait; other errors are the
-  /// listener's end.
+  /// The next connection. errc::cancelled and errc::timed_out as every wait; other errors mean that
+  /// the socket no longer listens.
   [[nodiscard]] task<result<tcp_stream>> accept();
+
+  /// Keeps newcomers out of the line. Who stands in it, or is shaking hands, is still accepted;
+  /// others are refused, some only after close(). On a Unix socket that shards share, it is so for
+  /// all.
+  void refuse_newcomers() noexcept { loop_->io().refuse_newcomers(*socket_); }
+  /// The next of those who stand in line now. errc::closed: nobody does. Waits for descriptors as
+  /// accept().
+  [[nodiscard]] task<result<tcp_stream>> accept_waiting();
 
   /// Stops listening. No task may be in accept().
   void close() noexcept;
@@ -42,6 +52,7 @@ class tcp_listener {
   tcp_listener(event_loop& loop, descriptor& socket) noexcept : loop_{&loop}, socket_{&socket} {}
   event_loop* loop_;
   descriptor* socket_;
+  [[nodiscard]] task<result<tcp_stream>> accept_one(bool waits);
   bool paused_ = false;
 };
 

@@ -175,6 +175,11 @@ class tcp_stream {
   }
   [[nodiscard]] std::size_t queued_bytes() const noexcept { return state_->queue().size(); }
 
+  /// Whether bytes have come that nobody has read yet. Asks the kernel.
+  [[nodiscard]] bool has_input() const noexcept { return state_->has_input(); }
+
+  /// As shutdown(), without waiting for it.
+  void end_output() noexcept { state_->end_output(); }
   /// Flushes, then tells the peer that no more will come. Reading goes on.
   [[nodiscard]] task<result<void>> shutdown();
   /// Flushes, waits until the kernel has let go of the connection, and closes it. The stream is

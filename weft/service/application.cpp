@@ -7,8 +7,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <format>
 #include <mutex>
@@ -27,6 +30,11 @@ namespace {
 
 constexpr int exit_failed = 1;
 constexpr unsigned threads_max = 1024;
+constexpr unsigned stop_seconds_max = 86'400;
+
+unsigned whole_seconds(duration length) {
+  return static_cast<unsigned>(std::chrono::ceil<std::chrono::seconds>(length).count());
+}
 
 std::string file_name(const char* path) {
   const std::string_view text{path};
@@ -99,6 +107,9 @@ struct application::state {
         "--idle", idle,
         "When there is nothing to do: sleep; spin=50us: poll so long, then sleep; spin: poll",
         "HOW", &wrong_idle);
+    cli.option("--stop-timeout", stop_seconds,
+               "After a signal: how long to finish what is under way before it is cut", "SECONDS",
+               stop_seconds_max);
     cli.choice("--log-level", log_level, {"trace", "debug", "info", "warning", "error", "off"},
                "The least severe messages to print");
   }
@@ -106,10 +117,14 @@ struct application::state {
   int run();
   void run_shard(unsigned index, signal_watch* signals);
   void on_started(unsigned index, bool up);
+  void on_stopping(std::optional<std::size_t> connections);
   void start_others();
   void enlist(shard& here);
   void discharge(shard& here);
   void stop_all();
+  void begin();
+  void end();
+  void watch_end();
   task<void> watch_signals(event_loop& loop, signal_watch& signals);
 
   int argc;
@@ -118,6 +133,7 @@ struct application::state {
   std::string backend = "auto";
   std::string idle = "sleep";
   std::string log_level = "info";
+  unsigned stop_seconds = whole_seconds(options.stop_timeout);
   command_line cli;
   bool parsed = false;
   std::vector<installer> installers;
@@ -128,8 +144,15 @@ struct application::state {
   std::vector<std::thread> others;  // all shards but the first, which is the main thread's
 
   std::mutex mutex;
-  std::vector<shard*> shards;   // running now; under mutex
-  bool stop_requested = false;  // under mutex
+  // All under mutex.
+  std::vector<shard*> shards;  // running now
+  bool running = false;
+  bool stop_requested = false;
+  std::chrono::steady_clock::time_point stop_requested_at;
+  unsigned stopping = 0;                    // shards that have told of it
+  std::optional<std::size_t> open_at_stop;  // connections, of those
+  std::thread watchdog;
+  std::condition_variable ended;
 };
 
 application::application(int argc, char** argv, application_options options)
@@ -171,8 +194,12 @@ int application::state::run() {
   if (parse_idle(idle)->spins() && options.threads > cpus)
     log::warning(std::format("--idle {}: {} shards poll on {} CPUs and take them from each other",
                              idle, options.threads, cpus));
+  if (stop_seconds != whole_seconds(options.stop_timeout))
+    options.stop_timeout = std::chrono::seconds{stop_seconds};
+  begin();
   run_shard(0, &signals);
   for (std::thread& other : others) other.join();
+  end();
   return clean ? 0 : exit_failed;
 }
 
@@ -184,12 +211,13 @@ void application::state::run_shard(unsigned index, signal_watch* signals) {
     stop_all();
     return;
   }
-  shard here{std::move(*loop), options.stop_timeout};
+  shard here{index, std::move(*loop), options.stop_timeout};
   here.services().provide(addresses);
   for (installer& add_service : installers) add_service(here.services());
   if (signals != nullptr) here.loop().spawn(watch_signals(here.loop(), *signals));
   enlist(here);
-  if (!here.run([this, index](bool up) { on_started(index, up); })) {
+  if (!here.run({.started = [this, index](bool up) { on_started(index, up); },
+                 .stopping = [this](auto connections) { on_stopping(connections); }})) {
     clean = false;
     stop_all();  // a program that has lost a shard has lost what only that shard did
   }
@@ -231,10 +259,58 @@ void application::state::discharge(shard& here) {
   std::erase(shards, &here);
 }
 
+void application::state::on_stopping(std::optional<std::size_t> connections) {
+  const std::lock_guard lock{mutex};
+  if (connections) open_at_stop = open_at_stop.value_or(0) + *connections;
+  if (++stopping != options.threads || !open_at_stop) return;
+  log::info(std::format("draining {} connection{}, for {} at most", *open_at_stop,
+                        *open_at_stop == 1 ? "" : "s",
+                        std::chrono::duration_cast<std::chrono::seconds>(options.stop_timeout)));
+}
+
 void application::state::stop_all() {
   const std::lock_guard lock{mutex};
-  stop_requested = true;
+  if (!std::exchange(stop_requested, true)) stop_requested_at = std::chrono::steady_clock::now();
+  try {
+    if (running && !watchdog.joinable()) watchdog = std::thread{[this] { watch_end(); }};
+  } catch (const std::system_error& why) {
+    log::warning(std::format("nothing watches that the program ends: {}", why.what()));
+  }
   for (shard* each : shards) each->request_stop();
+}
+
+void application::state::begin() {
+  {
+    const std::lock_guard lock{mutex};
+    running = true;
+    if (!stop_requested) return;
+  }
+  stop_all();
+}
+
+void application::state::end() {
+  {
+    const std::lock_guard lock{mutex};
+    running = false;
+    if (stop_requested)
+      log::info(std::format("ended, {} after it was to stop",
+                            std::chrono::duration_cast<std::chrono::milliseconds>(
+                                std::chrono::steady_clock::now() - stop_requested_at)));
+  }
+  ended.notify_all();
+  if (watchdog.joinable()) watchdog.join();
+}
+
+/// A task can only be asked to end, and a thread not even that. A program that waits for one in
+/// silence is worse than one that says so and ends. On a thread of its own: what it waits for may
+/// keep any other.
+void application::state::watch_end() {
+  std::unique_lock lock{mutex};
+  const auto patience = options.stop_timeout + options.end_timeout;
+  if (ended.wait_for(lock, patience, [this] { return !running; })) return;
+  for (const shard* each : shards) log::error(each->progress());
+  log::error("what does not end is left: the process ends");
+  std::_Exit(exit_failed);
 }
 
 task<void> application::state::watch_signals(event_loop& loop, signal_watch& signals) {

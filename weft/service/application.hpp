@@ -5,8 +5,10 @@
 // run() parses the command line if that has not been done, starts the services in dependency order
 // on all shards, waits for a signal or for request_stop(), stops them in reverse order within
 // stop_timeout, and gives the exit code: 0 after a clean end, 1 when a service did not start, 2 for
-// a wrong command line. A second signal ends the process at once. All but request_stop() belong to
-// the main thread, before run().
+// a wrong command line. A second signal ends the process at once. What has not ended end_timeout
+// after the stop_timeout cannot be ended from outside: then the log says what is waited for, and
+// the process ends with exit code 1, from within run(). All but request_stop() belong to the main
+// thread, before run().
 //
 //   int main(int argc, char** argv) {
 //     weft::application app{argc, argv};
@@ -40,8 +42,11 @@ struct application_options {
   std::string version{};
   /// Shards, each a thread with a loop of its own. 0: one a CPU this process may use.
   unsigned threads = 1;
-  /// How long services have to stop.
+  /// How long services have to stop, whole seconds for --stop-timeout.
   duration stop_timeout = std::chrono::seconds{10};
+  /// How long what is cut then may take to end: longer than a dropped stream takes for its last
+  /// bytes.
+  duration end_timeout = std::chrono::seconds{6};
 };
 
 class application {
@@ -51,8 +56,8 @@ class application {
   application& operator=(const application&) = delete;
   ~application();
 
-  /// The program's own options go here, next to --threads, --backend, --idle, --log-level, --help
-  /// and --version.
+  /// The program's own options go here, next to --threads, --backend, --idle, --stop-timeout,
+  /// --log-level, --help and --version.
   [[nodiscard]] command_line& options() noexcept;
 
   /// Reads the command line now, so that what it set can be used for add(). An exit code if the

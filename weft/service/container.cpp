@@ -147,12 +147,27 @@ task<result<void>> container::start() {
   co_return result<void>{};
 }
 
+std::string_view container::stopping() const noexcept {
+  const entry* now = stopping_.load(std::memory_order_acquire);
+  return now == nullptr ? std::string_view{} : now->type;
+}
+
+std::optional<std::size_t> container::connections() const {
+  std::optional<std::size_t> sum;
+  for (const entry* each : made_)
+    if (each->made.connections != nullptr)
+      sum = sum.value_or(0) + each->made.connections(each->made.object);
+  return sum;
+}
+
 task<result<void>> container::stop() {
   result<void> outcome;
   while (started_ > 0) {
     const entry& last = *made_[--started_];
     if (last.made.stop == nullptr) continue;
+    stopping_.store(&last, std::memory_order_release);
     const auto down = co_await call(last.type, last.made.stop(last.made.object));
+    stopping_.store(nullptr, std::memory_order_relaxed);
     if (down) continue;
     log::warning(std::format("{} did not stop cleanly: {}", last.type, down.error().message()));
     if (outcome) outcome = down;

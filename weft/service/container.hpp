@@ -4,7 +4,8 @@
 // Contract: add<T>() says that there is to be a T; provide() lends an object the container does not
 // own. start() makes each service when a constructor first needs it, so that what is needed is
 // made, and started, before who needs it; the order is otherwise that of add(). A service may have
-// `start()` and `stop()`, each giving void, result<void> or task<result<void>>. Anything missing,
+// `start()` and `stop()`, each giving void, result<void> or task<result<void>>, and
+// `connections()`, the number of those that stop() will have to wait for. Anything missing,
 // circular or failing is logged with its path. stop() stops what has been started, in reverse
 // order, after a failed start() too; the destructor destroys in reverse order. One shard; one
 // provider a type.
@@ -15,8 +16,11 @@
 //   auto up = co_await services.start();
 #pragma once
 
+#include <atomic>
+#include <concepts>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -74,6 +78,11 @@ class container {
   /// The first error; all are stopped in any case.
   [[nodiscard]] task<result<void>> stop();
 
+  /// The type of the service whose stop() runs now; empty: none. Any thread.
+  [[nodiscard]] std::string_view stopping() const noexcept;
+  /// What the services' `connections()` add up to; nothing if none of them has that.
+  [[nodiscard]] std::optional<std::size_t> connections() const;
+
  private:
   /// A service with its type erased.
   struct instance {
@@ -81,6 +90,7 @@ class container {
     void (*destroy)(void*) noexcept = nullptr;
     task<result<void>> (*start)(void*) = nullptr;
     task<result<void>> (*stop)(void*) = nullptr;
+    std::size_t (*connections)(const void*) = nullptr;
 
     template <class T>
     static instance holding(T* object) noexcept;
@@ -103,6 +113,7 @@ class container {
   std::vector<entry*> made_;    // in the order of their making
   std::vector<entry*> making_;  // whose constructors run now, outermost first
   std::size_t started_ = 0;     // of made_, from the front
+  std::atomic<const entry*> stopping_{nullptr};
 };
 
 namespace detail {
@@ -138,6 +149,12 @@ container::instance container::instance::holding(T* object) noexcept {
   if constexpr (requires(T& self) { self.stop(); })
     made.stop = [](void* self) {
       return detail::as_task([self = static_cast<T*>(self)] { return self->stop(); });
+    };
+  if constexpr (requires(const T& self) {
+                  { self.connections() } -> std::convertible_to<std::size_t>;
+                })
+    made.connections = [](const void* self) -> std::size_t {
+      return static_cast<const T*>(self)->connections();
     };
   return made;
 }

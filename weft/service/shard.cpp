@@ -9,15 +9,15 @@
 
 namespace weft {
 
-shard::shard(std::unique_ptr<event_loop> loop, duration stop_timeout)
-    : loop_{std::move(loop)}, stop_timeout_{stop_timeout} {
+shard::shard(unsigned index, std::unique_ptr<event_loop> loop, duration stop_timeout)
+    : index_{index}, loop_{std::move(loop)}, stop_timeout_{stop_timeout} {
   services_.provide(*loop_);
 }
 
 shard::~shard() = default;
 
-bool shard::run(unique_function<void(bool)> on_started) {
-  loop_->spawn(live(std::move(on_started)));
+bool shard::run(reports tell) {
+  loop_->spawn(live(std::move(tell)));
   try {
     loop_->run();
   } catch (const std::exception& why) {
@@ -27,15 +27,21 @@ bool shard::run(unique_function<void(bool)> on_started) {
   return clean_;
 }
 
-task<void> shard::live(unique_function<void(bool)> on_started) {
+task<void> shard::live(reports tell) {
   // Starting and stopping heed deadlines of their own, not the stop request that ends the time
   // between them.
   environment own{.runs_on = loop_.get()};
   const auto started = co_await services_.start().in(own);
-  on_started(started.has_value());
-  if (started) co_await until_stopped{*loop_};
+  phase_ = phase::running;
+  tell.started(started.has_value());
+  if (started) {
+    co_await until_stopped{*loop_};
+    tell.stopping(services_.connections());
+  }
+  phase_ = phase::stopping;
   own.until = deadline::at(loop_->now() + stop_timeout_);
   const auto stopped = co_await services_.stop().in(own);
+  phase_ = phase::ending;
   if (!stopped)
     log::warning(std::format("services did not stop cleanly: {}", stopped.error().message()));
   clean_ = started && stopped;
@@ -43,6 +49,20 @@ task<void> shard::live(unique_function<void(bool)> on_started) {
 
 void shard::request_stop() {
   loop_->post([this] { loop_->request_stop(); });
+}
+
+std::string shard::progress() const {
+  const auto waits = [this](std::string_view what) {
+    return std::format("shard {} {}", index_, what);
+  };
+  switch (phase_) {
+    case phase::starting: return waits("is still starting its services");
+    case phase::running:
+      return waits("has not heard that it is to stop: something keeps its thread");
+    case phase::ending: return waits("waits for tasks that services left behind");
+    case phase::stopping: break;
+  }
+  return waits(std::format("waits for {} to stop", services_.stopping()));
 }
 
 }  // namespace weft

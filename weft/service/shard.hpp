@@ -1,15 +1,20 @@
 // One shard of an application: a thread's loop and the services that live on it.
 //
 // Contract: made and run on its own thread. run() starts the services, reports whether that went
-// well, waits until the loop is asked to stop, and stops them. Foreign threads may call
-// request_stop() from the report on until run() returns.
+// well, waits until the loop is asked to stop, reports how many connections are open then, and
+// stops the services. Foreign threads may call request_stop() and progress() from the making on
+// until run() returns.
 //
-//   shard here{index, options};
-//   bool clean = here.run(installers, on_started);
+//   shard here{index, std::move(loop), stop_timeout};
+//   bool clean = here.run({.started = ..., .stopping = ...});
 #pragma once
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
-#include <span>
+#include <optional>
+#include <string>
 
 #include <weft/base/result.hpp>
 #include <weft/base/time.hpp>
@@ -21,7 +26,13 @@ namespace weft {
 
 class shard {
  public:
-  shard(std::unique_ptr<event_loop> loop, duration stop_timeout);
+  /// Whom run() tells, each once. `stopping` is not told when the services did not start.
+  struct reports {
+    unique_function<void(bool up)> started;
+    unique_function<void(std::optional<std::size_t> connections)> stopping;
+  };
+
+  shard(unsigned index, std::unique_ptr<event_loop> loop, duration stop_timeout);
   shard(const shard&) = delete;
   shard& operator=(const shard&) = delete;
   ~shard();
@@ -29,20 +40,25 @@ class shard {
   [[nodiscard]] event_loop& loop() noexcept { return *loop_; }
   [[nodiscard]] container& services() noexcept { return services_; }
 
-  /// Runs the loop until it is asked to stop. `on_started` is told once whether the services are
-  /// up. True: they started and stopped without an error.
-  [[nodiscard]] bool run(unique_function<void(bool)> on_started);
+  /// Runs the loop until it is asked to stop and all its tasks have ended. True: the services
+  /// started and stopped without an error.
+  [[nodiscard]] bool run(reports tell);
 
   /// Any thread.
   void request_stop();
+  /// What it waits for, to be said by a program that waits for it. Any thread.
+  [[nodiscard]] std::string progress() const;
 
  private:
-  task<void> live(unique_function<void(bool)> on_started);
+  enum class phase : std::uint8_t { starting, running, stopping, ending };
+  task<void> live(reports tell);
 
+  unsigned index_;
   std::unique_ptr<event_loop> loop_;
   container services_;
   duration stop_timeout_;
   bool clean_ = false;
+  std::atomic<phase> phase_{phase::starting};
 };
 
 }  // namespace weft

@@ -41,6 +41,8 @@ class epoll_backend final : public backend {
   result<raw_address> peer_address(const descriptor& socket) const override {
     return socket_peer(socket.fd);
   }
+  void refuse_newcomers(descriptor& listener) noexcept override { close_line(listener.fd); }
+  bool has_input(descriptor& socket) noexcept override { return bytes_wait(socket.fd); }
   void shutdown_write(descriptor& socket) noexcept override { ::shutdown(socket.fd, SHUT_WR); }
   bool start(operation& op) noexcept override;
   void cancel(operation& op) noexcept override;
@@ -145,22 +147,18 @@ bool epoll_backend::start(operation& op) noexcept {
 
 bool epoll_backend::attempt_accept(accept_operation& op) noexcept {
   epoll_descriptor& listener = socket_of(op);
-  while (listener.readable) {
-    const int fd = ::accept4(listener.fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd >= 0) {
-      auto added = add(fd);
-      op.result = added ? 0 : -added.error().os_errno();
-      op.accepted = added ? *added : nullptr;
-      return true;
-    }
-    if (would_block(errno)) {
-      listener.readable = false;
-    } else if (errno != EINTR && errno != ECONNABORTED && errno != EPROTO) {
-      op.result = -errno;
-      return true;
-    }
-  }
-  return false;
+  if (!listener.readable && op.waits) return false;
+  const int fd = accept_connection(listener.fd);
+  listener.readable = fd != -EAGAIN;
+  if (fd == -EAGAIN && op.waits) return false;
+  op.result = std::min(fd, 0);
+  if (fd < 0) return true;
+  const auto added = add(fd);
+  if (added)
+    op.accepted = *added;
+  else
+    op.result = -added.error().os_errno();
+  return true;
 }
 
 bool epoll_backend::attempt_receive(receive_operation& op) noexcept {

@@ -67,6 +67,10 @@ class memory_backend final : public backend {
   result<raw_address> peer_address(const descriptor& socket) const override {
     return at(socket).remote;
   }
+  void refuse_newcomers(descriptor& listener) noexcept override {
+    std::erase(listeners_, &static_cast<memory_descriptor&>(listener));
+  }
+  bool has_input(descriptor& socket) noexcept override { return at(socket).unread() != 0; }
   void shutdown_write(descriptor& socket) noexcept override;
   bool start(operation& op) noexcept override;
   void cancel(operation& op) noexcept override;
@@ -165,7 +169,10 @@ bool memory_backend::attempt(operation& op) noexcept {
 }
 
 bool memory_backend::accept(memory_descriptor& d, accept_operation& op) noexcept {
-  if (d.backlog.empty()) return false;
+  if (d.backlog.empty()) {
+    op.result = -EAGAIN;
+    return !op.waits;
+  }
   op.accepted = d.backlog.front();
   op.result = 0;
   d.backlog.pop_front();

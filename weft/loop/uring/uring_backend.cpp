@@ -14,6 +14,7 @@
 #include <weft/loop/socket_calls.hpp>
 #include <weft/loop/uring/buffer_ring.hpp>
 #include <weft/loop/uring/ring.hpp>
+#include <weft/loop/uring/submissions.hpp>
 #include <weft/loop/uring/uring_descriptor.hpp>
 #include <weft/loop/uring/user_data.hpp>
 
@@ -44,6 +45,8 @@ class uring_backend final : public backend {
   result<raw_address> peer_address(const descriptor& socket) const override {
     return socket_peer(socket.fd);
   }
+  void refuse_newcomers(descriptor& listener) noexcept override { close_line(listener.fd); }
+  bool has_input(descriptor& socket) noexcept override;
   void shutdown_write(descriptor& socket) noexcept override { ::shutdown(socket.fd, SHUT_WR); }
   bool start(operation& op) noexcept override;
   void cancel(operation& op) noexcept override;
@@ -64,12 +67,11 @@ class uring_backend final : public backend {
 
   bool start_receive(receive_operation& op) noexcept;
   bool start_accept(accept_operation& op) noexcept;
-  void submit_send(send_operation& op) noexcept;
-  void submit_connect(connect_operation& op) noexcept;
-  void submit_poll(poll_operation& op) noexcept;
 
   bool take_buffer(uring_descriptor& d, receive_operation& op) noexcept;
   bool take_connection(uring_descriptor& d, accept_operation& op) noexcept;
+  bool accept_now(uring_descriptor& d, accept_operation& op) noexcept;
+  bool serve_acceptor(uring_descriptor& d, accept_operation& op) noexcept;
   void arm(uring_descriptor& d) noexcept;
   void disarm(uring_descriptor& d) noexcept;
   void wait_for_buffer(uring_descriptor& d) noexcept;
@@ -84,6 +86,7 @@ class uring_backend final : public backend {
   void on_wake(const io_uring_cqe& cqe) noexcept;
   void serve_reader(uring_descriptor& d) noexcept;
   void watch_wake() noexcept;
+  void reap() noexcept;
 
   backend_context context_;
   ring ring_;
@@ -149,46 +152,17 @@ bool uring_backend::start(operation& op) noexcept {
   switch (op.kind) {
     case operation_kind::receive: return start_receive(static_cast<receive_operation&>(op));
     case operation_kind::accept: return start_accept(static_cast<accept_operation&>(op));
-    case operation_kind::send: submit_send(static_cast<send_operation&>(op)); break;
-    case operation_kind::connect: submit_connect(static_cast<connect_operation&>(op)); break;
+    case operation_kind::send: submit(ring_, static_cast<send_operation&>(op)); break;
+    case operation_kind::connect: submit(ring_, static_cast<connect_operation&>(op)); break;
     case operation_kind::readable:
-    case operation_kind::writable: submit_poll(static_cast<poll_operation&>(op)); break;
+    case operation_kind::writable: submit(ring_, static_cast<poll_operation&>(op)); break;
     case operation_kind::close:
       socket_of(op).closer = &static_cast<close_operation&>(op);
       begin_close(socket_of(op));
-      break;
+      return false;
   }
+  ++in_kernel_;
   return false;
-}
-
-// Preparing an entry clears its user data in this liburing, so that the tag is set last.
-
-void uring_backend::submit_send(send_operation& op) noexcept {
-  io_uring_sqe& entry = ring_.prepare();
-  if (op.message != nullptr)
-    io_uring_prep_sendmsg(&entry, op.target->fd, op.message, MSG_NOSIGNAL);
-  else
-    io_uring_prep_send(&entry, op.target->fd, op.data, op.size, MSG_NOSIGNAL);
-  io_uring_sqe_set_data64(&entry, data_for(&op, tag::operation));
-  op.in_kernel = true;
-  ++in_kernel_;
-}
-
-void uring_backend::submit_connect(connect_operation& op) noexcept {
-  io_uring_sqe& entry = ring_.prepare();
-  io_uring_prep_connect(&entry, op.target->fd, op.address, op.address_bytes);
-  io_uring_sqe_set_data64(&entry, data_for(&op, tag::operation));
-  op.in_kernel = true;
-  ++in_kernel_;
-}
-
-void uring_backend::submit_poll(poll_operation& op) noexcept {
-  io_uring_sqe& entry = ring_.prepare();
-  io_uring_prep_poll_add(&entry, op.fd,
-                         op.kind == operation_kind::readable ? POLLIN | POLLRDHUP : POLLOUT);
-  io_uring_sqe_set_data64(&entry, data_for(&op, tag::operation));
-  op.in_kernel = true;
-  ++in_kernel_;
 }
 
 bool uring_backend::start_receive(receive_operation& op) noexcept {
@@ -203,9 +177,21 @@ bool uring_backend::start_receive(receive_operation& op) noexcept {
 bool uring_backend::start_accept(accept_operation& op) noexcept {
   uring_descriptor& d = socket_of(op);
   if (take_connection(d, op)) return true;
+  if (!op.waits && !d.armed) return accept_now(d, op);
   d.reader = &op;
-  if (!d.armed) arm(d);
+  if (!op.waits)
+    disarm(d);  // what it has taken comes before its end
+  else if (!d.armed)
+    arm(d);
   return false;
+}
+
+/// Past the ring, which is to have nothing to do with the listener now. True: answered.
+bool uring_backend::accept_now(uring_descriptor& d, accept_operation& op) noexcept {
+  const int fd = accept_connection(d.fd);
+  op.result = std::min(fd, 0);
+  if (fd >= 0) op.accepted = &add(fd);
+  return true;
 }
 
 /// True: `op` has its bytes, or the end of the stream.
@@ -301,6 +287,10 @@ void uring_backend::finish_close(uring_descriptor& d) noexcept {
   --closing_;
 }
 
+bool uring_backend::serve_acceptor(uring_descriptor& d, accept_operation& op) noexcept {
+  return take_connection(d, op) || (!op.waits && !d.armed && accept_now(d, op));
+}
+
 /// Gives a waiting reader what has come, or sees to it that something will.
 void uring_backend::serve_reader(uring_descriptor& d) noexcept {
   if (d.closing) {
@@ -309,7 +299,7 @@ void uring_backend::serve_reader(uring_descriptor& d) noexcept {
   }
   if (d.reader == nullptr) return;
   operation& op = *d.reader;
-  const bool served = d.accepted != nullptr ? take_connection(d, static_cast<accept_operation&>(op))
+  const bool served = d.accepted != nullptr ? serve_acceptor(d, static_cast<accept_operation&>(op))
                                             : take_buffer(d, static_cast<receive_operation&>(op));
   if (served) {
     d.reader = nullptr;
@@ -346,7 +336,7 @@ void uring_backend::on_accept(uring_descriptor& d, const io_uring_cqe& cqe) noex
   if (cqe.res >= 0) {
     d.accepted->push_back(cqe.res);
     if (d.accepted->size() >= backlog_limit) disarm(d);
-  } else if (cqe.res != -ECANCELED && cqe.res != -EINTR && cqe.res != -ECONNABORTED) {
+  } else if (cqe.res != -ECANCELED && cqe.res != -EINTR && !died_in_line(-cqe.res)) {
     d.failure = static_cast<std::int16_t>(-cqe.res);
   }
   serve_reader(d);
@@ -374,6 +364,18 @@ void uring_backend::on_answer(const io_uring_cqe& cqe) noexcept {
   }
 }
 
+void uring_backend::reap() noexcept {
+  ring_.for_each([this](const io_uring_cqe& cqe) { on_answer(cqe); });
+}
+
+/// Bytes are in the socket, or the kernel has moved them into an answer. It may do so at any time:
+/// hence the socket first.
+bool uring_backend::has_input(descriptor& socket) noexcept {
+  if (bytes_wait(socket.fd)) return true;
+  reap();
+  return static_cast<uring_descriptor&>(socket).waiting != 0;
+}
+
 void uring_backend::enter(time_point until) noexcept {
   buffers_.top_up();
   // As many as there are buffers: more would only come back empty-handed, and lose their place in
@@ -385,7 +387,7 @@ void uring_backend::enter(time_point until) noexcept {
     --left;
   }
   ring_.enter(until);
-  ring_.for_each([this](const io_uring_cqe& cqe) { on_answer(cqe); });
+  reap();
 }
 
 result<std::unique_ptr<backend>> make_uring_backend(backend_context context, std::string& why) {

@@ -1,0 +1,107 @@
+// How connections end: refused, turned away, told that this is the end, or cut.
+#include <weft/http/connection.hpp>
+
+#include <format>
+#include <string>
+#include <utility>
+
+#include <weft/http/connection_active.hpp>
+#include <weft/http/problem.hpp>
+#include <weft/http/reply_head.hpp>
+
+namespace weft::http {
+namespace {
+
+/// How long, and how much, a refused client may go on sending before the connection is cut.
+constexpr duration linger_time = std::chrono::seconds{2};
+constexpr std::size_t linger_bytes = 256 * 1024;
+/// As linger_time, for a client that is told the end between two requests while the server drains:
+/// what it has sent before it heard of that arrives within a round trip.
+constexpr duration leaving_time = std::chrono::milliseconds{500};
+
+/// The last reply of a connection, to what is no request or is not taken.
+void write_refusal(net::tcp_stream& stream, connection_host& host, status code,
+                   std::string_view reason, bool to_head) {
+  std::string body;
+  write_problem({.status = code, .detail = reason}, body);
+  const reply_head head{.code = code,
+                        .date = host.date(),
+                        .content_type = problem_content_type,
+                        .content_length = body.size(),
+                        .connection = connection_field::close};
+  char* const begin = stream.prepare(head.most_bytes()).data();
+  stream.commit(static_cast<std::size_t>(head.write(begin) - begin));
+  if (!to_head) stream.append(std::move(body));
+}
+
+/// Whether a request asks for no content, whatever else is wrong with it (RFC 9110 section 9.3.2).
+bool asks_for_head(std::string_view request) noexcept {
+  if (request.starts_with("\r\n")) request.remove_prefix(2);
+  return request.starts_with("HEAD ");
+}
+
+}  // namespace
+
+void connection::turn_away(connection_host& host, net::tcp_stream& stream) {
+  write_refusal(stream, host, status::service_unavailable,
+                "this server has as many connections as it takes", false);
+}
+
+void connection::refuse(status code, std::string_view reason) {
+  keep_ = false;
+  refused_ = true;
+  write_refusal(stream_, host_, code, reason, asks_for_head(input_.text()));
+}
+
+void connection::leave_if_idle() noexcept {
+  if (left_ || !keep_ || waiting_ != nullptr || !input_.empty() || stream_.has_input()) return;
+  left_ = true;
+  stream_.end_output();
+  set(loop_.now() + leaving_time);
+}
+
+std::string connection::description() const {
+  const auto request = [this](std::string_view path) {
+    return std::format("{} {}", to_string(waiting_->head.method()), path);
+  };
+  const auto doing = [&]() -> std::string {
+    if (left_) return "has been told that this is the end";
+    if (waiting_ == nullptr) return input_.empty() ? "idle" : "has sent a part of a request's head";
+    switch (waiting_->waits_for) {
+      case wait::body: return "has sent a part of " + request(waiting_->head.path());
+      case wait::handler: return "waits for the handler of " + request(waiting_->path);
+      default: return "has not taken all of its replies";
+    }
+  };
+  const auto peer = stream_.peer_endpoint();
+  return std::format("{} {}", peer ? peer->to_string() : "a client", doing());
+}
+
+bool connection::must_linger() const noexcept {
+  return refused_ || (!keep_ && (!input_.empty() || host_.draining.stop_requested()));
+}
+
+/// Closing with bytes unread makes the kernel reset the connection, and the client may never see
+/// its last reply: so what it still sends is read and dropped for a while (RFC 9112 section 9.6).
+task<void> connection::linger() {
+  input_.consume(input_.text().size());
+  // Not in env_, which may have been stopped by a timeout.
+  const bool drains = host_.draining.stop_requested() && !refused_ && !timed_out_;
+  const duration sending = drains ? host_.limits.write_stall_timeout : linger_time;
+  environment patience{.stop = host_.stopping,
+                       .until = deadline::at(loop_.now() + sending),
+                       .runs_on = env_.runs_on};
+  if (!co_await stream_.shutdown().in(patience)) co_return;
+  patience.until = deadline::at(loop_.now() + (drains ? leaving_time : linger_time));
+  co_await drop_input().in(patience);
+}
+
+task<void> connection::drop_input() {
+  for (std::size_t dropped = 0; dropped < linger_bytes;) {
+    const auto bytes = co_await stream_.read();
+    if (!bytes) co_return;
+    dropped += bytes->size();
+  }
+}
+
+}  // namespace weft::http

@@ -1,0 +1,41 @@
+#include <weft/loop/uring/submissions.hpp>
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <weft/loop/uring/user_data.hpp>
+
+namespace weft {
+namespace {
+
+/// Preparing an entry clears its user data in this liburing, so that the tag is set last.
+void name(io_uring_sqe& entry, operation& op) noexcept {
+  io_uring_sqe_set_data64(&entry, data_for(&op, tag::operation));
+  op.in_kernel = true;
+}
+
+}  // namespace
+
+void submit(ring& to, send_operation& op) noexcept {
+  io_uring_sqe& entry = to.prepare();
+  if (op.message != nullptr)
+    io_uring_prep_sendmsg(&entry, op.target->fd, op.message, MSG_NOSIGNAL);
+  else
+    io_uring_prep_send(&entry, op.target->fd, op.data, op.size, MSG_NOSIGNAL);
+  name(entry, op);
+}
+
+void submit(ring& to, connect_operation& op) noexcept {
+  io_uring_sqe& entry = to.prepare();
+  io_uring_prep_connect(&entry, op.target->fd, op.address, op.address_bytes);
+  name(entry, op);
+}
+
+void submit(ring& to, poll_operation& op) noexcept {
+  io_uring_sqe& entry = to.prepare();
+  const bool reads = op.kind == operation_kind::readable;
+  io_uring_prep_poll_add(&entry, op.fd, reads ? POLLIN | POLLRDHUP : POLLOUT);
+  name(entry, op);
+}
+
+}  // namespace weft

@@ -1,0 +1,17 @@
+// Operations that the kernel is given one by one, as entries of the ring.
+//
+// Contract: the operation stays where it is until its answer, which carries it as tag::operation.
+//
+//   submit(ring, send);
+#pragma once
+
+#include <weft/loop/operation.hpp>
+#include <weft/loop/uring/ring.hpp>
+
+namespace weft {
+
+void submit(ring& to, send_operation& op) noexcept;
+void submit(ring& to, connect_operation& op) noexcept;
+void submit(ring& to, poll_operation& op) noexcept;
+
+}  // namespace weft
