@@ -75,7 +75,12 @@ class Server:
                 raise AssertionError(f"ended with {self.process.returncode} before it logged "
                                      f"{text!r}:\n{self.log}")
             assert time.monotonic() < give_up, f"{text!r} was never logged:\n{self.log}"
-            select.select([self.process.stderr], [], [], 0.1)
+            self.wait_for_output(0.1)
+
+    def wait_for_output(self, patience_s):
+        poll = select.poll()  # select() takes no descriptors beyond 1023
+        poll.register(self.process.stderr, select.POLLIN)
+        poll.poll(patience_s * 1000)
 
     def send_signal(self, number=signal.SIGTERM):
         os.kill(self.pid, number)

@@ -162,7 +162,7 @@ task<void> server::state::close_doors() {
       admit(std::move(*stream));
       continue;
     }
-    if (stream.error() == errc::timed_out)
+    if (stream.error() != errc::closed && stream.error() != errc::invalid_argument)
       log::warning(std::format("who still stood in line on {} is cut: {}", address->to_string(),
                                stream.error().message()));
     listener.reset();

@@ -112,11 +112,12 @@ bool died_in_line(int code) noexcept {
 }
 
 int accept_connection(int listener) noexcept {
-  for (;;) {
+  constexpr int dead_most = 64;  // that many at once are no accident
+  for (int dead = 0;; ++dead) {
     const int fd = ::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0) return fd;
     if (errno == EWOULDBLOCK) return -EAGAIN;
-    if (errno != EINTR && !died_in_line(errno)) return -errno;
+    if (errno != EINTR && (!died_in_line(errno) || dead == dead_most)) return -errno;
   }
 }
 

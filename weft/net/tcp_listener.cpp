@@ -69,8 +69,8 @@ task<result<tcp_stream>> tcp_listener::accept_one(bool waits) {
     }
     const error why = accepted.error();
     if (why.os_errno() == EAGAIN) co_return fail(errc::closed);
-    if (why == errc::cancelled || why == errc::timed_out || listens_no_more(why))
-      co_return fail(why);
+    const bool passes = why == errc::exhausted || (waits && !listens_no_more(why));
+    if (why == errc::cancelled || why == errc::timed_out || !passes) co_return fail(why);
     if (!std::exchange(paused_, true)) log_pause(local_endpoint(), why);
     if (auto slept = co_await sleep_for(*loop_, accept_pause); !slept)
       co_return fail(slept.error());

@@ -1,11 +1,11 @@
 // Accepting connections.
 //
 // Contract: bind() owns the address until close() or the listener's end; one task accepts at a
-// time. Out of descriptors or memory, accept() pauses for a tenth of a second and tries again, for
-// as long as its task may wait: connections queue in the kernel meanwhile, nothing spins, and the
-// log says so once. Connections that died in the line are passed over. Closing resets who stands in
-// line: refuse_newcomers() and accept_waiting() empty it before. TCP_NODELAY is set on what is
-// accepted.
+// time. Out of descriptors or memory, or when a policy forbids it, accept() pauses for a tenth of a
+// second and tries again, for as long as its task may wait: connections queue in the kernel
+// meanwhile, nothing spins, and the log says so once. Connections that died in the line are passed
+// over. Closing resets who stands in line: refuse_newcomers() and accept_waiting() empty it before.
+// TCP_NODELAY is set on what is accepted.
 //
 //   auto listener = net::tcp_listener::bind(loop, *net::endpoint::parse("127.0.0.1:8080"));
 //   while (auto stream = co_await listener->accept()) workers.spawn(serve(std::move(*stream)));
@@ -40,7 +40,7 @@ class tcp_listener {
   /// all.
   void refuse_newcomers() noexcept { loop_->io().refuse_newcomers(*socket_); }
   /// The next of those who stand in line now. errc::closed: nobody does. Waits for descriptors as
-  /// accept().
+  /// accept(); any other error is its end.
   [[nodiscard]] task<result<tcp_stream>> accept_waiting();
 
   /// Stops listening. No task may be in accept().

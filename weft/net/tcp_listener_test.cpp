@@ -141,6 +141,59 @@ TEST_P(tcp_listener_test, stops_waiting_at_its_deadline) {
   });
 }
 
+TEST_P(tcp_listener_test, empties_its_line_and_lets_nobody_else_in) {
+  run([&]() -> task<void> {
+    auto listener = tcp_listener::bind(loop(), endpoint::loopback(0));
+    const endpoint where = listener->local_endpoint();
+    {
+      // As a server does: it waits, and is told to stop. io_uring goes on accepting.
+      scope tasks{co_await this_task::environment()};
+      accept_outcome accepting;
+      tasks.spawn(accept_once(*listener, accepting));
+      co_await turns(2);
+      tasks.request_stop();
+      co_await tasks.join();
+    }
+    std::vector<tcp_stream> clients;
+    for (int i = 0; i < 5; ++i)
+      clients.push_back((co_await tcp_stream::connect(loop(), where)).value());
+    std::vector<raw_socket> quick;  // whom no turn of the loop can have accepted
+    if (!in_memory())
+      for (int i = 0; i < 300; ++i) quick.push_back(raw_socket::connected_to(where));
+    listener->refuse_newcomers();
+    if (in_memory())
+      EXPECT_EQ((co_await tcp_stream::connect(loop(), where)).error(), errc::refused);
+    std::vector<tcp_stream> accepted;
+    for (;;) {
+      auto next = co_await listener->accept_waiting();
+      if (!next) {
+        EXPECT_EQ(next.error(), errc::closed);
+        break;
+      }
+      accepted.push_back(std::move(*next));
+    }
+    EXPECT_EQ(accepted.size(), clients.size() + quick.size());
+    EXPECT_EQ((co_await listener->accept_waiting()).error(), errc::closed) << "again";
+    listener->close();
+    co_await turns(3);
+    for (tcp_stream& each : accepted) EXPECT_TRUE((co_await each.write("in")).has_value());
+    for (tcp_stream& each : clients) EXPECT_EQ(co_await read_up_to(each, 2), "in");
+    EXPECT_EQ((co_await tcp_stream::connect(loop(), where)).error(), errc::refused);
+  });
+}
+
+TEST_P(tcp_listener_on_sockets_test, keeps_newcomers_waiting_from_its_last_call_to_its_end) {
+  run([&]() -> task<void> {
+    auto listener = tcp_listener::bind(loop(), endpoint::loopback(0));
+    listener->refuse_newcomers();
+    environment soon = co_await this_task::environment();
+    soon.until = deadline::at(loop().now() + std::chrono::milliseconds{50});
+    auto late = co_await tcp_stream::connect(loop(), listener->local_endpoint()).in(soon);
+    EXPECT_EQ(late.error(), errc::timed_out) << "neither in, to be reset, nor refused for good";
+    EXPECT_EQ((co_await listener->accept_waiting()).error(), errc::closed);
+  });
+}
+
 TEST_P(tcp_listener_test, ends_connections_that_nobody_accepted) {
   run([&]() -> task<void> {
     auto listener = tcp_listener::bind(loop(), endpoint::loopback(0));

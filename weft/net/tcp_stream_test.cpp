@@ -238,5 +238,47 @@ TEST_P(tcp_stream_on_sockets_test, serves_unix_sockets_alike) {
   ::unlink(path.c_str());
 }
 
+TEST_P(tcp_stream_test, tells_whether_bytes_have_come) {
+  run([&]() -> task<void> {
+    auto [client, server] = co_await connected_pair(loop());
+    EXPECT_FALSE(server.has_input());
+    EXPECT_TRUE((co_await client.write("abc")).has_value());
+    EXPECT_TRUE((co_await client.flush()).has_value());
+    EXPECT_TRUE(server.has_input());
+    std::array<char, 2> some{};
+    EXPECT_EQ((co_await server.read(some)).value(), 2U);
+    EXPECT_TRUE(server.has_input()) << "what is left of a read counts";
+    EXPECT_EQ((co_await server.read(some)).value(), 1U);
+    EXPECT_FALSE(server.has_input());
+
+    scope tasks{co_await this_task::environment()};
+    read_outcome reading;
+    tasks.spawn(read_once(server, reading));
+    co_await turns(2);
+    EXPECT_FALSE(server.has_input());
+    EXPECT_TRUE((co_await client.write("d")).has_value());
+    EXPECT_TRUE((co_await client.flush()).has_value());
+    for (; !reading.ended; co_await yield{loop()})
+      EXPECT_TRUE(server.has_input()) << "until the reader has it, wherever it is";
+    EXPECT_FALSE(server.has_input());
+    co_await tasks.join();
+    EXPECT_TRUE((co_await client.shutdown()).has_value());
+    co_await turns(2);
+    EXPECT_FALSE(server.has_input()) << "the end is none";
+  });
+}
+
+TEST_P(tcp_stream_test, ends_its_output_after_what_is_queued_without_waiting) {
+  const std::string large = pattern(1'000'000);
+  run([&]() -> task<void> {
+    auto [client, server] = co_await connected_pair(loop());
+    server.append(std::string{large});
+    server.end_output();
+    EXPECT_EQ(co_await read_to_end(client), large);
+    EXPECT_TRUE((co_await client.write("go on")).has_value());
+    EXPECT_EQ(co_await read_up_to(server, 5), "go on");
+  });
+}
+
 }  // namespace
 }  // namespace weft::net
