@@ -1,4 +1,4 @@
-"""Forbids io_uring to a child process, as the default policy of many container runtimes does.
+"""Forbids a system call to a child process: io_uring, as the default policy of many container runtimes does.
 
     subprocess.Popen(command, preexec_fn=forbid_io_uring)
 """
@@ -25,17 +25,22 @@ class Program(ctypes.Structure):
     _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.POINTER(Instruction))]
 
 
-_instructions = (Instruction * 4)(
-    Instruction(LOAD_WORD, 0, 0, OFFSET_OF_NUMBER),
-    Instruction(JUMP_IF_EQUAL, 0, 1, IO_URING_SETUP),
-    Instruction(RETURN, 0, 0, SECCOMP_RET_ERRNO | errno.EPERM),
-    Instruction(RETURN, 0, 0, SECCOMP_RET_ALLOW))
-_program = Program(len(_instructions), _instructions)
 _prctl = ctypes.CDLL(None, use_errno=True).prctl
 
 
-def forbid_io_uring():
+def forbid(number):
+    """From now on the system call of that number fails with EPERM in this process."""
+    instructions = (Instruction * 4)(
+        Instruction(LOAD_WORD, 0, 0, OFFSET_OF_NUMBER),
+        Instruction(JUMP_IF_EQUAL, 0, 1, number),
+        Instruction(RETURN, 0, 0, SECCOMP_RET_ERRNO | errno.EPERM),
+        Instruction(RETURN, 0, 0, SECCOMP_RET_ALLOW))
+    program = Program(len(instructions), instructions)
     if _prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "no_new_privs")
-    if _prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(_program), 0, 0) != 0:
+    if _prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "seccomp")
+
+
+def forbid_io_uring():
+    forbid(IO_URING_SETUP)

@@ -101,6 +101,11 @@ class Server:
             fields = stat.read().rsplit(")", 1)[1].split()
         return int(fields[11]) + int(fields[12])
 
+    def voluntary_switches(self):
+        """How often it has gone to sleep."""
+        with open(f"/proc/{self.pid}/status") as status:
+            return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", status.read(), re.MULTILINE)[1])
+
     def connect(self):
         return socket.create_connection(("127.0.0.1", self.port), timeout=self.patience_s)
 

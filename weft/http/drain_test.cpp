@@ -233,6 +233,7 @@ TEST_P(drain_test, waits_for_the_rest_of_a_request) {
     run([&]() -> task<void> {
       auto client = co_await world().connect();
       co_await client.send(whole.substr(0, cut));
+      co_await turns(10);
       scope stopping{co_await this_task::environment()};
       begin_to_stop(stopping);
       co_await world().sleep(soon);
@@ -254,6 +255,7 @@ TEST_P(drain_test, cuts_who_does_not_finish_a_request_and_names_him) {
     auto other = co_await world().connect();
     co_await other.send("POST /b HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n1");
     while (http().connections() != 2) co_await yield{loop()};
+    co_await turns(10);
     co_await stop_within(http(), soon);
     EXPECT_EQ(http().connections(), 0U);
     EXPECT_EQ(co_await client.rest(), "");

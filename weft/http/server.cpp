@@ -152,7 +152,8 @@ task<result<void>> server::state::drain() {
 /// Lets in who stands in line or shakes hands, and nobody after them.
 task<void> server::state::close_doors() {
   listener->refuse_newcomers();
-  std::ignore = co_await sleep_for(loop, options.drain_idle);
+  if (options.drain_idle != duration::zero())
+    std::ignore = co_await sleep_for(loop, options.drain_idle);
   accepting.request_stop();
   co_await accepting.join();
   leave_idle();  // now: their descriptors may be what accepting waits for
