@@ -239,6 +239,17 @@ TEST_P(connection_test, asks_for_the_body_that_waits_to_be_asked_for) {
   });
 }
 
+TEST_P(connection_test, asks_nobody_who_has_begun_to_send_for_the_rest) {
+  run([&]() -> task<void> {
+    auto client = co_await world().connect();
+    co_await client.send(
+        "POST /echo HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\nhe");
+    for (int i = 0; i < 4; ++i) co_await yield{loop()};
+    co_await client.send("llo");
+    EXPECT_EQ((co_await client.reply()).body, "hello");
+  });
+}
+
 TEST_P(connection_test, ends_with_a_client_that_goes_in_the_middle) {
   const std::string whole = posted(R"({"sequence":42})");
   run([&]() -> task<void> {
