@@ -27,9 +27,13 @@ class body_pace {
     const time_point piece = now + bounds_.body_idle_timeout;
     const std::uint64_t rate = bounds_.body_bytes_per_second;
     if (rate == 0) return piece;
-    const std::chrono::seconds whole{received_bytes / rate};
-    const std::chrono::nanoseconds rest{received_bytes % rate * 1'000'000'000 / rate};
-    return std::min(piece, began_ + bounds_.body_idle_timeout + whole + rest);
+    // Who has earned more time than has gone by is ahead; only else can the sum not overflow.
+    const std::uint64_t earned = received_bytes / rate;
+    const auto gone = std::chrono::duration_cast<std::chrono::seconds>(now - began_);
+    if (earned > static_cast<std::uint64_t>(gone.count())) return piece;
+    const duration rest{received_bytes % rate * 1'000'000'000 / rate};
+    return std::min(piece,
+                    began_ + bounds_.body_idle_timeout + std::chrono::seconds{earned} + rest);
   }
 
  private:

@@ -24,10 +24,7 @@ TEST(body_pace, earns_time_by_bytes) {
   EXPECT_EQ(pace.due(began + seconds{4}, 50), began + milliseconds{5'500});
   EXPECT_EQ(pace.due(began + seconds{4}, 10'000), began + seconds{9})
       << "no more than the idle time";
-  const std::uint64_t most = std::uint64_t{1} << 40;
-  EXPECT_EQ(pace.due(began + seconds{1} * (most / 100), most),
-            began + seconds{5} + seconds{1} * (most / 100))
-      << "no overflow";
+  EXPECT_EQ(pace.due(began + seconds{4}, UINT64_MAX), began + seconds{9}) << "no overflow";
 }
 
 TEST(body_pace, of_zero_is_no_bound) {
