@@ -1,0 +1,107 @@
+"""What a request costs weftd: system calls and instructions, counted.
+
+Each figure is the difference of two runs, so that starting and stopping cancel out.
+"""
+
+import pytest
+from tracing import (calls_in, functions_in, instructions_in, profiled, skip_unless_traceable, traced)
+
+INSTRUCTIONS_MAX = 2_000  # a request, on epoll, the loop included and the kernel not
+CONNECTIONS = 64
+PIPELINED = 16
+BODY = b'{"sequence": 2}'
+REPLY_END = b'{"sequence":2}'
+WAITS = {"epoll_wait", "epoll_pwait", "epoll_pwait2"}
+
+
+def ping(port):
+    return (f"POST /ping HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(BODY)}\r\n\r\n").encode() + BODY
+
+
+def converse(server, connections, rounds, pipelined=1):
+    """All connections send, then all receive, so many times. Returns the number of requests."""
+    clients = [server.connect() for _ in range(connections)]
+    requests = ping(server.port) * pipelined
+    for _ in range(rounds):
+        for client in clients:
+            client.sendall(requests)
+        for client in clients:
+            replies = b""
+            while replies.count(REPLY_END) < pipelined:
+                part = client.recv(65536)
+                assert part, f"the connection has ended after {replies}"
+                replies += part
+            assert replies.count(b"HTTP/1.1 200 OK\r\n") == pipelined, replies
+    for client in clients:
+        client.close()
+    return connections * rounds * pipelined
+
+
+class Bill:
+    """Calls a request, by name."""
+
+    def __init__(self, few, many, requests):
+        calls = {name: (many.get(name, 0) - few.get(name, 0)) / requests for name in few | many}
+        self.calls = {name: count for name, count in calls.items() if abs(count) >= 0.0005}
+        self.requests = requests
+
+    def of(self, names):
+        return sum(count for name, count in self.calls.items() if name in names)
+
+    @property
+    def total(self):
+        return sum(self.calls.values())
+
+    def __str__(self):
+        rows = sorted(self.calls.items(), key=lambda row: -row[1])
+        return "\n".join([f"system calls a request, of {self.requests} requests:",
+                          *(f"  {count:8.3f}  {name}" for name, count in rows), f"  {self.total:8.3f}  in all"])
+
+
+def bill(weftd, tmp_path, backend, few, many, **how):
+    skip_unless_traceable()
+    tables, requests = [], []
+    for rounds in (few, many):
+        table = tmp_path / f"{rounds}.calls"
+        command = [weftd, "--listen", "127.0.0.1:0", "--threads", "1", "--backend", backend]
+        with traced(command, table) as server:
+            requests.append(converse(server, rounds=rounds, **how))
+            assert server.stop() == 0, server.log
+        tables.append(calls_in(table))
+    return Bill(*tables, requests[1] - requests[0])
+
+
+def test_system_calls_of_busy_connections(weftd, tmp_path, backend):
+    cost = bill(weftd, tmp_path, backend, few=10, many=210, connections=CONNECTIONS)
+    print(cost)
+    if backend == "io_uring":
+        assert cost.total <= 1.0, str(cost)
+        return
+    waits = cost.of(WAITS)
+    assert waits <= 1.0, f"more than one wait a turn, and a turn serves at least one request\n{cost}"
+    assert cost.total - waits <= 2.0, f"more than one receive and one send\n{cost}"
+
+
+def test_system_calls_of_pipelined_requests(weftd, tmp_path, backend):
+    cost = bill(weftd, tmp_path, backend, few=5, many=105, connections=8, pipelined=PIPELINED)
+    print(cost)
+    assert cost.total <= 0.25, str(cost)
+
+
+def test_instructions_of_a_request(weftd, tmp_path):
+    few, many = 1_000, 11_000
+    profiles = {}
+    for requests in (few, many):
+        profile = profiles[requests] = tmp_path / f"{requests}.callgrind"
+        with profiled([weftd, "--listen", "127.0.0.1:0", "--threads", "1", "--backend", "epoll"],
+                      profile) as server:
+            converse(server, connections=1, rounds=requests)
+            assert server.stop() == 0, server.log
+    more = many - few
+    cost = (instructions_in(profiles[many]) - instructions_in(profiles[few])) / more
+    before, after = functions_in(profiles[few]), functions_in(profiles[many])
+    each = sorted(((count - before.get(name, 0)) / more, name) for name, count in after.items())
+    where = "\n".join(f"  {count:8.1f}  {name[:100]}" for count, name in reversed(each[-15:]))
+    print(f"{cost:.0f} instructions a request; most of them in\n{where}")
+    assert cost <= INSTRUCTIONS_MAX, f"{cost:.0f} instructions a request; most of them in\n{where}"
