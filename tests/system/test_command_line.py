@@ -12,7 +12,7 @@ def test_help_shows_every_option_with_its_default(run_weftd):
     assert done.stderr == ""
     lines = " ".join(done.stdout.split())
     for option, default in [("--listen", "127.0.0.1:8080"), ("--threads", "0"), ("--backend", "auto"),
-                            ("--log-level", "info")]:
+                            ("--idle", "sleep"), ("--log-level", "info")]:
         assert re.search(rf"{option} \S+={re.escape(default)} \w", lines), f"{option}={default}:\n{done.stdout}"
     for part in ("--help", "--version", "POST /ping", "GET /healthz", "SIGTERM", "Exit code", "Examples:"):
         assert part in done.stdout
@@ -37,6 +37,9 @@ def test_wrong_option_is_refused_with_the_nearest_right_one(run_weftd, wrong, ri
 @pytest.mark.parametrize("option, value, allowed", [
     ("--backend", "uring", "auto, io_uring, epoll"),
     ("--log-level", "loud", "trace, debug, info, warning, error, off"),
+    ("--idle", "spin=5", "lacks a unit: ns, us or ms; allowed: sleep, spin, spin=TIME"),
+    ("--idle", "spin=-5us", "has no whole number"),
+    ("--idle", "spin=2000ms", "is more than a second"),
     ("--threads", "many", "a whole number from 0 to "),
     ("--threads", "-1", "a whole number from 0 to "),
     ("--threads", "100000", "a whole number from 0 to 1024"),

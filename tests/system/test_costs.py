@@ -20,7 +20,8 @@ def ping(port):
 
 
 def converse(server, connections, rounds, pipelined=1):
-    """All connections send, then all receive, so many times. Returns the number of requests."""
+    """All connections send, then all receive, so many times. They stay open until the server ends,
+    so that how each is closed does not depend on who is faster. Returns the number of requests."""
     clients = [server.connect() for _ in range(connections)]
     requests = ping(server.port) * pipelined
     for _ in range(rounds):
@@ -33,13 +34,15 @@ def converse(server, connections, rounds, pipelined=1):
                 assert part, f"the connection has ended after {replies}"
                 replies += part
             assert replies.count(b"HTTP/1.1 200 OK\r\n") == pipelined, replies
+    assert server.stop() == 0, server.log
     for client in clients:
         client.close()
     return connections * rounds * pipelined
 
 
 class Bill:
-    """Calls a request, by name."""
+    """Calls a request, by name, to a hundredth: a connection that is accepted a moment before its first
+    request or after it makes one call more or less."""
 
     def __init__(self, few, many, requests):
         calls = {name: (many.get(name, 0) - few.get(name, 0)) / requests for name in few | many}
@@ -47,16 +50,16 @@ class Bill:
         self.requests = requests
 
     def of(self, names):
-        return sum(count for name, count in self.calls.items() if name in names)
+        return round(sum(count for name, count in self.calls.items() if name in names), 2)
 
     @property
     def total(self):
-        return sum(self.calls.values())
+        return self.of(self.calls)
 
     def __str__(self):
         rows = sorted(self.calls.items(), key=lambda row: -row[1])
         return "\n".join([f"system calls a request, of {self.requests} requests:",
-                          *(f"  {count:8.3f}  {name}" for name, count in rows), f"  {self.total:8.3f}  in all"])
+                          *(f"  {count:8.3f}  {name}" for name, count in rows), f"  {self.total:8.2f}   in all"])
 
 
 def bill(weftd, tmp_path, backend, few, many, **how):
@@ -67,7 +70,6 @@ def bill(weftd, tmp_path, backend, few, many, **how):
         command = [weftd, "--listen", "127.0.0.1:0", "--threads", "1", "--backend", backend]
         with traced(command, table) as server:
             requests.append(converse(server, rounds=rounds, **how))
-            assert server.stop() == 0, server.log
         tables.append(calls_in(table))
     return Bill(*tables, requests[1] - requests[0])
 
@@ -80,13 +82,20 @@ def test_system_calls_of_busy_connections(weftd, tmp_path, backend):
         return
     waits = cost.of(WAITS)
     assert waits <= 1.0, f"more than one wait a turn, and a turn serves at least one request\n{cost}"
-    assert cost.total - waits <= 2.0, f"more than one receive and one send\n{cost}"
+    assert cost.of(cost.calls.keys() - WAITS) <= 2.0, f"more than one receive and one send\n{cost}"
 
 
 def test_system_calls_of_pipelined_requests(weftd, tmp_path, backend):
     cost = bill(weftd, tmp_path, backend, few=5, many=105, connections=8, pipelined=PIPELINED)
     print(cost)
     assert cost.total <= 0.25, str(cost)
+
+
+def profile_of(profiles, requests, rows=15):
+    """Where the instructions of a request go, from the profiles of few requests and of so many more."""
+    few, many = (functions_in(profile) for profile in profiles.values())
+    each = sorted(((count - few.get(name, 0)) / requests, name) for name, count in many.items())
+    return "\n".join(f"  {count:8.1f}  {name[:90]}" for count, name in reversed(each[-rows:]))
 
 
 def test_instructions_of_a_request(weftd, tmp_path):
@@ -97,11 +106,8 @@ def test_instructions_of_a_request(weftd, tmp_path):
         with profiled([weftd, "--listen", "127.0.0.1:0", "--threads", "1", "--backend", "epoll"],
                       profile) as server:
             converse(server, connections=1, rounds=requests)
-            assert server.stop() == 0, server.log
     more = many - few
     cost = (instructions_in(profiles[many]) - instructions_in(profiles[few])) / more
-    before, after = functions_in(profiles[few]), functions_in(profiles[many])
-    each = sorted(((count - before.get(name, 0)) / more, name) for name, count in after.items())
-    where = "\n".join(f"  {count:8.1f}  {name[:100]}" for count, name in reversed(each[-15:]))
-    print(f"{cost:.0f} instructions a request; most of them in\n{where}")
-    assert cost <= INSTRUCTIONS_MAX, f"{cost:.0f} instructions a request; most of them in\n{where}"
+    report = f"{cost:.0f} instructions a request; most of them in\n{profile_of(profiles, more)}"
+    print(report)
+    assert cost <= INSTRUCTIONS_MAX, report

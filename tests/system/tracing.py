@@ -17,7 +17,7 @@ from weft_process import Server
 # `% time  seconds  usecs/call  calls  errors  syscall`; errors may be missing.
 TABLE_ROW = re.compile(r"^\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)(?:\s+\d+)?\s+(\w+)$", re.MULTILINE)
 # `1,234 (12.3%)  file:function [object]`, callgrind_annotate's own.
-PROFILE_ROW = re.compile(r"^\s*([\d,]+) \([ \d.]+%\)\s+(.+)$", re.MULTILINE)
+PROFILE_ROW = re.compile(r"^\s*([\d,]+) \([ \d.]+%\)\s+[^:\s]+:(.+?)(?: \[[^]]*\])?$", re.MULTILINE)
 
 
 def need(tool):
@@ -95,8 +95,7 @@ def functions_in(profile):
     shown = subprocess.run(["callgrind_annotate", "--threshold=100", "--show-percs=yes", str(profile)],
                            capture_output=True, text=True, check=True).stdout
     functions = {}
-    for count, where in PROFILE_ROW.findall(shown):
-        name = re.sub(r"\s*\[[^]]*\]$", "", where)
+    for count, name in PROFILE_ROW.findall(shown):
         functions[name] = functions.get(name, 0) + int(count.replace(",", ""))
-    functions.pop("PROGRAM TOTALS", None)
+    assert functions, f"callgrind_annotate has said:\n{shown}"
     return functions

@@ -192,8 +192,8 @@ int application::state::run() {
   const unsigned cpus = usable_cpus();
   if (options.threads == 0) options.threads = cpus;
   if (parse_idle(idle)->spins() && options.threads > cpus)
-    log::warning(std::format("--idle {}: {} shards poll on {} CPUs and take them from each other",
-                             idle, options.threads, cpus));
+    log::warning(std::format("--idle {}: {} shards poll on {} CPU{} and take them from each other",
+                             idle, options.threads, cpus, cpus == 1 ? "" : "s"));
   if (stop_seconds != whole_seconds(options.stop_timeout))
     options.stop_timeout = std::chrono::seconds{stop_seconds};
   begin();
