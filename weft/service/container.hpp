@@ -48,7 +48,7 @@ class container {
   void add(options_of<T> options = {}) {
     insert(type_name<T>, [options = std::move(options)](container& services) mutable {
       return detail::construct<T>(std::move(options), services, [](auto&&... arguments) {
-        return instance::holding(new T(std::forward<decltype(arguments)>(arguments)...));
+        return instance::holding(new T{std::forward<decltype(arguments)>(arguments)...});
       });
     });
   }

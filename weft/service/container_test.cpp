@@ -100,6 +100,13 @@ class chooser {  // two constructors, and says which
   counters* all_ = nullptr;
 };
 
+class orders {  // names its dependencies, and needs the store before the cache
+ public:
+  using inject = weft::dependencies<diary&, store&, cache&>;
+  orders(diary&, store&, cache&) {}
+  explicit orders(diary&) {}
+};
+
 struct first;
 struct second;
 struct third;
@@ -245,8 +252,17 @@ TEST_F(container_on_a_loop, takes_an_exception_for_a_failure_and_stops_the_other
 TEST_F(container_on_a_loop, makes_aggregates_and_classes_that_name_their_dependencies) {
   services.add<shop::counters>();
   services.add<shop::chooser>();
-  EXPECT_EQ(services.get<shop::chooser>().all(), services.find<shop::counters>());
+  const shop::counters* const all = services.get<shop::chooser>().all();
+  EXPECT_EQ(all, services.find<shop::counters>());
   EXPECT_EQ(services.get<shop::counters>().requests, 0);
+}
+
+TEST_F(container_on_a_loop, asks_for_named_dependencies_from_the_first_to_the_last) {
+  captured_log log;
+  services.add<shop::orders>();
+  EXPECT_FALSE(run(services.start()));
+  EXPECT_EQ(log.messages, lines{"shop::orders needs shop::store, which nobody provides: "
+                                "add<shop::store>() is missing"});
 }
 
 TEST_F(container_on_a_loop, says_what_is_missing_and_who_needs_it) {

@@ -4,7 +4,8 @@
 // `options` type, that may be the constructor's first parameter, by value; all other parameters are
 // references to services. No macro, no base class, no registration. A class whose constructors
 // leave a choice does not compile, and the message says what to do: keep one, or name what to
-// inject by `using inject = weft::dependencies<A&, B&>;`.
+// inject by `using inject = weft::dependencies<A&, B&>;`. What is needed is asked for from the
+// first parameter to the last.
 //
 //   struct ping_api {
 //     explicit ping_api(http::server& http);    // needs http::server
@@ -13,6 +14,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -104,7 +106,8 @@ template <class T, std::size_t N, class... Leading>
 consteval bool takes_a_value() {
   return []<std::size_t... I>([[maybe_unused]] std::index_sequence<I...> all) {
     [[maybe_unused]] const auto at = []<std::size_t Probed, std::size_t... J>(
-                        std::integral_constant<std::size_t, Probed>, std::index_sequence<J...>) {
+                                         std::integral_constant<std::size_t, Probed>,
+                                         std::index_sequence<J...>) {
       return std::is_constructible_v<T, Leading..., probe<T, J, Probed>...>;
     };
     return (at(std::integral_constant<std::size_t, I>{}, all) || ...);
@@ -122,15 +125,16 @@ namespace detail {
 template <class T>
 inline constexpr bool names_dependencies = requires { typename T::inject; };
 
-/// Makes a T where `place(arguments...)` puts it. `resolve.template operator()<U>()` gives a U&.
+/// Makes a T where `place(arguments...)` puts it, in braces, since only those are evaluated in
+/// order. `resolve.template get<U>()` gives a U&.
 template <class T, class Options, class Resolve, class Place>
 decltype(auto) construct_named(Options&& options, Resolve& resolve, Place place) {
   return [&]<class... P>(dependencies<P...>) -> decltype(auto) {
+    std::tuple<P...> needed{resolve.template get<std::remove_reference_t<P>>()...};
     if constexpr (std::is_constructible_v<T, Options, P...>)
-      return place(std::forward<Options>(options),
-                   resolve.template get<std::remove_reference_t<P>>()...);
+      return std::apply(place, std::tuple_cat(std::forward_as_tuple(std::move(options)), needed));
     else
-      return place(resolve.template get<std::remove_reference_t<P>>()...);
+      return std::apply(place, needed);
   }(typename T::inject{});
 }
 

@@ -59,7 +59,9 @@ task<http_reply> http_client::reply(bool to_head) {
   answer.status = to_number<int>(std::string_view{answer.head}.substr(sizeof "HTTP/1.1"));
   const std::size_t size =
       to_head ? 0 : to_number<std::size_t>(answer.field("Content-Length").value_or("0"));
-  while (received_.size() < size && co_await receive_more()) {}
+  while (received_.size() < size) {
+    if (!co_await receive_more()) break;
+  }
   answer.body = received_.substr(0, size);
   received_.erase(0, answer.body.size());
   co_return answer;
