@@ -36,7 +36,12 @@ constexpr std::uint64_t tick_ns = 100'000'000;        // how soon a failed conne
 constexpr std::uint64_t progress_ns = 1'000'000'000;  // progress, and the search for time-outs
 constexpr std::size_t connecting_limit = 256;         // so that no listener's backlog overflows
 
-enum class link : std::uint8_t { down, connecting, waiting };
+enum class link : std::uint8_t {
+  down,
+  connecting,
+  standing,  // connected, and waits for the others
+  waiting,   // for a reply
+};
 
 struct connection {
   explicit connection(known_head& known, bool answers_head) : framer(known, answers_head) {}
@@ -143,12 +148,17 @@ load_result load_loop::run() {
   return result_;
 }
 
-// The warm-up starts when the load has its full size.
+// First all connect, then all send: what loads the server already would slow down each connect, and
+// thousands of them for many seconds. The warm-up starts when the load has its full size.
 void load_loop::settle(std::uint64_t time) {
   const auto timeout = static_cast<std::uint64_t>(plan_.timeout.count());
   settled_ =
       connects_ >= connections_.size() || counts_.errors.connect != 0 || time - started_ >= timeout;
-  if (settled_) started_ = time;
+  if (!settled_) return;
+  started_ = time;
+  for (connection& peer : connections_) {
+    if (peer.state == link::standing) begin_request(peer, now());
+  }
 }
 
 void load_loop::turn() {
@@ -188,6 +198,7 @@ void load_loop::end_window(std::uint64_t time) {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
   result_.counts = counts_;
+  result_.measured_from = static_cast<double>(window_start_) * 1e-9;
   result_.seconds = static_cast<double>(time - window_start_) * 1e-9;
   result_.cpu_user_seconds = seconds_of(usage.ru_utime) - seconds_of(usage_before_.ru_utime);
   result_.cpu_system_seconds = seconds_of(usage.ru_stime) - seconds_of(usage_before_.ru_stime);
@@ -197,7 +208,8 @@ void load_loop::end_window(std::uint64_t time) {
 void load_loop::expire(std::uint64_t time) {
   const auto timeout = static_cast<std::uint64_t>(plan_.timeout.count());
   for (connection& peer : connections_) {
-    if (peer.state != link::down && time > peer.since && time - peer.since > timeout) {
+    const bool is_owed = peer.state == link::connecting || peer.state == link::waiting;
+    if (is_owed && time > peer.since && time - peer.since > timeout) {
       fail(peer, &load_errors::timed_out, ETIMEDOUT);
     }
   }
@@ -247,8 +259,12 @@ void load_loop::open(connection& peer, std::uint64_t time) {
 void load_loop::on_event(connection& peer, std::uint32_t events) {
   if (peer.state == link::connecting) return on_connected(peer);
   if (peer.state == link::down) return;
-  if (peer.sent < plan_.request.size() && (events & EPOLLOUT) != 0) send_rest(peer);
   constexpr std::uint32_t ended = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
+  if (peer.state == link::standing) {
+    if ((events & ended) != 0) fail(peer, &load_errors::closed);
+    return;
+  }
+  if (peer.sent < plan_.request.size() && (events & EPOLLOUT) != 0) send_rest(peer);
   if (peer.state == link::waiting && (events & (EPOLLIN | ended)) != 0) {
     receive(peer, (events & ended) != 0);
   }
@@ -261,13 +277,14 @@ void load_loop::on_connected(connection& peer) {
   if (error != 0) return fail(peer, &load_errors::connect, error);
   --connecting_;
   ++connects_;
-  peer.state = link::waiting;
+  peer.state = link::standing;
   const std::uint64_t time = now();
   open_one_down(time);  // the next of those that waited for their turn to connect
-  begin_request(peer, time);
+  if (settled_) begin_request(peer, time);
 }
 
 void load_loop::begin_request(connection& peer, std::uint64_t time) {
+  peer.state = link::waiting;
   peer.since = time;
   peer.sent = 0;
   peer.echoed = 0;
@@ -350,7 +367,7 @@ void load_loop::count_status(int status) {
 void load_loop::fail(connection& peer, std::uint64_t load_errors::* kind, int error) {
   ++(counts_.errors.*kind);
   if (result_.first_error == 0) result_.first_error = error;
-  const bool was_up = peer.state == link::waiting;
+  const bool was_up = peer.state == link::standing || peer.state == link::waiting;
   close(peer);
   if (!was_up || kind == &load_errors::timed_out) {
     down_.push_back(&peer);

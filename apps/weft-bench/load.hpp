@@ -1,5 +1,6 @@
 // A closed-loop load: each of N connections sends a request, waits for the whole reply, sends the
-// next. One thread, two system calls a request, so that the server is measured and not this.
+// next. All connect before the first request is sent. One thread, two system calls a request, so
+// that the server is measured and not this.
 //
 // It is honest about what goes wrong: every kind of failure is counted by itself, a lost connection
 // is opened again so that the load stays N, and a reply counts only when it was read to its end.
@@ -66,6 +67,7 @@ struct load_counts {
 struct load_result {
   load_counts counts;           // of the measured time
   double seconds = 0;           // measured
+  double measured_from = 0;     // CLOCK_MONOTONIC in seconds
   histogram latency;            // nanoseconds from a request's send to the end of its reply
   double cpu_user_seconds = 0;  // of this process, in the measured time
   double cpu_system_seconds = 0;

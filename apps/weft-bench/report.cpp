@@ -160,11 +160,12 @@ std::string to_text(const load_options& options, const load_result& result) {
 std::string to_json(const load_options& options, const load_result& result) {
   const load_counts& counts = result.counts;
   return std::format(
-             R"({{"target":{},"connections":{},"seconds":{:.6f},"interrupted":{},"requests":{},)"
+             R"({{"target":{},"connections":{},"measured_from":{:.6f},"seconds":{:.6f},)"
+             R"("interrupted":{},"requests":{},)"
              R"("requests_with_warm_up":{},"requests_per_second":{:.1f},"bytes_received":{},)",
-             json_string(options.to.to_string()), options.connections, result.seconds,
-             result.interrupted, counts.requests, result.requests_with_warm_up, rate_of(result),
-             counts.bytes_received) +
+             json_string(options.to.to_string()), options.connections, result.measured_from,
+             result.seconds, result.interrupted, counts.requests, result.requests_with_warm_up,
+             rate_of(result), counts.bytes_received) +
          std::format(R"("latency_us":{},"status":{{"3xx":{},"4xx":{},"5xx":{}}},"reconnects":{},)",
                      json_latency(result.latency), counts.status_3xx, counts.status_4xx,
                      counts.status_5xx, counts.reconnects) +
