@@ -7,16 +7,26 @@ import json
 import os
 import signal
 import sys
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from harness import html_report, text_report
-from harness.machine import choose_cores, facts
+from harness import html_report, network, peers, text_report
+from harness.machine import Cores, choose_cores, compiler_of, facts
 from harness.runner import measure
 from harness.servers import Subject
 from harness.summary import is_whole, summarise
-from harness.workloads import BASELINE, FULL, QUICK, own_subjects, workloads
+from harness.workloads import (
+    BASELINE,
+    FULL,
+    MANY,
+    QUICK,
+    Effort,
+    Workload,
+    own_subjects,
+    workloads,
+)
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 
@@ -56,6 +66,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--echo-subject", action="append", default=[], metavar="NAME=COMMAND",
                         type=lambda text: parse_subject(text, "echo"),
                         help="one more server for the echo; repeatable")  # fmt: skip
+    parser.add_argument("--no-peers", action="store_true", help="without other people's servers")
     parser.add_argument("--build", type=Path, default=REPOSITORY / "build/release",
                         help="where the programs are (build/release)")  # fmt: skip
     parser.add_argument("--out", type=Path, default=REPOSITORY / "bench/out",
@@ -69,23 +80,41 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def chosen(options: argparse.Namespace) -> tuple[list, list[Subject]]:
-    """Workloads and subjects after --workload, --pairs, --only and the like."""
+def effort_of(options: argparse.Namespace) -> Effort:
     effort = QUICK if options.quick or os.environ.get("QUICK", "0") not in ("", "0") else FULL
     if options.seconds:
         effort = replace(effort, seconds=options.seconds)
     if options.pairs:
-        effort = replace(effort, pairs=options.pairs, headline_pairs=options.pairs)
+        pairs = options.pairs
+        effort = replace(effort, pairs=pairs, headline_pairs=pairs, peer_pairs=pairs)
+    return effort
+
+
+def wanted_peers(options: argparse.Namespace, effort: Effort) -> list[peers.Peer]:
+    """A quick run takes the complete servers only, unless another is asked for by name."""
+    if options.no_peers:
+        return []
+    if options.only:
+        return [peer for peer in peers.ALL if peer.name in options.only]
+    return [peer for peer in peers.ALL if peer.quick or not effort.is_quick]
+
+
+def chosen(
+    options: argparse.Namespace, effort: Effort, others: list[Subject], many: int = MANY
+) -> tuple[list[Workload], list[Subject]]:
+    """Workloads and subjects after --workload, --only and the like; `others` are the peers."""
     build = options.build.resolve()
-    works = workloads(effort, build)
-    subjects = own_subjects(build) + options.subject + options.echo_subject
+    works = workloads(effort, build, many)
+    subjects = own_subjects(build) + others + options.subject + options.echo_subject
 
     wrong = set(options.workload or []) - {work.name for work in works}
-    wrong |= set(options.only or []) - {subject.name for subject in subjects}
+    wrong |= set(options.only or []) - {each.name for each in (*subjects, *peers.ALL)}
     if wrong:
         raise SystemExit(_complain(f"no such name: {', '.join(sorted(wrong))}; see --list"))
     if options.workload:
         works = [work for work in works if work.name in options.workload]
+    elif effort.is_quick:
+        works = [work for work in works if work.in_quick]
     if options.only:
         kept = {
             BASELINE,
@@ -114,13 +143,61 @@ def write_reports(report: dict, out: Path) -> None:
     )
 
 
+def connections_allowed(notes: list[str]) -> int:
+    """For the level of MANY, in a network of our own if that is permitted; `notes` says if not."""
+    why_not = network.isolate()
+    if why_not:
+        notes.append(f"in the machine's own network, for a network namespace is refused: {why_not}")
+    most = network.most_connections(network.raise_descriptor_limit(), network.port_range())
+    if most >= MANY:
+        return MANY
+    notes.append(f"{most} connections in place of {MANY}: the limit on descriptors or ports")
+    return most
+
+
+def _minutes(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+
+def measure_all(
+    works: list[Workload], subjects: list[Subject], cores: Cores, report: dict
+) -> bool:
+    """Fills the report in; False when it was interrupted."""
+    lengths = [work.length(subjects) for work in works]
+    whole, passed = sum(lengths), 0.0
+    _tell(f"about {_minutes(whole)} minutes")
+    started = time.monotonic()
+    for work, length in zip(works, lengths, strict=True):
+
+        def tell(what: str) -> None:
+            now = time.monotonic() - started
+            _tell(f"{_minutes(now)} of about {_minutes(now + whole - passed)}  {what}")
+
+        taking_part = [subject for subject in subjects if work.takes(subject)]
+        measured = measure(work, taking_part, cores, {os.getpid()}, tell)
+        report["workloads"].append(summarise(measured))
+        if measured.problem == "interrupted":
+            report["notes"].append("interrupted: what follows is not all")
+            return False
+        passed += length
+    return True
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parse_arguments(arguments)
-    works, subjects = chosen(options)
+    effort = effort_of(options)
+    works, subjects = chosen(options, effort, [])
     if options.list:
         print("workloads:", *(work.name for work in works))
         print("servers:  ", *dict.fromkeys(subject.name for subject in subjects))
+        print("peers:    ", *(peer.name for peer in peers.ALL))
         return 0
+    # Before the network is left: a package may have to come through it.
+    compiler = peers.compiler_command(compiler_of(options.build) or "c++")
+    into = options.build.resolve().parent / "bench-peers"
+    wanted = wanted_peers(options, effort) if any(work.peer_pairs for work in works) else []
+    others, notes = peers.build(wanted, compiler, into, _tell)
+    works, subjects = chosen(options, effort, others, connections_allowed(notes))
     for subject in subjects:
         if subject.name == BASELINE and subject.missing():
             return _complain(f"{subject.missing()}; `make build` makes it")
@@ -128,7 +205,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cores = choose_cores(os.sched_getaffinity(0))
     report = {
         "machine": facts(REPOSITORY, options.build, cores),
-        "notes": [],
+        "notes": notes,
         "workloads": [],
     }
     if cores.shared:
@@ -140,19 +217,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.sched_setaffinity(0, {cores.generator})
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
-    interrupted = False
-    for work in works:
-        taking_part = [subject for subject in subjects if subject.protocol == work.protocol]
-        measured = measure(work, taking_part, cores, {os.getpid()}, _tell)
-        report["workloads"].append(summarise(measured))
-        interrupted = measured.problem == "interrupted"
-        if interrupted:
-            report["notes"].append("interrupted: what follows is not all")
-            break
-
+    is_finished = measure_all(works, subjects, cores, report)
     write_reports(report, options.out)
     print(text_report.render(report))
     print(f"  {options.out / 'report.html'}")
-    if interrupted:
+    if not is_finished:
         return 130
     return 0 if is_whole(report) else 1

@@ -24,12 +24,14 @@ class Unreadable(Exception):
 class Outcome:
     """What one run of a generator says. Latencies are in microseconds."""
 
-    requests: int  # all that were answered, warm-up included: the server worked for each
+    requests: int  # answered in `window`
     per_second: float
     p50: float
     p99: float
     max: float
-    errors: dict[str, int] = field(default_factory=dict)  # by kind, those that happened
+    p999: float | None = None  # where it is told
+    errors: dict[str, int] = field(default_factory=dict)  # by kind, those that happened at all
+    window: tuple[float, float] | None = None  # monotonic seconds; None: the generator's whole life
 
     @property
     def failed(self) -> int:
@@ -41,6 +43,8 @@ class Generator(Protocol):
     program: str  # its file, or its name on the path
     package: str  # where the program comes from
 
+    @property
+    def length(self) -> float: ...  # of a run in seconds, roughly
     def command(self, port: int, connections: int) -> list[str]: ...
     def parse(self, output: str) -> Outcome: ...
 
@@ -59,6 +63,10 @@ class WeftBench:
     warm_up: float
     name: str = "weft-bench"
     package: str = "this repository (make build)"
+
+    @property
+    def length(self) -> float:
+        return self.warm_up + self.seconds
 
     def command(self, port: int, connections: int) -> list[str]:
         if self.protocol == "http":
@@ -79,6 +87,10 @@ class Wrk:
     program: str = "wrk"
     package: str = "wrk"
 
+    @property
+    def length(self) -> float:
+        return max(1, round(self.seconds))
+
     def command(self, port: int, connections: int) -> list[str]:
         load = ["-t1", f"-c{connections}", f"-d{max(1, round(self.seconds))}s", "--latency"]
         return [self.program, *load, "-s", str(BENCH / "ping.lua"), f"http://127.0.0.1:{port}/ping"]
@@ -93,6 +105,10 @@ class Ab:
     name: str = "ab"
     program: str = "ab"
     package: str = "apache2-utils"
+
+    @property
+    def length(self) -> float:
+        return self.requests / 80_000
 
     def command(self, port: int, connections: int) -> list[str]:
         amount = ["-n", str(self.requests), "-c", str(connections), "-k"]
@@ -111,13 +127,16 @@ def parse_weft_bench(output: str) -> Outcome:
             if kind != "total"
         }
         latency = said["latency_us"]
+        start = said["measured_from"]
         return Outcome(
-            requests=said["requests_with_warm_up"],
+            requests=said["requests"],
             per_second=said["requests_per_second"],
             p50=latency["p50"],
             p99=latency["p99"],
             max=latency["max"],
+            p999=latency["p99.9"],
             errors=_happened({**errors, **said["status"]}),
+            window=(start, start + said["seconds"]),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise Unreadable(f"weft-bench said {output[-200:]!r}") from error
@@ -134,6 +153,7 @@ def parse_wrk(output: str) -> Outcome:
                 p50=said["p50"],
                 p99=said["p99"],
                 max=said["max"],
+                p999=said["p999"],
                 errors=_happened({kind: said[kind] for kind in kinds}),
             )
     raise Unreadable(f"wrk said {output[-200:]!r}")

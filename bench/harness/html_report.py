@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from html import escape
 
+from harness.summary import MANY_ENOUGH
 from harness.text_report import (
     bytes_text,
     errors_text,
+    kind_text,
     heading,
     number_text,
     ratio_text,
@@ -17,10 +19,12 @@ from harness.text_report import (
 _STYLE = """
 :root { --ink: #1d2330; --soft: #5d6675; --line: #dde2ea; --page: #ffffff; --panel: #f6f8fb;
   --system: #3f6fb5; --user: #9dbfe8; --base-system: #8a93a3; --base-user: #c6ccd6;
+  --peer-system: #b0803a; --peer-user: #e6c795;
   --dot: #1d2330; --bad: #b3261e; }
 @media (prefers-color-scheme: dark) {
   :root { --ink: #e6e9ef; --soft: #9aa4b5; --line: #333b49; --page: #14181f; --panel: #1b212b;
     --system: #5a8fdd; --user: #2f4f80; --base-system: #7c8697; --base-user: #434b59;
+    --peer-system: #c9974a; --peer-user: #6b5126;
     --dot: #e6e9ef; --bad: #ff8a80; } }
 body { margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 66rem; background: var(--page);
   color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
@@ -40,7 +44,8 @@ svg .tick, svg .key { fill: var(--soft); font-size: 11px; }
 svg .grid { stroke: var(--line); }
 svg .dot { fill: var(--dot); opacity: .45; }
 svg .system { fill: var(--system); } svg .user { fill: var(--user); }
-svg .baseline .system { fill: var(--base-system); } svg .baseline .user { fill: var(--base-user); }
+svg .bare .system { fill: var(--base-system); } svg .bare .user { fill: var(--base-user); }
+svg .peer .system { fill: var(--peer-system); } svg .peer .user { fill: var(--peer-user); }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .6rem; text-align: right; border-bottom: 1px solid var(--line);
   white-space: nowrap; }
@@ -69,10 +74,17 @@ def _nice_step(largest: float) -> float:
     return step * 10
 
 
+def _group(series: dict) -> str:
+    """Ours, other people's, and those that are no complete servers look different."""
+    if series["kind"] == "bare":
+        return "bare"
+    return "peer" if series["is_peer"] else "own"
+
+
 def _bar(series: dict, top: float, scale: float) -> list[str]:
     median = series["median"]
     name_at = f'y="{top + _BAR / 2 + 4.5:.1f}"'
-    group = "baseline" if series["is_baseline"] else "subject"
+    group = _group(series)
     parts = [f'<g class="{group}"><text x="0" {name_at}>{escape(series["subject"])}</text>']
     if median["cpu_us"] is None:
         parts.append(f'<text x="{_LEFT + 6}" {name_at} class="key">not measured</text></g>')
@@ -124,8 +136,39 @@ def plot(workload: dict) -> str:
     return "\n".join(parts)
 
 
-_COLUMNS = ("server", "CPU µs", "ratio", "middle half", "process µs", "ratio", "req/s",
-            "p50", "p99", "max", "RSS", "core busy", "errors")  # fmt: skip
+def memory_plot(workload: dict) -> str:
+    """A bar for each server: its memory under load."""
+    rows = [
+        (series, series["median"]["resident_bytes"] / 1024 / 1024)
+        for series in workload["series"]
+        if series["median"]["resident_bytes"]
+    ]
+    if not rows:
+        return ""
+    scale = (_RIGHT - _LEFT) / max(megabytes for _, megabytes in rows)
+    title = escape(f"Memory under load, {heading(workload)}")
+    bottom = 14 + _ROW * len(rows)
+    parts = [f'<svg viewBox="0 0 {_WIDTH} {bottom + 22}" role="img" aria-label="{title}">']
+    for index, (series, megabytes) in enumerate(rows):
+        top = 12 + _ROW * index
+        text_at = f'y="{top + _BAR / 2 + 4.5:.1f}"'
+        each = number_text(series["bytes_per_connection"])
+        parts.append(
+            f'<g class="{_group(series)}"><text x="0" {text_at}>{escape(series["subject"])}</text>'
+            f'<rect class="system" x="{_LEFT}" y="{top}" height="{_BAR}" '
+            f'width="{megabytes * scale:.1f}"/>'
+            f'<text x="{_RIGHT + 14}" {text_at}>{megabytes:.1f} MB · {each} B</text></g>'
+        )
+    parts.append(
+        f'<text class="key" x="{_LEFT}" y="{bottom + 12}">resident memory under load, and its '
+        "growth for each connection</text></svg>"
+    )
+    return "\n".join(parts)
+
+
+_COLUMNS = ("server", "kind", "CPU µs", "ratio", "middle half", "process µs", "ratio", "req/s",
+            "ratio", "p50", "p99", "p99.9", "max", "RSS", "after", "B/conn", "core busy",
+            "errors")  # fmt: skip
 
 
 def _row(series: dict) -> str:
@@ -133,16 +176,21 @@ def _row(series: dict) -> str:
     busy = median["server_core_busy"]
     cells = [
         escape(series["subject"]),
+        escape(kind_text(series)),
         number_text(median["cpu_us"], 2),
         ratio_text(series["cpu_ratio"]),
         spread_text(series["cpu_ratio"]),
         number_text(median["process_us"], 2),
         ratio_text(series["process_ratio"]),
         number_text(median["per_second"]),
+        ratio_text(series["rate_ratio"]),
         time_text(median["p50_us"]),
         time_text(median["p99_us"]),
+        time_text(median["p999_us"]),
         time_text(median["max_us"]),
         bytes_text(median["resident_bytes"]),
+        bytes_text(median["resident_after"]),
+        number_text(series["bytes_per_connection"]),
         "–" if busy is None else f"{100 * busy:.0f} %",
         escape(errors_text(series["errors"])),
     ]
@@ -164,6 +212,8 @@ def _section(workload: dict) -> str:
     parts += [f'<p class="note">Note: {escape(note)}.</p>' for note in workload["notes"]]
     if any(run for series in workload["series"] for run in series["runs"]):
         parts.append(f'<div class="wide">{plot(workload)}</div>')
+        if workload["connections"] > MANY_ENOUGH:
+            parts.append(f'<div class="wide">{memory_plot(workload)}</div>')
         head = "".join(f"<th>{column}</th>" for column in _COLUMNS)
         rows = "\n".join(_row(series) for series in workload["series"])
         parts.append(f'<div class="wide"><table><tr>{head}</tr>\n{rows}</table></div>')
@@ -195,7 +245,9 @@ hand-written epoll server that does the least a server can. All servers are meas
 after round; a ratio is the median of the rounds' ratios, so a slow minute of the host cancels out.
 Tables show medians; latencies are medians of each run's percentile. Process µs is the CPU time
 charged to the server's process: blind to softirqs outside it, but untouched by strangers on its
-core.</p>
+core. A bare server (grey) has a trivial parser and is not complete; * marks one that gives a fixed
+reply and does not read the JSON. RSS is the most seen under load, and what is left after it; B/conn
+is its growth for each connection.</p>
 {sections}
 </body>
 </html>

@@ -63,6 +63,11 @@ def parse_compiler(cmake_cache: str) -> str | None:
     return None
 
 
+def compiler_of(build: Path) -> str | None:
+    cache = build / "CMakeCache.txt"
+    return parse_compiler(cache.read_text()) if cache.exists() else None
+
+
 def parse_memory(meminfo: str) -> str:
     for line in meminfo.splitlines():
         if line.startswith("MemTotal:"):
@@ -71,8 +76,7 @@ def parse_memory(meminfo: str) -> str:
 
 
 def facts(repository: Path, build: Path, cores: Cores) -> dict[str, str]:
-    cache = build / "CMakeCache.txt"
-    compiler = parse_compiler(cache.read_text()) if cache.exists() else None
+    compiler = compiler_of(build)
     version = _output(compiler, "--version") if compiler else None
     return {
         "date": time.strftime("%Y-%m-%d %H:%M %Z"),

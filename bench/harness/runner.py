@@ -8,17 +8,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 
-from harness.cpu import (
-    TICKS_PER_SECOND,
-    process_seconds,
-    read_core,
-    resident_bytes,
-    ticks_of_others,
-    use_between,
-)
+from harness.cpu import TICKS_PER_SECOND, resident_bytes, ticks_of_others
 from harness.generators import Generator, Outcome, Unreadable
 from harness.machine import Cores
 from harness.servers import ServerFailed, Subject, check, pinned, running
+from harness.watch import Sample, Watch, settle_down, stretch
 from harness.workloads import Workload
 
 GENERATOR_TIMEOUT = 60.0
@@ -31,6 +25,7 @@ class Run:
     per_second: float
     p50_us: float
     p99_us: float
+    p999_us: float | None
     max_us: float
     cpu_us: float  # of the server's core for a request, softirq included
     cpu_user_us: float
@@ -40,7 +35,9 @@ class Run:
     )
     server_core_busy: float  # share
     generator_core_busy: float
-    resident_bytes: int  # of the server, half-way through the load
+    resident_bytes: int  # of the server under load, at most
+    resident_before: int
+    resident_after: int  # once the load has gone
     requests: int
     errors: dict[str, int]
     stray_share: float  # of a core, used by processes that have no part in this
@@ -49,7 +46,8 @@ class Run:
 
 @dataclass
 class Series:
-    """A subject's runs in one workload, in the order of the rounds; None for a failed one."""
+    """A subject's runs in one workload, in the order of the rounds; None for one that failed or
+    that it had no part in."""
 
     subject: Subject
     runs: list[Run | None] = field(default_factory=list)
@@ -61,6 +59,9 @@ class Series:
     def as_data(self) -> dict:
         return {
             "subject": self.subject.name,
+            "kind": self.subject.kind,
+            "is_peer": self.subject.is_peer,
+            "parses": self.subject.parses,
             "command": self.subject.command,
             "problem": self.problem,
             "runs": [None if run is None else asdict(run) for run in self.runs],
@@ -75,34 +76,30 @@ class Measured:
 
 
 def generate(
-    generator: Generator, pid: int, port: int, connections: int, core: int
-) -> tuple[Outcome, int]:
-    """Runs the generator to its end: what it says, and the server's memory on the way."""
+    generator: Generator, pid: int, port: int, connections: int, cores: Cores
+) -> tuple[Outcome, list[Sample]]:
+    """Runs the generator to its end: what it says, and what was seen on the way."""
+    watch = Watch(pid, cores)
     process = subprocess.Popen(
         generator.command(port, connections),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=pinned(core),
+        preexec_fn=pinned(cores.generator),
     )
-    resident = 0
+    watch.start()
     try:
-        # ab has no fixed length; half a second is within each run.
-        halfway = getattr(generator, "seconds", 1.0) / 2
-        try:
-            output, complaints = process.communicate(timeout=halfway)
-        except subprocess.TimeoutExpired:
-            resident = resident_bytes(pid)
-            output, complaints = process.communicate(timeout=GENERATOR_TIMEOUT)
+        output, complaints = process.communicate(timeout=GENERATOR_TIMEOUT)
     except subprocess.TimeoutExpired:
         raise Unreadable(f"{generator.name} did not end in {GENERATOR_TIMEOUT:.0f} s") from None
     finally:
         if process.poll() is None:
             process.kill()
         process.wait()
+        samples = watch.finish()
     try:
-        return generator.parse(output), resident or resident_bytes(pid)
+        return generator.parse(output), samples
     except Unreadable as error:
         raise Unreadable(f"{error}; {complaints.strip()[-200:]}") from error
 
@@ -113,15 +110,12 @@ def run_once(workload: Workload, subject: Subject, cores: Cores, ours: set[int])
         time.sleep(0.05)  # the check's connections are closed by then
         ours = ours | {pid}
         others = ticks_of_others(ours)
-        process = process_seconds(pid)
-        server_before, generator_before = read_core(cores.server), read_core(cores.generator)
-        outcome, resident = generate(
-            workload.generator, pid, port, workload.connections, cores.generator
-        )
-        server = use_between(server_before, read_core(cores.server))
-        generator = use_between(generator_before, read_core(cores.generator))
-        process = process_seconds(pid) - process
+        resident_before = resident_bytes(pid)
+        outcome, samples = generate(workload.generator, pid, port, workload.connections, cores)
         others = max(0, ticks_of_others(ours) - others)
+        resident_after = settle_down(pid)
+    seen = stretch(samples, outcome.window)
+    server, whole = seen.server_core, stretch(samples).server_core
     if outcome.requests == 0:
         raise ServerFailed(f"not one reply: {outcome.errors}")
     micro = 1e6 / outcome.requests
@@ -129,18 +123,21 @@ def run_once(workload: Workload, subject: Subject, cores: Cores, ours: set[int])
         per_second=outcome.per_second,
         p50_us=outcome.p50,
         p99_us=outcome.p99,
+        p999_us=outcome.p999,
         max_us=outcome.max,
         cpu_us=server.busy * micro,
         cpu_user_us=server.user * micro,
         cpu_system_us=server.system * micro,
-        process_us=process * micro,
+        process_us=seen.process * micro,
         server_core_busy=server.share,
-        generator_core_busy=generator.share,
-        resident_bytes=resident,
+        generator_core_busy=seen.generator_core.share,
+        resident_bytes=seen.resident,
+        resident_before=resident_before,
+        resident_after=resident_after,
         requests=outcome.requests,
         errors=outcome.errors,
-        stray_share=others / TICKS_PER_SECOND / server.wall,
-        steal_share=server.steal / server.wall,
+        stray_share=others / TICKS_PER_SECOND / whole.wall,
+        steal_share=whole.steal / whole.wall,
     )
 
 
@@ -161,11 +158,12 @@ def measure(
         series.problem = series.subject.missing()
     try:
         for round_ in range(workload.pairs):
-            tell(
-                f"{workload.name} c={workload.connections}: round {round_ + 1} of {workload.pairs}"
-            )
+            tell(f"{workload.name}: round {round_ + 1} of {workload.pairs}")
             for series in measured.series:
-                series.runs.append(_run_or_note(workload, series, cores, ours))
+                sits_out = series.subject.is_peer and round_ >= workload.peer_pairs
+                series.runs.append(
+                    None if sits_out else _run_or_note(workload, series, cores, ours)
+                )
     except KeyboardInterrupt:
         measured.problem = "interrupted"
     return measured

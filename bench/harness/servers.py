@@ -31,14 +31,22 @@ class ServerFailed(Exception):
 
 @dataclass(frozen=True)
 class Subject:
-    """A server to measure. `command` is as in a shell, with {port} where the port goes."""
+    """A server to measure. `command` is as in a shell, with {port} where the port goes, and
+    {scratch} where a folder goes that is empty at its start and removed after its end."""
 
     name: str
     command: str
     protocol: str  # "http" or "echo"
+    kind: str = ""  # "bare": the least code that answers; "complete": a whole server; or not said
+    is_peer: bool = False  # not of this repository
+    parses: bool = True  # its reply is made from the request
+    levels: tuple[int, ...] = ()  # only with so many connections; empty: any number
 
-    def arguments(self, port: int) -> list[str]:
-        return [word.replace("{port}", str(port)) for word in shlex.split(self.command)]
+    def arguments(self, port: int, scratch: str = "") -> list[str]:
+        return [
+            word.replace("{port}", str(port)).replace("{scratch}", scratch)
+            for word in shlex.split(self.command)
+        ]
 
     def missing(self) -> str | None:
         """Why it cannot be run, if so."""
@@ -68,9 +76,9 @@ def pinned(core: int):
 def running(subject: Subject, core: int) -> Iterator[tuple[int, int]]:
     """Gives (pid, port) of the server once it listens; ends it, and only it, on leaving."""
     port = free_port()
-    with tempfile.TemporaryFile("w+") as log:
+    with tempfile.TemporaryFile("w+") as log, tempfile.TemporaryDirectory() as scratch:
         process = subprocess.Popen(
-            subject.arguments(port),
+            subject.arguments(port, scratch),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
@@ -114,17 +122,18 @@ def check(subject: Subject, port: int) -> None:
     """Raises ServerFailed unless the server does what will be timed."""
     try:
         if subject.protocol == "http":
-            _check_ping(port)
+            _check_ping(port, subject.parses)
         else:
             _check_echo(port)
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise ServerFailed(f"wrong answer: {error or type(error).__name__}") from error
 
 
-def _check_ping(port: int) -> None:
+def _check_ping(port: int, parses: bool) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
     with contextlib.closing(connection):
-        for sequence in (2, 7_000_000_000):  # both on one connection: keep-alive is timed too
+        # All on one connection: keep-alive is timed too.
+        for sequence in (2, 7_000_000_000 if parses else 2):
             connection.request(
                 "POST",
                 "/ping",

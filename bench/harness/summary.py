@@ -12,11 +12,13 @@ from harness.runner import Measured, Series
 
 STRAY_LIMIT = 0.06  # of a core
 STEAL_LIMIT = 0.02
+MANY_ENOUGH = 1000  # connections
 
 _MEDIANS = (
     "per_second",
     "p50_us",
     "p99_us",
+    "p999_us",
     "max_us",
     "cpu_us",
     "cpu_user_us",
@@ -25,10 +27,11 @@ _MEDIANS = (
     "server_core_busy",
     "generator_core_busy",
     "resident_bytes",
+    "resident_after",
 )
 
 
-def summarise_series(series: Series, baseline: Series) -> dict:
+def summarise_series(series: Series, baseline: Series, connections: int) -> dict:
     cpu_ratio = paired_ratio(series.figures("cpu_us"), baseline.figures("cpu_us"))
     process_ratio = paired_ratio(series.figures("process_us"), baseline.figures("process_us"))
     rate_ratio = paired_ratio(series.figures("per_second"), baseline.figures("per_second"))
@@ -43,8 +46,18 @@ def summarise_series(series: Series, baseline: Series) -> dict:
         "cpu_ratio": asdict(cpu_ratio) if cpu_ratio else None,
         "process_ratio": asdict(process_ratio) if process_ratio else None,
         "rate_ratio": asdict(rate_ratio) if rate_ratio else None,
+        "bytes_per_connection": bytes_per_connection(series, connections),
         "errors": errors,
     }
+
+
+def bytes_per_connection(series: Series, connections: int) -> float | None:
+    """What the server's memory grew by, for each connection; None for so few that its own start
+    would be most of it."""
+    if connections < MANY_ENOUGH:
+        return None
+    grown = [run.resident_bytes - run.resident_before for run in series.runs if run]
+    return median_of(grown) / connections if grown else None
 
 
 def _shown_command(command: list[str]) -> str:
@@ -64,7 +77,9 @@ def summarise(measured: Measured) -> dict:
         "generator": workload.generator.name,
         "command": _shown_command(workload.generator.command(0, workload.connections)),
         "problem": measured.problem,
-        "series": [summarise_series(series, baseline) for series in measured.series],
+        "series": [
+            summarise_series(series, baseline, workload.connections) for series in measured.series
+        ],
         "notes": _notes(measured),
     }
 

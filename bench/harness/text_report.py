@@ -32,28 +32,33 @@ def number_text(value: float | None, decimals: int = 0) -> str:
     return "–" if value is None else f"{value:,.{decimals}f}"
 
 
-COLUMNS = ("server", "CPU µs/req", "ratio", "spread", "user", "sys", "process", "ratio",
-           "req/s", "ratio",
-           "p50", "p99", "max", "RSS", "errors")  # fmt: skip
+def kind_text(series: dict) -> str:
+    """What kind of server it is; a star for one that does not read its requests' JSON."""
+    return series["kind"] + ("" if series["parses"] else "*")
+
+
+COLUMNS = ("server", "kind", "CPU µs/req", "ratio", "spread", "process", "ratio", "req/s", "ratio",
+           "p50", "p99", "p99.9", "RSS", "after", "B/conn", "errors")  # fmt: skip
 
 
 def row(series: dict) -> list[str]:
     median = series["median"]
     return [
         series["subject"],
+        kind_text(series),
         number_text(median["cpu_us"], 2),
         ratio_text(series["cpu_ratio"]),
         spread_text(series["cpu_ratio"]),
-        number_text(median["cpu_user_us"], 2),
-        number_text(median["cpu_system_us"], 2),
         number_text(median["process_us"], 2),
         ratio_text(series["process_ratio"]),
         number_text(median["per_second"]),
         ratio_text(series["rate_ratio"]),
         time_text(median["p50_us"]),
         time_text(median["p99_us"]),
-        time_text(median["max_us"]),
+        time_text(median["p999_us"]),
         bytes_text(median["resident_bytes"]),
+        bytes_text(median["resident_after"]),
+        number_text(series["bytes_per_connection"]),
         errors_text(series["errors"]),
     ]
 
@@ -62,7 +67,7 @@ def table(rows: list[list[str]]) -> list[str]:
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
     return [
         "  ".join(
-            cell.ljust(width) if index == 0 else cell.rjust(width)
+            cell.ljust(width) if index < 2 else cell.rjust(width)
             for index, (cell, width) in enumerate(zip(cells, widths, strict=True))
         ).rstrip()
         for cells in rows
@@ -83,6 +88,8 @@ def render(report: dict) -> str:
         "  CPU µs/req: what one request costs the server's core, kernel and softirq included.",
         "  process: the same as charged to the server's process, blind to softirqs outside it.",
         "  Ratios are to the first row: the median of the rounds' ratios; spread: the middle half.",
+        "  bare: a trivial parser, not a complete server; *: a fixed reply, the JSON is not read.",
+        "  RSS: under load, at most, and after it; B/conn: what RSS grew by, for each connection.",
     ]
     for workload in report["workloads"]:
         lines += ["", heading(workload)]

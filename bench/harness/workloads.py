@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +11,7 @@ from harness.generators import Ab, Generator, WeftBench, Wrk
 from harness.servers import Subject
 
 BASELINE = "ceil_epoll"
+MANY = 19_000  # as many as a limit of 20,000 descriptors allows
 
 
 @dataclass(frozen=True)
@@ -19,39 +22,72 @@ class Workload:
     generator: Generator
     connections: int
     pairs: int
+    peer_pairs: int = 0  # peers take part in so many of the first rounds
+    in_quick: bool = True  # a quick run does it unasked
+
+    def takes(self, subject: Subject) -> bool:
+        if subject.protocol != self.protocol or (subject.is_peer and self.peer_pairs == 0):
+            return False
+        return not subject.levels or self.connections in subject.levels
+
+    def length(self, subjects: Sequence[Subject]) -> float:
+        """Of all its rounds in seconds, roughly: start, check, connections and load of each run."""
+        once = 0.6 + self.connections * 100e-6 + self.generator.length
+        return once * sum(
+            min(self.pairs, self.peer_pairs) if subject.is_peer else self.pairs
+            for subject in subjects
+            if self.takes(subject)
+        )
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is run. Quick is under three minutes with four subjects a workload."""
+    """How much is run. Quick is under three minutes once the peers are built."""
 
     seconds: float
     warm_up: float
     pairs: int
     headline_pairs: int  # of the ping by the lean generator, the figure that is held to a limit
+    peer_pairs: int
     ab_requests: int
+    is_quick: bool = False
 
 
-FULL = Effort(seconds=2, warm_up=0.5, pairs=7, headline_pairs=9, ab_requests=200_000)
-QUICK = Effort(seconds=1, warm_up=0.25, pairs=3, headline_pairs=7, ab_requests=60_000)
+FULL = Effort(seconds=2, warm_up=0.5, pairs=5, headline_pairs=9, peer_pairs=5, ab_requests=200_000)
+QUICK = Effort(seconds=1, warm_up=0.25, pairs=2, headline_pairs=5, peer_pairs=2,
+               ab_requests=60_000, is_quick=True)  # fmt: skip
 
 
-def workloads(effort: Effort, build: Path) -> list[Workload]:
+def workloads(effort: Effort, build: Path, many: int = MANY) -> list[Workload]:
+    """`many`: the connections of the level that should have MANY."""
     weft_bench = str(build / "apps/weft-bench/weft-bench")
 
-    def lean(protocol: str) -> WeftBench:
-        return WeftBench(weft_bench, protocol, effort.seconds, effort.warm_up)
+    def lean(protocol: str, more_warm_up: float = 0) -> WeftBench:
+        return WeftBench(weft_bench, protocol, effort.seconds, effort.warm_up + more_warm_up)
 
     wrk = Wrk(effort.seconds)
+    pairs, peers = effort.pairs, effort.peer_pairs
+    by_lean, by_wrk = "POST /ping, lean generator", "POST /ping, wrk"
+    # wrk is beside the lean generator for those who know it; a quick run shows it at one level.
     return [
-        Workload(
-            "ping", "POST /ping, lean generator", "http", lean("http"), 400, effort.headline_pairs
-        ),
-        Workload("ping-wrk-2", "POST /ping, wrk", "http", wrk, 2, effort.pairs),
-        Workload("ping-wrk-400", "POST /ping, wrk", "http", wrk, 400, effort.pairs),
-        Workload("echo-ab", "TCP echo, ab -k", "echo", Ab(effort.ab_requests), 1000, effort.pairs),
-        Workload("echo", "TCP echo, lean generator", "echo", lean("echo"), 1000, effort.pairs),
+        Workload("ping", by_lean, "http", lean("http"), 400, effort.headline_pairs, peers),
+        Workload("ping-2", by_lean, "http", lean("http"), 2, pairs, peers),
+        Workload("ping-19000", by_lean, "http", lean("http", 0.5), many, pairs, peers),
+        Workload("ping-wrk-2", by_wrk, "http", wrk, 2, pairs, in_quick=False),
+        Workload("ping-wrk-400", by_wrk, "http", wrk, 400, pairs, 0 if effort.is_quick else 2),
+        Workload("ping-wrk-19000", by_wrk, "http", wrk, many, 2, 2, in_quick=False),
+        Workload("echo-ab", "TCP echo, ab -k", "echo", Ab(effort.ab_requests), 1000, pairs),
+        Workload("echo", "TCP echo, lean generator", "echo", lean("echo"), 1000, pairs),
     ]
+
+
+def spins(weftd: Path) -> bool:
+    """Whether this weftd can look for work a while before it sleeps."""
+    try:
+        told = subprocess.run([weftd, "--help"], capture_output=True, text=True, timeout=10)
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return "--idle" in told.stdout
 
 
 def own_subjects(build: Path) -> list[Subject]:
@@ -62,13 +98,18 @@ def own_subjects(build: Path) -> list[Subject]:
     subjects = []
     for protocol in ("http", "echo"):
         subjects += [
-            Subject(BASELINE, f"'{epoll}' {{port}} {protocol}", protocol),
-            Subject("ceil_uring", f"'{uring}' {{port}} {protocol}", protocol),
+            Subject(BASELINE, f"'{epoll}' {{port}} {protocol}", protocol, "bare"),
+            Subject("ceil_uring", f"'{uring}' {{port}} {protocol}", protocol, "bare"),
         ]
+    can_spin = spins(weftd)
     for short, backend in (("epoll", "epoll"), ("uring", "io_uring")):
         listen = f"--listen 127.0.0.1:{{port}} --backend {backend}"
-        subjects += [
-            Subject(f"weftd_{short}", f"'{weftd}' {listen} --threads 1", "http"),
-            Subject(f"echo_{short}", f"'{echo}' {listen}", "echo"),
-        ]
+        serve = f"'{weftd}' {listen} --threads 1"
+        subjects.append(Subject(f"weftd_{short}", serve, "http", "complete"))
+        if can_spin:
+            spinning = f"{serve} --idle spin=50us"
+            subjects.append(
+                Subject(f"weftd_{short}_spin", spinning, "http", "complete", levels=(2,))
+            )
+        subjects.append(Subject(f"echo_{short}", f"'{echo}' {listen}", "echo", "complete"))
     return subjects

@@ -4,7 +4,9 @@ import pytest
 from harness.cpu import CoreTimes, parse_core, parse_process, parse_resident, use_between
 from harness.generators import Unreadable, parse_ab, parse_weft_bench, parse_wrk
 from harness.machine import Cores, choose_cores, parse_compiler, parse_cpu_model, parse_memory
+from harness.network import most_connections
 from harness.ratios import median_of, paired_ratio, quartiles
+from harness.watch import Sample, stretch
 
 STAT = """\
 cpu  300 0 300 2000 10 0 30 0 0 0
@@ -50,6 +52,47 @@ def test_idle_by_more_than_the_wall_is_not_negative_work():
     assert use.user == 0
 
 
+def a_sample(at, idle, process, resident):
+    return Sample(core_times(at, idle=idle), core_times(at, idle=0), process, resident)
+
+
+SAMPLES = [
+    a_sample(10.0, 0, 0.0, 100),
+    a_sample(11.0, 100, 0.0, 500),  # idle all the second
+    a_sample(12.0, 150, 0.5, 300),
+    a_sample(13.0, 250, 0.5, 200),
+]
+
+
+def test_a_stretch_is_what_lies_between():
+    seen = stretch(SAMPLES, (11.0, 12.0))
+    assert seen.server_core.wall == pytest.approx(1.0)
+    assert seen.server_core.busy == pytest.approx(0.5)
+    assert seen.generator_core.busy == pytest.approx(1.0)
+    assert seen.process == pytest.approx(0.5)
+    assert seen.resident == 500
+
+
+def test_a_stretch_between_samples_is_interpolated():
+    seen = stretch(SAMPLES, (11.5, 12.25))
+    assert seen.server_core.wall == pytest.approx(0.75)
+    assert seen.server_core.busy == pytest.approx(0.25)  # half of the busy half second
+    assert seen.process == pytest.approx(0.25)
+
+
+def test_without_a_window_it_is_all_that_was_seen():
+    for window in (None, (0.0, 99.0)):
+        seen = stretch(SAMPLES, window)
+        assert seen.server_core.wall == pytest.approx(3.0)
+        assert seen.server_core.busy == pytest.approx(0.5)
+
+
+def test_most_connections():
+    assert most_connections(20_000, "2048\t65535") == 19_500  # descriptors are the limit
+    assert most_connections(1_000_000, "32768 60999") == 22_584  # ports are
+    assert most_connections(1024, "32768 60999") == 524
+
+
 def test_process_line_with_a_name_like_a_field():
     line = "42 (a) R (b) S 7 42 42 0 -1 4194304 9 9 0 0 100 20 3 4 20 0 1 0 55 99 9"
     assert parse_process(line) == (7, 127)
@@ -61,7 +104,7 @@ def test_resident():
 
 
 WEFT_BENCH = (
-    '{"target":"t","connections":4,"seconds":2.0,"interrupted":false,"requests":100,'
+    '{"target":"t","connections":4,"measured_from":7.5,"seconds":2.0,"interrupted":false,"requests":100,'
     '"requests_with_warm_up":150,"requests_per_second":50.0,"bytes_received":9,'
     '"latency_us":{"p50":1.5,"p90":2.0,"p99":3.25,"p99.9":4.0,"max":5.0,"mean":1.6},'
     '"status":{"3xx":0,"4xx":2,"5xx":0},"reconnects":0,'
@@ -70,9 +113,11 @@ WEFT_BENCH = (
 )
 
 
-def test_weft_bench_counts_the_warm_up_as_work_but_not_as_rate():
+def test_weft_bench_tells_what_it_counted_and_when():
     outcome = parse_weft_bench(WEFT_BENCH)
-    assert outcome.requests == 150
+    assert outcome.requests == 100  # in the window only
+    assert outcome.window == (7.5, 9.5)
+    assert outcome.p999 == 4.0
     assert outcome.per_second == 50.0
     assert (outcome.p50, outcome.p99, outcome.max) == (1.5, 3.25, 5.0)
     assert outcome.errors == {"connect": 3, "reset": 1, "4xx": 2}
@@ -85,7 +130,8 @@ Running 2s test @ http://127.0.0.1:9100/ping
   Latency Distribution
      50%    2.50ms
 Requests/sec: 122000.13
-RESULT {"requests": 244000, "seconds": 2.000000, "p50": 2500.0, "p99": 4100.0, "max": 9000.0, \
+RESULT {"requests": 244000, "seconds": 2.000000, "p50": 2500.0, "p99": 4100.0, \
+"p999": 5000.0, "max": 9000.0, \
 "connect": 0, "read": 7, "write": 0, "timeout": 0, "status": 1}
 """
 
@@ -95,6 +141,8 @@ def test_wrk_is_read_from_our_line():
     assert outcome.requests == 244000
     assert outcome.per_second == 122000.0
     assert outcome.p99 == 4100.0
+    assert outcome.p999 == 5000.0
+    assert outcome.window is None
     assert outcome.errors == {"read": 7, "status": 1}
 
 
@@ -124,6 +172,7 @@ def test_ab_of_an_echo():
     assert outcome.per_second == 92592.59
     assert (outcome.p50, outcome.p99, outcome.max) == (10_000, 14_000, 63_000)
     assert outcome.errors == {"failed": 3, "write": 1}  # an echo is never a 2xx: no error
+    assert outcome.p999 is None
 
 
 @pytest.mark.parametrize("parse", [parse_weft_bench, parse_wrk, parse_ab])

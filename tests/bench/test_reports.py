@@ -14,20 +14,26 @@ from harness.workloads import Workload
 
 def run_of(cpu_us, **others):
     figures = {
-        "per_second": 1e6 / cpu_us, "p50_us": 900.0, "p99_us": 2500.0, "max_us": 1.5e6,
+        "per_second": 1e6 / cpu_us, "p50_us": 900.0, "p99_us": 2500.0, "p999_us": 1.5e6,
+        "max_us": 2e6,
         "cpu_us": cpu_us, "cpu_user_us": cpu_us * 0.1, "cpu_system_us": cpu_us * 0.9,
         "process_us": cpu_us, "server_core_busy": 0.99, "generator_core_busy": 0.8,
-        "resident_bytes": 3 << 20, "requests": 100_000, "errors": {},
+        "resident_bytes": 3 << 20, "resident_before": 1 << 20, "resident_after": 2 << 20,
+        "requests": 100_000, "errors": {},
         "stray_share": 0.01, "steal_share": 0.0,
     }  # fmt: skip
     return Run(**{**figures, **others})
 
 
-def a_report(**second_run):
-    workload = Workload("ping", "POST /ping", "http", WeftBench("/b/wb", "http", 1, 0.2), 400, 2)
+def a_report(connections=400, **second_run):
+    generator = WeftBench("/b/wb", "http", 1, 0.2)
+    workload = Workload("ping", "POST /ping", "http", generator, connections, 2)
     series = [
-        Series(Subject("ceil_epoll", "a {port}", "http"), [run_of(5.0), run_of(10.0)]),
-        Series(Subject("ours<&>", "b {port}", "http"), [run_of(5.5), run_of(11.0, **second_run)]),
+        Series(Subject("ceil_epoll", "a {port}", "http", "bare"), [run_of(5.0), run_of(10.0)]),
+        Series(
+            Subject("ours<&>", "b {port}", "http", "complete", parses=False),
+            [run_of(5.5), run_of(11.0, **second_run)],
+        ),
         Series(Subject("gone", "/no/such {port}", "http"), [None, None], "/no/such is not there"),
     ]
     return {
@@ -62,6 +68,7 @@ def test_html_is_well_formed_self_contained_and_escaped():
     assert "a &lt;fast&gt; one" in page
     for outside in ("<script", "src=", "<link", "@import", "url("):
         assert outside not in page
+    assert page.count("<svg") == 1
     for start in range(page.count("<svg")):
         svg = page.split("<svg")[start + 1].split("</svg>")[0]
         drawn = xml.fromstring(f"<svg{svg}</svg>")
@@ -71,6 +78,28 @@ def test_html_is_well_formed_self_contained_and_escaped():
             assert float(box.get("x")) + float(box.get("width")) <= width
             assert float(box.get("y")) + float(box.get("height")) <= height
     assert "not measured" in page
+
+
+def test_kinds_are_told():
+    text = text_report.render(a_report())
+    rows = {line.split()[0]: line.split()[1] for line in text.splitlines() if line.startswith("  ")}
+    assert rows["ceil_epoll"] == "bare"
+    assert rows["ours<&>"] == "complete*"  # it does not read the JSON
+    page = html_report.render(a_report())
+    assert '<g class="bare"><text' in page and '<g class="own"><text' in page
+    assert "complete*" in page
+
+
+def test_memory_of_many_connections_is_told_and_drawn():
+    report = a_report(connections=2048)
+    for series in report["workloads"][0]["series"][:2]:
+        assert series["bytes_per_connection"] == 1024  # of 2 MB that it grew by
+    assert " 1,024 " in text_report.render(report)
+    page = html_report.render(report)
+    assert page.count("<svg") == 2
+    drawn = xml.fromstring("<svg" + page.split("<svg")[2].split("</svg>")[0] + "</svg>")
+    assert len(drawn.findall(".//rect")) == 2
+    assert a_report()["workloads"][0]["series"][0]["bytes_per_connection"] is None
 
 
 def test_the_command_is_shown_without_paths_and_control_characters():

@@ -4,14 +4,16 @@ import os
 import shlex
 import sys
 import threading
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from harness import cli
+from harness import cli, peers
 from harness.generators import WeftBench
 from harness.machine import choose_cores
 from harness.runner import measure, run_once
 from harness.servers import ServerFailed, Subject, check, running
-from harness.workloads import FULL, Workload, own_subjects, workloads
+from harness.workloads import FULL, QUICK, Workload, own_subjects, workloads
 
 CORES = choose_cores(os.sched_getaffinity(0))
 
@@ -80,6 +82,7 @@ def test_a_server_that_does_not_start_tells_why():
 @pytest.mark.parametrize(
     ("subject", "reason"),
     [
+        (replace(fake('{"sequence": 3}'), parses=False), "for sequence 2"),
         (fake('{"sequence": 3}'), "for sequence 2"),
         (fake("[1"), "wrong answer"),
         (fake("echo", protocol="echo"), "5 bytes came back changed"),
@@ -91,6 +94,45 @@ def test_a_wrong_answer_is_not_timed(subject, reason):
         running(subject, CORES.server) as (_, port),
     ):
         check(subject, port)
+
+
+def test_a_fixed_reply_will_do_for_one_that_does_not_parse():
+    fixed = fake('{"sequence": 2}')
+    with running(fixed, CORES.server) as (_, port):
+        check(replace(fixed, parses=False), port)
+        with pytest.raises(ServerFailed, match="for sequence 7000000000"):
+            check(fixed, port)
+
+
+def test_scratch_is_there_for_as_long_as_the_server(tmp_path):
+    told = tmp_path / "told"
+    keeper = f"import sys; open({str(told)!r}, 'w').write(sys.argv[3]);" + FAKE
+    with running(fake("{}", "{scratch}", code=keeper), CORES.server):
+        scratch = Path(told.read_text())
+        assert scratch.is_dir() and not list(scratch.iterdir())
+    assert not scratch.exists()
+
+
+def test_peers_sit_out_when_they_have_had_their_rounds(ceiling, weft_bench):
+    ours = Subject("ours", f"'{ceiling}' {{port}} http", "http")
+    peer = replace(ours, name="peer", is_peer=True)
+    work = replace(a_workload(weft_bench, pairs=2), peer_pairs=1)
+    assert work.takes(peer) and not replace(work, peer_pairs=0).takes(peer)
+    measured = measure(work, [ours, peer], CORES, {os.getpid()}, lambda _: None)
+    assert [[run is not None for run in series.runs] for series in measured.series] == [
+        [True, True],
+        [True, False],
+    ]
+    assert measured.series[1].problem is None
+
+
+def test_levels_choose_where_a_subject_takes_part(weft_bench):
+    work = a_workload(weft_bench)  # of 8 connections
+    subject = fake("{}")
+    assert work.takes(subject)
+    assert work.takes(replace(subject, levels=(2, 8)))
+    assert not work.takes(replace(subject, levels=(2,)))
+    assert not work.takes(replace(subject, protocol="echo"))
 
 
 def test_ceilings_answer_rightly(ceiling):
@@ -111,6 +153,9 @@ def test_a_run_has_figures(ceiling, weft_bench):
     assert run.errors == {}
     assert run.per_second > 0
     assert run.resident_bytes > 100_000
+    assert run.resident_before > 100_000
+    assert run.resident_after > 100_000
+    assert run.p50_us <= run.p99_us <= run.p999_us <= run.max_us
     assert run.cpu_us == pytest.approx(run.cpu_user_us + run.cpu_system_us)
 
 
@@ -139,10 +184,32 @@ def test_baseline_comes_first_in_every_protocol(build):
     for protocol in ("http", "echo"):
         names = [each.name for each in own_subjects(build) if each.protocol == protocol]
         assert names[0] == "ceil_epoll"
-        assert len(names) == 4
-    assert {work.name for work in workloads(FULL, build)} == {
-        "ping", "ping-wrk-2", "ping-wrk-400", "echo-ab", "echo",
+        assert len(names) >= 4
+    assert {(work.name, work.connections) for work in workloads(FULL, build, 19_000)} == {
+        ("ping", 400), ("ping-2", 2), ("ping-19000", 19_000), ("ping-wrk-2", 2),
+        ("ping-wrk-400", 400), ("ping-wrk-19000", 19_000), ("echo-ab", 1000), ("echo", 1000),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("can", [True, False])
+def test_a_weftd_that_can_spin_is_measured_so_with_few_connections(can, tmp_path):
+    weftd = tmp_path / "apps/weftd/weftd"
+    weftd.parent.mkdir(parents=True)
+    weftd.write_text("#!/bin/sh\necho 'Options: " + ("--idle MODE" if can else "") + "'\n")
+    weftd.chmod(0o755)
+    spinning = [each for each in own_subjects(tmp_path) if each.name.endswith("_spin")]
+    assert len(spinning) == (2 if can else 0)
+    for subject in spinning:
+        assert "--idle spin=50us" in subject.command
+        assert subject.levels == (2,)
+
+
+def test_a_quick_run_is_bounded(build):
+    quick = [work for work in workloads(QUICK, build) if work.in_quick]
+    peers_of = [Subject(peer.name, "x {port}", "http", is_peer=True)
+                for peer in peers.ALL if peer.quick]  # fmt: skip
+    subjects = own_subjects(build) + peers_of
+    assert sum(work.length(subjects) for work in quick) <= 180
 
 
 def test_command_line_chooses():
@@ -150,9 +217,21 @@ def test_command_line_chooses():
         ["--quick", "--workload", "ping", "--pairs", "5", "--only", "weftd_epoll",
          "--subject", "x=srv -p {port}"]
     )  # fmt: skip
-    works, subjects = cli.chosen(options)
+    works, subjects = cli.chosen(options, cli.effort_of(options), [])
     assert [(work.name, work.pairs) for work in works] == [("ping", 5)]
     assert {subject.name for subject in subjects} == {"ceil_epoll", "weftd_epoll", "x"}
+    assert cli.wanted_peers(options, QUICK) == []
+
+
+def test_peers_are_chosen():
+    def names(effort, *arguments):
+        options = cli.parse_arguments(list(arguments))
+        return [peer.name for peer in cli.wanted_peers(options, effort)]
+
+    assert names(FULL) == ["nginx", "boost_beast", "hyper", "asio", "libuv"]
+    assert names(QUICK) == ["nginx", "boost_beast", "hyper"]
+    assert names(QUICK, "--only", "libuv") == ["libuv"]
+    assert names(FULL, "--no-peers") == []
 
 
 def test_wrong_command_lines_are_refused(capsys):
@@ -164,7 +243,7 @@ def test_wrong_command_lines_are_refused(capsys):
         ["--seconds", "1000"],
     ):
         with pytest.raises(SystemExit) as ended:
-            cli.chosen(cli.parse_arguments(arguments))
+            cli.chosen(cli.parse_arguments(arguments), QUICK, [])
         assert ended.value.code == 2
     assert "no such name: pign" in capsys.readouterr().err
 

@@ -79,6 +79,12 @@ def sending(*pieces):
     return answer
 
 
+def answer_all(connection):
+    with connection, contextlib.suppress(OSError):
+        while connection.recv(65536):
+            connection.sendall(reply(b"x"))
+
+
 def test_counts_what_was_answered(weft_bench, serve):
     server = serve(sending(reply(b"hello")))
     said, status = load(weft_bench, f"http://127.0.0.1:{server.port}/x?y", "--data", "{}")
@@ -147,6 +153,44 @@ def test_a_reset_is_told(weft_bench, serve):
 
     said, _ = load(weft_bench, f"http://127.0.0.1:{serve(reset).port}/")
     assert said["errors"]["reset"] == said["errors"]["total"] > 0
+
+
+def test_all_connect_before_the_first_sends(weft_bench):
+    """Else each further connect is slowed down by those that load the server already."""
+    backlog = 4  # of which the kernel makes one more: the others have to try again
+    with socket.create_server(("127.0.0.1", 0), backlog=backlog) as listener:
+        process = subprocess.Popen(
+            [weft_bench, "load", f"http://127.0.0.1:{listener.getsockname()[1]}/", "-c", "8",
+             "-d", "0.2", "-w", "0", "--json"],
+            stdout=subprocess.PIPE,
+        )  # fmt: skip
+        try:
+            early = [listener.accept()[0] for _ in range(backlog + 1)]
+            time.sleep(0.2)  # long enough for one that sends at once to be seen
+            for connection in early:
+                with pytest.raises(BlockingIOError):
+                    connection.recv(1, socket.MSG_DONTWAIT)
+            late = [listener.accept()[0] for _ in range(8 - len(early))]
+            threads = [
+                threading.Thread(target=answer_all, args=(peer,), daemon=True)
+                for peer in early + late
+            ]
+            for thread in threads:
+                thread.start()
+            output, _ = process.communicate(timeout=20)
+        finally:
+            process.kill()
+            process.wait()
+    said = json.loads(output)
+    assert said["errors"]["total"] == 0
+    assert said["requests"] > 0
+
+
+def test_measured_time_is_told_on_the_common_clock(weft_bench, serve):
+    before = time.monotonic()
+    said, _ = load(weft_bench, f"http://127.0.0.1:{serve(sending(reply(b'x'))).port}/", "-w", "0.1")
+    assert before + 0.1 <= said["measured_from"]
+    assert said["measured_from"] + said["seconds"] <= time.monotonic()
 
 
 def test_silence_times_out(weft_bench, serve):
