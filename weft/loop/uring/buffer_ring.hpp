@@ -2,8 +2,9 @@
 // none.
 //
 // Contract: slots come from the shard's buffer_pool and are the kernel's until it names them in an
-// answer: took_back(). top_up() lends as many as the pool has, to the ring's size. lent()
-// says how many receives would find one. One thread.
+// answer: took_back(). top_up() lends so many that with those the program still holds they fill the
+// ring, but at least `least`, as far as the pool has them. lent() says how many receives would find
+// one. One thread.
 //
 //   buffers.top_up();
 //   buffers.took_back(answer.flags >> IORING_CQE_BUFFER_SHIFT);
@@ -21,7 +22,11 @@ namespace weft {
 
 class buffer_ring {
  public:
-  static constexpr unsigned entries = 1024;
+  /// A power of two. The kernel uses buffers in turn, so that all of them become resident and pass
+  /// through the cache; one too few costs a connection a second receive.
+  static constexpr unsigned entries = 512;
+  /// Lent however much the program holds, so that one who hoards does not starve the others.
+  static constexpr unsigned least = 128;
   static constexpr int group = 0;
 
   explicit buffer_ring(buffer_pool& pool) noexcept : pool_{pool} {}

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <vector>
 
 #include <weft/base/intrusive_list.hpp>
 #include <weft/loop/buffer_pool.hpp>
@@ -39,7 +38,7 @@ struct uring_descriptor : descriptor {
 
 class inboxes {
  public:
-  explicit inboxes(buffer_pool& pool) : pool_{pool}, entries_(buffer_pool::slots_limit) {}
+  explicit inboxes(buffer_pool& pool) : pool_{pool} {}
 
   void push(uring_descriptor& d, std::uint32_t slot, std::uint32_t size_bytes) noexcept {
     entries_[slot] = {.next = no_slot, .size_bytes = size_bytes};
@@ -62,11 +61,13 @@ class inboxes {
 
  private:
   struct entry {
-    std::uint32_t next = no_slot;
-    std::uint32_t size_bytes = 0;
+    std::uint32_t next;
+    std::uint32_t size_bytes;
   };
   buffer_pool& pool_;
-  std::vector<entry> entries_;
+  // Not initialised: only what was pushed is read, and slots never lent cost no memory.
+  std::unique_ptr<entry[]> entries_ =
+      std::make_unique_for_overwrite<entry[]>(buffer_pool::slots_limit);
 };
 
 }  // namespace weft
