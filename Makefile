@@ -1,7 +1,7 @@
 # The verbs. Each works on a fresh clone: what is missing is installed first (tools/setup says what).
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-build build run test bench lint format sanitize fuzz coverage docs install \
-        build-stats package-check clean
+.PHONY: help setup setup-build setup-bench build run test bench lint format sanitize fuzz coverage \
+        docs install build-stats package-check clean
 .NOTPARALLEL: # the tools below run in parallel by themselves, and apt does not
 
 LISTEN ?= 127.0.0.1:8080
@@ -33,7 +33,10 @@ run: build/release/build.ninja ## build weftd and serve on LISTEN=127.0.0.1:8080
 test: setup build ## every test; the last line counts them
 	@tools/test
 
-bench: setup build ## measure against the bare ceilings; QUICK=1 for a short run
+setup-bench:
+	@tools/setup bench
+
+bench: setup-bench build ## measure beside bare and other servers; QUICK=1 for a short run
 	@QUICK=$(QUICK) bench/run
 
 lint: setup build/release/build.ninja ## format, layers, clang-tidy

@@ -110,7 +110,7 @@ class Watch(threading.Thread):
         return self.samples
 
 
-def settle_down(pid: int, seconds: float = 0.3) -> int:
+def settle_down(pid: int, seconds: float = 0.2) -> int:
     """The server's memory once its clients have left."""
     time.sleep(seconds)
     return resident_bytes(pid)

@@ -32,7 +32,7 @@ class Workload:
 
     def length(self, subjects: Sequence[Subject]) -> float:
         """Of all its rounds in seconds, roughly: start, check, connections and load of each run."""
-        once = 0.6 + self.connections * 100e-6 + self.generator.length
+        once = 0.5 + self.connections * 100e-6 + self.generator.length
         return once * sum(
             min(self.pairs, self.peer_pairs) if subject.is_peer else self.pairs
             for subject in subjects

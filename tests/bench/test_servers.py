@@ -204,7 +204,9 @@ def test_a_weftd_that_can_spin_is_measured_so_with_few_connections(can, tmp_path
         assert subject.levels == (2,)
 
 
-def test_a_quick_run_is_bounded(build):
+@pytest.mark.parametrize("can", [True, False])
+def test_a_quick_run_is_bounded(build, monkeypatch, can):
+    monkeypatch.setattr("harness.workloads.spins", lambda _: can)
     quick = [work for work in workloads(QUICK, build) if work.in_quick]
     peers_of = [Subject(peer.name, "x {port}", "http", is_peer=True)
                 for peer in peers.ALL if peer.quick]  # fmt: skip
