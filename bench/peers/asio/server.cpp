@@ -2,7 +2,7 @@
 // top.
 //
 // One thread and callbacks, which are faster than its coroutines. The sockets name the executor's
-// type, so that nothing is type-erased. A reply is tried at once and only the rest of it waited for.
+// type, so that nothing is type-erased. A reply is tried at once and only its rest waited for.
 //
 //   server 9100
 #include <array>

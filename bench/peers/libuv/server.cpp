@@ -42,7 +42,8 @@ void close(connection& peer) {
 }
 
 void send(connection& peer, std::string_view bytes) {
-  uv_buf_t buffer = uv_buf_init(const_cast<char*>(bytes.data()), static_cast<unsigned>(bytes.size()));
+  uv_buf_t buffer =
+      uv_buf_init(const_cast<char*>(bytes.data()), static_cast<unsigned>(bytes.size()));
   const int sent = uv_try_write(stream_of(peer.socket), &buffer, 1);
   if (sent < 0 && sent != UV_EAGAIN) return close(peer);
   if (sent > 0) bytes.remove_prefix(static_cast<std::size_t>(sent));
