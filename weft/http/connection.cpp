@@ -6,9 +6,9 @@
 
 #include <weft/base/log.hpp>
 #include <weft/coro/frame_pool.hpp>
+#include <weft/http/active_request.hpp>
 #include <weft/http/body_pace.hpp>
 #include <weft/http/chunked_decoder.hpp>
-#include <weft/http/connection_active.hpp>
 #include <weft/http/target.hpp>
 
 namespace weft::http {
@@ -16,7 +16,14 @@ namespace {
 
 constexpr std::string_view continue_line = "HTTP/1.1 100 Continue\r\n\r\n";
 
+using wait = active_request::wait;
+
 }  // namespace
+
+connection_host::connection_host(const http::limits& bounds)
+    : limits{bounds}, desk{std::make_unique_for_overwrite<active_request>()} {}
+
+connection_host::~connection_host() = default;
 
 connection::connection(connection_host& host, event_loop& loop, net::tcp_stream stream,
                        const environment& parent)
@@ -69,39 +76,41 @@ bool connection::take(result<buffer_ref>&& bytes) {
 }
 
 bool connection::answer() {
-  auto work = std::make_unique_for_overwrite<active>();
-  if (answer(*work)) {
+  if (answer(*host_.desk, step::parse)) {
     if (!must_linger()) return true;
-    work->waits_for = wait::client;
+    host_.desk->waits_for = wait::client;
   }
-  waiting_ = std::move(work);
+  waiting_ = std::exchange(host_.desk, std::make_unique_for_overwrite<active_request>());
   return false;
 }
 
-bool connection::answer(active& work) {
-  while (next_request(work)) {
-    if (!body_has_come(work)) {
-      work.waits_for = wait::body;
-      return false;
+bool connection::answer(active_request& work, step next) {
+  for (;; next = step::parse) {
+    if (next == step::parse) {
+      if (!next_request(work)) break;
+      if (!body_has_come(work)) {
+        work.waits_for = wait::body;
+        return false;
+      }
     }
-    if (!reply(work)) return false;
+    if (next != step::complete) {
+      call_handler(work);
+      if (work.reply->work) {
+        work.waits_for = wait::handler;
+        return false;
+      }
+    }
+    if (!complete(work)) return false;
   }
   work.waits_for = wait::room;
   return stream_.pump();
 }
 
-bool connection::reply(active& work) {
-  call_handler(work);
-  if (!work.reply->work) return complete(work);
-  work.waits_for = wait::handler;
-  return false;
-}
-
 task<void> connection::answer_waiting() {
-  active& work = *waiting_;
+  active_request& work = *waiting_;
   for (bool done = false; !done;) {
     switch (work.waits_for) {
-      case wait::body: done = !co_await receive_body(work) || (reply(work) && answer(work)); break;
+      case wait::body: done = !co_await receive_body(work) || answer(work, step::handle); break;
       case wait::handler:
         set(loop_.now() + host_.limits.handler_timeout);
         try {
@@ -109,9 +118,9 @@ task<void> connection::answer_waiting() {
         } catch (...) {
           report_exception(work);
         }
-        done = complete(work) && answer(work);
+        done = answer(work, step::complete);
         break;
-      case wait::room: done = !co_await make_room() || answer(work); break;
+      case wait::room: done = !co_await make_room() || answer(work, step::parse); break;
       case wait::client: done = true; break;
     }
   }
@@ -152,7 +161,7 @@ void connection::on_timeout(lazy_timer& self) noexcept {
   c.stop_.request_stop();
 }
 
-bool connection::next_request(active& work) {
+bool connection::next_request(active_request& work) {
   if (!keep_ || input_.empty()) return false;
   parsed_head& head = work.head;
   switch (parser_.parse(input_.text(), head, host_.limits)) {
@@ -177,7 +186,7 @@ bool connection::next_request(active& work) {
   return true;
 }
 
-bool connection::body_has_come(active& work) {
+bool connection::body_has_come(active_request& work) {
   const parsed_head& head = work.head;
   if (head.chunked()) return false;
   const std::string_view received = input_.text().substr(head.size_bytes());
@@ -187,7 +196,7 @@ bool connection::body_has_come(active& work) {
   return true;
 }
 
-task<bool> connection::receive_more(active& work, time_point due) {
+task<bool> connection::receive_more(active_request& work, time_point due) {
   set(due);
   auto bytes = co_await stream_.read();
   if (!bytes) {
@@ -200,7 +209,7 @@ task<bool> connection::receive_more(active& work, time_point due) {
   co_return true;
 }
 
-task<bool> connection::receive_body(active& work) {
+task<bool> connection::receive_body(active_request& work) {
   const parsed_head& head = work.head;
   if (head.expect_continue() && input_.text().size() == head.size_bytes()) {
     if (!co_await stream_.write(continue_line)) {
@@ -217,7 +226,7 @@ task<bool> connection::receive_body(active& work) {
   co_return true;
 }
 
-task<bool> connection::receive_chunked_body(active& work) {
+task<bool> connection::receive_chunked_body(active_request& work) {
   const parsed_head& head = work.head;
   chunked_decoder decoder;
   const body_pace pace{loop_.now(), host_.limits};
@@ -242,7 +251,7 @@ task<bool> connection::receive_chunked_body(active& work) {
   co_return true;
 }
 
-void connection::call_handler(active& work) noexcept {
+void connection::call_handler(active_request& work) noexcept {
   const parsed_head& head = work.head;
   ++host_.requests;
   work.path =
@@ -265,7 +274,7 @@ bool connection::keeps_alive(const parsed_head& head) const noexcept {
   return head.keep_alive() && !last;
 }
 
-void connection::report_exception(active& work) noexcept {
+void connection::report_exception(active_request& work) noexcept {
   std::string what = "an exception of unknown type";
   try {
     throw;
@@ -278,7 +287,7 @@ void connection::report_exception(active& work) noexcept {
   if (!work.reply->replied()) work.reply->reply_problem(status::internal_server_error, {});
 }
 
-bool connection::complete(active& work) {
+bool connection::complete(active_request& work) {
   exchange& reply = *work.reply;
   if (!reply.replied()) {
     log::error(

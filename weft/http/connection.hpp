@@ -31,13 +31,14 @@
 
 namespace weft::http {
 
+struct active_request;
 class connection;
 class exchange;
 
 /// What the connections of a server share.
 class connection_host {
  public:
-  explicit connection_host(const http::limits& bounds) noexcept : limits{bounds} {}
+  explicit connection_host(const http::limits& bounds);
   /// Calls the handler that was found, or replies that there is none.
   virtual void dispatch(const parsed_head& head, const route_match& match, exchange& e) = 0;
   /// The Date field's value now.
@@ -50,11 +51,13 @@ class connection_host {
   stop_token stopping;
   router routes;
   std::vector<connection*> clients;
+  /// Where requests are answered that need no waiting, one after the other.
+  std::unique_ptr<active_request> desk;
   std::uint64_t requests = 0;
   /// While it drains: no connection is kept any more for a request that might come.
   bool grace_is_over = false;
 
-  virtual ~connection_host() = default;
+  virtual ~connection_host();
 };
 
 class connection final : private lazy_timer {
@@ -82,19 +85,16 @@ class connection final : private lazy_timer {
   static void turn_away(connection_host& host, net::tcp_stream& stream);
 
  private:
-  struct active;
-  /// What a request under way must wait for.
-  enum class wait : std::uint8_t { body, handler, room, client };
+  /// What is to be done next with a request.
+  enum class step : std::uint8_t { parse, handle, complete };
 
   /// What came of reading. False: nothing, and nothing is left to do.
   [[nodiscard]] bool take(result<buffer_ref>&& bytes);
   /// Answers the requests that have come, or those before one that must be waited for.
   [[nodiscard]] bool answer();
 
-  // Without waiting. False: what `work` says must be waited for.
-  [[nodiscard]] bool answer(active& work);
-  [[nodiscard]] bool reply(active& work);
-  [[nodiscard]] bool complete(active& work);
+  /// From `next` on, without waiting. False: what `work` says must be waited for.
+  [[nodiscard]] bool answer(active_request& work, step next);
 
   /// Answers the rest, from what must be waited for. Not inlined, lest the compiler put its frame
   /// into that of run(), which each idle connection has.
@@ -102,16 +102,18 @@ class connection final : private lazy_timer {
 
   /// True: the next request has its head, in `work`. False: its bytes have not all come, or it was
   /// refused.
-  [[nodiscard]] bool next_request(active& work);
-  [[nodiscard]] bool body_has_come(active& work);
-  task<bool> receive_body(active& work);
-  task<bool> receive_chunked_body(active& work);
+  [[nodiscard]] bool next_request(active_request& work);
+  [[nodiscard]] bool body_has_come(active_request& work);
+  task<bool> receive_body(active_request& work);
+  task<bool> receive_chunked_body(active_request& work);
   /// More bytes, which are due by then. False: there will be none.
-  task<bool> receive_more(active& work, time_point due);
+  task<bool> receive_more(active_request& work, time_point due);
   /// Calls the handler, which replies, or leaves its task in the exchange.
-  void call_handler(active& work) noexcept;
+  void call_handler(active_request& work) noexcept;
+  /// False: the client is slow to take its replies.
+  [[nodiscard]] bool complete(active_request& work);
   [[nodiscard]] bool keeps_alive(const parsed_head& head) const noexcept;
-  [[gnu::noinline]] void report_exception(active& work) noexcept;
+  [[gnu::noinline]] void report_exception(active_request& work) noexcept;
   /// Waits while the client is slow to take its replies. False: it takes none.
   task<bool> make_room();
   task<void> linger();
@@ -128,7 +130,7 @@ class connection final : private lazy_timer {
   request_parser parser_;
   stop_source stop_;
   environment env_;
-  std::unique_ptr<active> waiting_;  // from answer() to the end of answer_waiting()
+  std::unique_ptr<active_request> waiting_;  // from answer() to the end of answer_waiting()
   /// In make_room(): the bytes queued when the client was last seen to take some.
   std::size_t stalled_at_ = 0;
   std::uint32_t answered_ = 0;

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include <weft/http/connection_active.hpp>
+#include <weft/http/active_request.hpp>
 #include <weft/http/problem.hpp>
 #include <weft/http/reply_head.hpp>
 
@@ -68,8 +68,10 @@ std::string connection::description() const {
     if (left_) return "has been told that this is the end";
     if (waiting_ == nullptr) return input_.empty() ? "idle" : "has sent a part of a request's head";
     switch (waiting_->waits_for) {
-      case wait::body: return "has sent a part of " + request(waiting_->head.path());
-      case wait::handler: return "waits for the handler of " + request(waiting_->path);
+      case active_request::wait::body:
+        return "has sent a part of " + request(waiting_->head.path());
+      case active_request::wait::handler:
+        return "waits for the handler of " + request(waiting_->path);
       default: return "has not taken all of its replies";
     }
   };

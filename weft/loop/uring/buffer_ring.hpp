@@ -24,9 +24,9 @@ class buffer_ring {
  public:
   /// A power of two. The kernel uses buffers in turn, so that all of them become resident and pass
   /// through the cache; one too few costs a connection a second receive.
-  static constexpr unsigned entries = 512;
+  static constexpr unsigned entries = 256;
   /// Lent however much the program holds, so that one who hoards does not starve the others.
-  static constexpr unsigned least = 128;
+  static constexpr unsigned least = 64;
   static constexpr int group = 0;
 
   explicit buffer_ring(buffer_pool& pool) noexcept : pool_{pool} {}

@@ -1,27 +1,30 @@
 // The request that a connection is busy with.
 //
-// Contract: internal to http: connection.cpp answers it, connection_end.cpp tells of it. Drawn from
-// the pool when bytes come and given back when they are used up, so that an idle connection does
-// without its two kilobytes.
+// Contract: internal to http: connection.cpp answers it, connection_end.cpp tells of it. A shard
+// has one, at which all its connections answer what needs no waiting; one that must wait takes it
+// along and leaves a new one. So an idle connection does without its two kilobytes.
 //
-//   auto work = std::make_unique_for_overwrite<active>();
+//   waiting_ = std::exchange(host_.desk, std::make_unique_for_overwrite<active_request>());
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include <weft/coro/frame_pool.hpp>
-#include <weft/http/connection.hpp>
 #include <weft/http/exchange.hpp>
 #include <weft/http/parsed_head.hpp>
 #include <weft/http/request.hpp>
 
 namespace weft::http {
 
-struct connection::active {
+struct active_request {
+  /// What it must wait for.
+  enum class wait : std::uint8_t { body, handler, room, client };
+
   static void* operator new(std::size_t size_bytes) {
-    static_assert(sizeof(active) <= 2048, "what is larger is not pooled");
+    static_assert(sizeof(active_request) <= 2048, "what is larger is not pooled");
     return frame_pool::allocate(size_bytes);
   }
   static void operator delete(void* memory, std::size_t size_bytes) noexcept {
