@@ -161,7 +161,8 @@ void connection::on_timeout(lazy_timer& self) noexcept {
   c.stop_.request_stop();
 }
 
-bool connection::next_request(active_request& work) {
+// The steps of answer(), each with one caller, which every request takes.
+[[gnu::always_inline]] inline bool connection::next_request(active_request& work) {
   if (!keep_ || input_.empty()) return false;
   parsed_head& head = work.head;
   switch (parser_.parse(input_.text(), head, host_.limits)) {
@@ -251,7 +252,7 @@ task<bool> connection::receive_chunked_body(active_request& work) {
   co_return true;
 }
 
-void connection::call_handler(active_request& work) noexcept {
+[[gnu::always_inline]] inline void connection::call_handler(active_request& work) noexcept {
   const parsed_head& head = work.head;
   ++host_.requests;
   work.path =
@@ -287,7 +288,7 @@ void connection::report_exception(active_request& work) noexcept {
   if (!work.reply->replied()) work.reply->reply_problem(status::internal_server_error, {});
 }
 
-bool connection::complete(active_request& work) {
+[[gnu::always_inline]] inline bool connection::complete(active_request& work) {
   exchange& reply = *work.reply;
   if (!reply.replied()) {
     log::error(

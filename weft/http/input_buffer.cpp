@@ -5,39 +5,45 @@
 namespace weft::http {
 
 void input_buffer::append(buffer_ref&& bytes) {
-  if (empty()) {
-    slot_ = std::move(bytes);
+  if (!text_.empty()) {
+    gather(std::move(bytes));
     return;
   }
-  if (gathered_.empty()) {
-    gathered_.append(slot_.text());
+  slot_ = std::move(bytes);
+  text_ = slot_.text();
+}
+
+void input_buffer::gather(buffer_ref&& bytes) {
+  if (gathered_ == nullptr) {
+    gathered_ = std::make_unique<std::string>(text_);
     slot_.reset();
-  } else if (used_ > gathered_.size() / 2) {
-    // Only when most has been used up, so that a byte is moved at most once for each one received.
-    gathered_.erase(0, used_);
-    used_ = 0;
   }
-  gathered_.append(bytes.text());
+  std::size_t used = gathered_->size() - text_.size();
+  if (used > text_.size()) {
+    // Only when most has been used up, so that a byte is moved at most once for each one received.
+    gathered_->erase(0, used);
+    used = 0;
+  }
+  gathered_->append(bytes.text());
+  text_ = std::string_view{*gathered_}.substr(used);
   bytes.reset();
 }
 
 void input_buffer::consume(std::size_t size_bytes) noexcept {
-  if (gathered_.empty()) {
-    slot_.remove_prefix(size_bytes);
-    if (slot_.empty()) slot_.reset();
-    return;
-  }
-  used_ += size_bytes;
-  if (used_ < gathered_.size()) return;
-  std::string{}.swap(gathered_);
-  used_ = 0;
+  text_.remove_prefix(size_bytes);
+  if (!text_.empty()) return;
+  slot_.reset();
+  gathered_.reset();
 }
 
 void input_buffer::truncate(std::size_t size_bytes) noexcept {
-  if (gathered_.empty())
-    slot_.resize(size_bytes);
-  else
-    gathered_.erase(used_ + size_bytes);
+  if (size_bytes == 0) {
+    consume(text_.size());
+    return;
+  }
+  const std::size_t dropped = text_.size() - size_bytes;
+  text_.remove_suffix(dropped);
+  if (gathered_ != nullptr) gathered_->resize(gathered_->size() - dropped);
 }
 
 }  // namespace weft::http

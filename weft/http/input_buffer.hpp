@@ -10,6 +10,7 @@
 //   input.consume(head.size_bytes());
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -19,10 +20,12 @@ namespace weft::http {
 
 class input_buffer {
  public:
-  [[nodiscard]] std::string_view text() const noexcept {
-    return gathered_.empty() ? slot_.text() : std::string_view{gathered_}.substr(used_);
-  }
-  [[nodiscard]] bool empty() const noexcept { return text().empty(); }
+  input_buffer() noexcept = default;
+  input_buffer(const input_buffer&) = delete;
+  input_buffer& operator=(const input_buffer&) = delete;
+
+  [[nodiscard]] std::string_view text() const noexcept { return text_; }
+  [[nodiscard]] bool empty() const noexcept { return text_.empty(); }
 
   void append(buffer_ref&& bytes);
   /// Uses up `size_bytes` from the front, at most text().size().
@@ -31,9 +34,11 @@ class input_buffer {
   void truncate(std::size_t size_bytes) noexcept;
 
  private:
+  void gather(buffer_ref&& bytes);
+
+  std::string_view text_;  // in one of these
   buffer_ref slot_;
-  std::string gathered_;
-  std::size_t used_ = 0;  // of gathered_
+  std::unique_ptr<std::string> gathered_;
 };
 
 }  // namespace weft::http

@@ -62,6 +62,20 @@ TEST_F(input_buffer_test, drops_what_lies_behind) {
   EXPECT_EQ(input_.text(), "ad, more");
 }
 
+TEST_F(input_buffer_test, begins_anew_when_all_has_been_dropped) {
+  input_.append(received("dropped"));
+  input_.truncate(0);
+  EXPECT_TRUE(input_.empty());
+  EXPECT_EQ(pool_.in_use(), 0U);
+  input_.append(received("in a "));
+  input_.append(received("string"));
+  input_.consume(3);
+  input_.truncate(0);
+  input_.append(received("a "));
+  input_.append(received("new one"));
+  EXPECT_EQ(input_.text(), "a new one");
+}
+
 TEST_F(input_buffer_test, stays_whole_however_it_is_fed_and_used) {
   std::string expected;
   for (int i = 0; i < 1'000; ++i) {

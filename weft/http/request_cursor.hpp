@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -31,6 +32,15 @@ Word load(const char* at) noexcept {
   Word word;
   std::memcpy(&word, at, sizeof word);
   return word;
+}
+
+// How many of the eight bytes at `at` are digits before the first that is not: bytes that are
+// digits become 0 to 9, all others have their highest bit set at the latest by the sum.
+inline unsigned count_digits(const char* at) noexcept {
+  const std::uint64_t values = load<std::uint64_t>(at) ^ 0x3030303030303030u;
+  const std::uint64_t others =
+      (values | ((values & 0x7f7f7f7f7f7f7f7fu) + 0x7676767676767676u)) & 0x8080808080808080u;
+  return others == 0 ? 8 : static_cast<unsigned>(std::countr_zero(others)) / 8;
 }
 
 // Names without regard to case: setting bit 5 makes letters small, and no other byte becomes one of
@@ -79,6 +89,9 @@ struct request_parser::cursor {
   [[nodiscard]] char byte() const noexcept { return text[at]; }
   [[nodiscard]] char byte(std::size_t ahead) const noexcept { return text[at + ahead]; }
   [[nodiscard]] bool has(std::size_t bytes) const noexcept { return at + bytes <= end; }
+  [[nodiscard]] bool has_at(std::size_t where, std::size_t bytes) const noexcept {
+    return where + bytes <= end;
+  }
   [[nodiscard]] bool is_line_end(std::size_t where) const noexcept {
     return where + 2 <= end &&
            detail::load<std::uint16_t>(text + where) == detail::load<std::uint16_t>("\r\n");

@@ -271,15 +271,17 @@ WEFT_HOT bool request_parser::read_usual_line(cursor& in, header_list& headers,
   return false;
 }
 
-// The end of a name and up to four digits of port at `at`, if the line ends there; else 0.
+// The end of a name and a port at `at`, if the line ends there; else 0. Of the ports with five
+// digits only those that the first digit tells to be below 65,536.
 WEFT_HOT std::size_t request_parser::usual_host_end(const cursor& in, std::size_t at) noexcept {
   const std::size_t begin = at;
   at = scan::skip<scan::set::host>(in.text, at, in.end);
   if (at == begin || at == in.end) return 0;
   if (in.text[at] == ':') {
-    const std::size_t most = std::min(at + 5, in.end);
-    do ++at;
-    while (at < most && is_digit(in.text[at]));
+    if (!in.has_at(++at, 8)) return 0;
+    const std::size_t digits = count_digits(in.text + at);
+    if (digits > (in.text[at] < '6' ? 5 : 4)) return 0;
+    at += digits;
   }
   return in.is_line_end(at) ? at : 0;
 }

@@ -20,6 +20,7 @@
 #include <weft/base/result.hpp>
 #include <weft/base/time.hpp>
 #include <weft/loop/operation.hpp>
+#include <weft/loop/ready_queue.hpp>
 
 namespace weft {
 
@@ -90,7 +91,7 @@ class backend {
 
 /// What a backend needs from its loop.
 struct backend_context {
-  scheduler& ready;
+  ready_queue& ready;
   buffer_pool& buffers;
 };
 

@@ -27,25 +27,10 @@ bool buffer_pool::grow() noexcept {
   const auto first = static_cast<std::uint32_t>(chunks_.size() * slots_per_chunk);
   chunks_.push_back(static_cast<char*>(memory));
   poison(memory, slots_per_chunk * slot_bytes);
-  // Room for every slot there is, so that giving one back never allocates; lowest numbers are lent
-  // first.
-  free_.reserve(chunks_.size() * slots_per_chunk);
-  for (std::uint32_t i = slots_per_chunk; i > 0; --i) free_.push_back(first + i - 1);
+  free_.resize(chunks_.size() * slots_per_chunk);
+  // Lowest numbers are lent first.
+  for (std::uint32_t i = slots_per_chunk; i > 0; --i) free_[free_count_++] = first + i - 1;
   return true;
-}
-
-bool buffer_pool::take(std::uint32_t& slot) noexcept {
-  if (free_.empty() && !grow()) return false;
-  slot = free_.back();
-  free_.pop_back();
-  unpoison(address(slot), slot_bytes);
-  return true;
-}
-
-buffer_ref buffer_pool::acquire() noexcept {
-  std::uint32_t slot = 0;
-  if (!take(slot)) return {};
-  return adopt(slot, 0);
 }
 
 }  // namespace weft

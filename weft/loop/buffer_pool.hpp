@@ -94,18 +94,28 @@ class buffer_pool {
   ~buffer_pool();
 
   /// A slot with size() 0, or an empty reference when the limit is reached.
-  [[nodiscard]] buffer_ref acquire() noexcept;
+  [[nodiscard]] buffer_ref acquire() noexcept {
+    std::uint32_t slot = 0;
+    if (!take(slot)) return {};
+    return adopt(slot, 0);
+  }
 
   /// For backends that lend slots to the kernel: a slot by number, taken out of the pool until
   /// adopt() or release().
-  [[nodiscard]] bool take(std::uint32_t& slot) noexcept;
+  [[nodiscard]] bool take(std::uint32_t& slot) noexcept {
+    if (free_count_ == 0 && !grow()) [[unlikely]]
+      return false;
+    slot = free_[--free_count_];
+    unpoison(address(slot), slot_bytes);
+    return true;
+  }
   /// A reference to the first `size_bytes` of a slot taken before.
   [[nodiscard]] buffer_ref adopt(std::uint32_t slot, std::size_t size_bytes) noexcept {
     return {this, address(slot), static_cast<std::uint32_t>(size_bytes), slot};
   }
   void release(std::uint32_t slot) noexcept {
     poison(address(slot), slot_bytes);
-    free_.push_back(slot);
+    free_[free_count_++] = slot;
   }
 
   [[nodiscard]] char* address(std::uint32_t slot) const noexcept {
@@ -114,7 +124,7 @@ class buffer_pool {
 
   /// Slots lent out now, to users or to the kernel.
   [[nodiscard]] std::size_t in_use() const noexcept {
-    return chunks_.size() * slots_per_chunk - free_.size();
+    return chunks_.size() * slots_per_chunk - free_count_;
   }
 
  private:
@@ -123,7 +133,8 @@ class buffer_pool {
 
   std::uint32_t slots_max_;
   std::vector<char*> chunks_;
-  std::vector<std::uint32_t> free_;
+  std::vector<std::uint32_t> free_;  // a stack with room for every slot there is
+  std::size_t free_count_ = 0;
 };
 
 inline std::size_t buffer_ref::capacity() const noexcept {

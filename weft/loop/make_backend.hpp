@@ -3,7 +3,7 @@
 // Contract: automatic takes io_uring where the kernel lets us have it, else epoll. A backend asked
 // for by name is given or refused with the reason, never replaced.
 //
-//   auto io = make_backend(backend_kind::automatic, {.ready = loop, .buffers = pool}, now);
+//   auto io = make_backend(backend_kind::automatic, {.ready = queue, .buffers = pool}, now);
 #pragma once
 
 #include <memory>

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include <weft/base/log.hpp>
-#include <weft/coro/manual_scheduler.hpp>
 
 namespace weft {
 namespace {
@@ -30,7 +29,7 @@ class make_backend_test : public testing::Test {
     return make_backend(kind, {.ready = ready_, .buffers = buffers_}, start_);
   }
 
-  manual_scheduler ready_;
+  ready_queue ready_;
   buffer_pool buffers_;
   time_point start_{std::chrono::hours{3}};
   std::vector<std::string> lines_;

@@ -129,8 +129,7 @@ bool epoll_backend::start(operation& op) noexcept {
     op.result = 0;
     return true;
   }
-  if (op.kind == operation_kind::readable || op.kind == operation_kind::writable)
-    return watches_.start(static_cast<poll_operation&>(op));
+  if (op.kind > operation_kind::connect) return watches_.start(static_cast<poll_operation&>(op));
   if (attempt(op)) return true;
   park(op);
   return false;
@@ -237,7 +236,7 @@ void epoll_backend::park(operation& op) noexcept {
 void epoll_backend::answer(operation& op, int result) noexcept {
   op.result = result;
   op.run = &operation::deliver;
-  context_.ready.schedule(op, priority::normal);
+  context_.ready.push(op, priority::normal);
 }
 
 /// The edge has come: the system call is made when the operation's turn in the ready queue comes.
@@ -245,7 +244,7 @@ void epoll_backend::unpark(operation*& parked) noexcept {
   operation& op = *std::exchange(parked, nullptr);
   --parked_;
   op.run = &perform;
-  context_.ready.schedule(op, priority::normal);
+  context_.ready.push(op, priority::normal);
 }
 
 void epoll_backend::perform(runnable& self) noexcept {

@@ -55,7 +55,7 @@ void file_watches::rearm_or_forget(place at) noexcept {
 void file_watches::answer(poll_operation*& waiter, int result) noexcept {
   poll_operation& op = *std::exchange(waiter, nullptr);
   op.result = result;
-  ready_.schedule(op, priority::normal);
+  ready_.push(op, priority::normal);
 }
 
 }  // namespace weft

@@ -15,6 +15,7 @@
 #include <unordered_map>
 
 #include <weft/loop/operation.hpp>
+#include <weft/loop/ready_queue.hpp>
 
 namespace weft {
 
@@ -32,7 +33,7 @@ inline constexpr std::uint32_t writable_events = EPOLLOUT | EPOLLHUP | EPOLLERR;
 
 class file_watches {
  public:
-  file_watches(scheduler& ready, int epoll_fd) noexcept : ready_{ready}, epoll_{epoll_fd} {}
+  file_watches(ready_queue& ready, int epoll_fd) noexcept : ready_{ready}, epoll_{epoll_fd} {}
 
   /// True: answered at once.
   [[nodiscard]] bool start(poll_operation& op) noexcept;
@@ -54,7 +55,7 @@ class file_watches {
   void rearm_or_forget(place at) noexcept;
   void answer(poll_operation*& waiter, int result) noexcept;
 
-  scheduler& ready_;
+  ready_queue& ready_;
   int epoll_;
   std::unordered_map<int, watch> watches_;
 };

@@ -252,7 +252,7 @@ void memory_backend::retry(operation*& parked) noexcept {
   --parked_;
   [[maybe_unused]] const bool answered = attempt(op);
   WEFT_ASSERT(answered, "what was waited for has come");
-  context_.ready.schedule(op, priority::normal);
+  context_.ready.push(op, priority::normal);
 }
 
 void memory_backend::cancel(operation& op) noexcept {
@@ -263,7 +263,7 @@ void memory_backend::cancel(operation& op) noexcept {
     *place = nullptr;
     --parked_;
     op.result = -ECANCELED;
-    context_.ready.schedule(op, priority::normal);
+    context_.ready.push(op, priority::normal);
   }
 }
 

@@ -145,7 +145,7 @@ result<descriptor*> uring_backend::open_stream(int family) {
 void uring_backend::answer(operation& op, int result) noexcept {
   op.result = result;
   if (std::exchange(op.in_kernel, false)) --in_kernel_;
-  context_.ready.schedule(op, priority::normal);
+  context_.ready.push(op, priority::normal);
 }
 
 bool uring_backend::start(operation& op) noexcept {
@@ -303,7 +303,7 @@ void uring_backend::serve_reader(uring_descriptor& d) noexcept {
                                             : take_buffer(d, static_cast<receive_operation&>(op));
   if (served) {
     d.reader = nullptr;
-    context_.ready.schedule(op, priority::normal);
+    context_.ready.push(op, priority::normal);
   } else if (!d.armed && !d.starved.is_linked()) {
     arm(d);
   }
