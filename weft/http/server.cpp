@@ -178,7 +178,7 @@ void server::state::leave_idle() {
 /// What has not ended by `when` is told to, by name.
 task<void> server::state::cut(time_point when) {
   constexpr std::size_t named_most = 8;
-  if (!co_await sleep_until{loop, when}) co_return;
+  if (!co_await sleep_until{loop, when} || clients.empty()) co_return;
   std::string names;
   for (const connection* each : std::span{clients}.first(std::min(clients.size(), named_most)))
     names += std::format("{} {}", names.empty() ? ":" : ";", each->description());
