@@ -55,7 +55,7 @@ std::string shard::progress() const {
   const auto waits = [this](std::string_view what) {
     return std::format("shard {} {}", index_, what);
   };
-  switch (phase_) {
+  switch (phase_.load()) {
     case phase::starting: return waits("is still starting its services");
     case phase::running:
       return waits("has not heard that it is to stop: something keeps its thread");
