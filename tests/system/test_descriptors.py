@@ -60,6 +60,7 @@ def test_running_out_of_descriptors(serve, backend):
             assert inside, "it has not recovered"
             outside -= inside
         assert server.stop() == 0
+        assert server.log.count("pauses") == 1
 
 
 def test_a_signal_without_descriptors_left(serve, backend):

@@ -76,15 +76,12 @@ def test_what_came_before_it_looked(serve, backend, threads):
         for client in newcomers:
             client.sendall(REQUEST * 2)
         server.send_signal(signal.SIGCONT)
-        told = 0
         for client in known + newcomers:
             replies = rest(client)
             assert replies.count(b"HTTP/1.1 200 OK") == 2 and replies.endswith(b"ok\n"), replies
             if b"Connection: close" in replies:  # not if it was answered before the signal had its turn
-                told += 1
                 assert replies.index(b"Connection: close") > replies.rindex(b"HTTP/1.1"), "in the last one"
             client.close()
-        assert told >= len(newcomers)
         assert server.wait_for_end() == 0
         assert "draining " in server.log and "ended, " in server.log
         assert "cut" not in server.log

@@ -13,6 +13,7 @@ namespace weft::net {
 namespace {
 
 constexpr duration accept_pause = std::chrono::milliseconds{100};
+constexpr duration said_again_after = std::chrono::minutes{1};
 
 class accept_wait : public operation_awaiter<accept_operation> {
  public:
@@ -63,15 +64,15 @@ task<result<tcp_stream>> tcp_listener::accept_waiting() { return accept_one(fals
 task<result<tcp_stream>> tcp_listener::accept_one(bool waits) {
   for (;;) {
     const auto accepted = co_await accept_wait{*loop_, socket_, waits};
-    if (accepted) {
-      paused_ = false;
-      co_return tcp_stream{*loop_, **accepted};
-    }
+    if (accepted) co_return tcp_stream{*loop_, **accepted};
     const error why = accepted.error();
     if (why.os_errno() == EAGAIN) co_return fail(errc::closed);
     const bool passes = why == errc::exhausted || (waits && !listens_no_more(why));
     if (why == errc::cancelled || why == errc::timed_out || !passes) co_return fail(why);
-    if (!std::exchange(paused_, true)) log_pause(local_endpoint(), why);
+    if (loop_->now() >= quiet_until_) {
+      quiet_until_ = loop_->now() + said_again_after;
+      log_pause(local_endpoint(), why);
+    }
     if (auto slept = co_await sleep_for(*loop_, accept_pause); !slept)
       co_return fail(slept.error());
   }

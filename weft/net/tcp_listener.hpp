@@ -3,9 +3,9 @@
 // Contract: bind() owns the address until close() or the listener's end; one task accepts at a
 // time. Out of descriptors or memory, or when a policy forbids it, accept() pauses for a tenth of a
 // second and tries again, for as long as its task may wait: connections queue in the kernel
-// meanwhile, nothing spins, and the log says so once. Connections that died in the line are passed
-// over. Closing resets who stands in line: refuse_newcomers() and accept_waiting() empty it before.
-// TCP_NODELAY is set on what is accepted.
+// meanwhile, nothing spins, and the log says so, once a minute. Connections that died in the line
+// are passed over. Closing resets who stands in line: refuse_newcomers() and accept_waiting() empty
+// it before. TCP_NODELAY is set on what is accepted.
 //
 //   auto listener = net::tcp_listener::bind(loop, *net::endpoint::parse("127.0.0.1:8080"));
 //   while (auto stream = co_await listener->accept()) workers.spawn(serve(std::move(*stream)));
@@ -27,7 +27,7 @@ class tcp_listener {
   tcp_listener(tcp_listener&& other) noexcept
       : loop_{other.loop_},
         socket_{std::exchange(other.socket_, nullptr)},
-        paused_{other.paused_} {}
+        quiet_until_{other.quiet_until_} {}
   tcp_listener& operator=(tcp_listener&&) = delete;
   ~tcp_listener() { close(); }
 
@@ -53,7 +53,7 @@ class tcp_listener {
   event_loop* loop_;
   descriptor* socket_;
   [[nodiscard]] task<result<tcp_stream>> accept_one(bool waits);
-  bool paused_ = false;
+  time_point quiet_until_ = time_point::min();  // for the log: at the limit, it comes and goes
 };
 
 }  // namespace weft::net
