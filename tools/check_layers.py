@@ -31,6 +31,10 @@ LEFTOVER = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 CODE_IN_COMMENT = re.compile(
     r"^\s*//\s?(?:(?:if|for|while|switch) \(.*[{;]|return\b.*;|#\s*include\b.*|[\w:.<>*&\[\] ]+ = .*;"
     r"|[\w:.>-]+\(.*\);|[{}];?)\s*$")
+# GCC 14 awaits what stands to the right of &&, || and ?: here, whatever stands to the left.
+BALANCED = r"(?:[^()]|\((?:[^()]|\([^()]*\))*\))*"
+EAGER_AWAIT = re.compile(
+    rf"\b(?:(?:while|for|switch) \({BALANCED}|co_return\b.*)(?:&&|\|\||\?){BALANCED}\bco_await\b")
 LAYER_CALL = re.compile(r"weft_layer\(\s*(\w+)([^)]*)\)")
 KEYWORDS = {"DEPENDS", "LINK", "PRIVATE_HEADERS", "TEST_DEPENDS"}
 
@@ -156,6 +160,9 @@ class Checker:
                 self.report(path, number, f"{LEFTOVER.search(line)[0]} (finish it, or file it)")
             if len(line) > MAX_COLUMNS:
                 self.report(path, number, f"{len(line)} columns (at most {MAX_COLUMNS})")
+            if EAGER_AWAIT.search(line):
+                self.report(path, number, "co_await behind &&, || or ? in a loop's condition, a switch or a "
+                            "co_return (GCC 14 does not wait for the left side: use an if)")
             if path.suffix == ".cpp" and after_head and CODE_IN_COMMENT.match(line):
                 self.report(path, number, "commented-out code (delete it; git remembers)")
 

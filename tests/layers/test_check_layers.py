@@ -59,6 +59,9 @@ BAD = [
     ("weft/net/a.cpp", "int a;\n// a = next(3);\n", "a.cpp:2: commented-out code"),
     ("weft/net/a.cpp", "int a;\n  // if (a > 3) {\n", "a.cpp:2: commented-out code"),
     ("weft/a.hpp", HEADER, "outside any layer"),
+    ("weft/net/a.cpp", "while (size(a) < b && co_await more()) {}\n", "a.cpp:1: co_await behind &&"),
+    ("weft/net/a.cpp", "for (; f((a)) || co_await more();) {}\n", "a.cpp:1: co_await behind"),
+    ("weft/net/a.cpp", "co_return open ? co_await more() : 0;\n", "a.cpp:1: co_await behind &&, || or ?"),
 ]
 
 
@@ -79,6 +82,8 @@ GOOD = [
     ("weft/net/a.cpp", "// An opening comment shows its use:\n//   a = next(3);\nint a;\n"),
     ("apps/weftd/a.cpp", "#include <weft/http/server.hpp>\n#include <apps/weftd/rows.hpp>\n"),
     ("examples/tour/tour.cpp", "#include <weft/testing/sim.hpp>\n"),
+    ("weft/net/a.cpp", "while (a < b && c) co_await more();\nif (a && co_await more()) return;\n"),
+    ("weft/net/a.cpp", "const bool both = a && co_await more();\nwhile (co_await more()) {}\n"),
 ]
 
 

@@ -113,9 +113,11 @@ TEST_P(warm_path, of_a_refusal_by_the_router_allocates_nothing) {
 /// What a backend keeps for a socket, next to what comes from the frame pool.
 constexpr std::size_t descriptor_bytes_most = 96;
 
-// What a compiler does not optimise away, it keeps in frames.
-#if defined(NDEBUG)
+// What a compiler does not optimise away, it keeps in frames; GCC 14 keeps more than Clang.
+#if defined(NDEBUG) && defined(__clang__)
 constexpr std::size_t bytes_most = 1'024;
+#elif defined(NDEBUG)
+constexpr std::size_t bytes_most = 1'024 + descriptor_bytes_most;
 #else
 constexpr std::size_t bytes_most = 2'048;
 #endif
