@@ -1,7 +1,7 @@
 # The verbs. Each works on a fresh clone: what is missing is installed first (tools/setup says what).
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-build setup-bench build run test bench lint format sanitize fuzz coverage \
-        docs install build-stats package-check clean
+        docs install build-stats package-check test-debian13 clean
 .NOTPARALLEL: # the tools below run in parallel by themselves, and apt does not
 
 LISTEN ?= 127.0.0.1:8080
@@ -11,7 +11,7 @@ JOBS ?= $(shell nproc)
 export JOBS
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-15s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-15s %s\n", $$1, $$2 }'
 
 setup: ## install everything that building, testing and measuring need
 	@tools/setup
@@ -59,12 +59,16 @@ docs: ## where to read
 
 install: build ## libraries, headers and programs to PREFIX=/usr/local
 	@cmake --install build/release --prefix $(PREFIX)
+	@echo 'to take it out again: xargs rm < build/release/install_manifest.txt'
 
 build-stats: setup-build ## compile times of the library and of the tour, and the heaviest headers
 	@tools/build_stats.py
 
 package-check: build ## install to an empty prefix and build the tour against it
 	@tests/packaging/check
+
+test-debian13: setup ## GCC 14 and libstdc++, in a Debian 13 root that is made once; needs root
+	@tools/debian13
 
 clean: ## remove build/ (what tools/setup unpacked stays)
 	@rm -rf build

@@ -1,7 +1,16 @@
 # What comes from elsewhere. First what the system has, then what tools/setup unpacked into .deps/, then a
 # pinned download. Nothing is fetched where an earlier step succeeded.
 include(FetchContent)
-find_package(Threads REQUIRED)
+
+# The C library of io_uring, linked by its plain name, so that no path of this machine is installed.
+function(weft_require_liburing)
+  find_path(weft_liburing_include liburing.h)
+  find_library(weft_liburing_library uring)
+  mark_as_advanced(weft_liburing_include weft_liburing_library)
+  if(NOT weft_liburing_include OR NOT weft_liburing_library)
+    message(FATAL_ERROR "liburing is not installed (Debian: apt-get install liburing-dev).")
+  endif()
+endfunction()
 
 # GoogleTest is compiled here, with our standard library and sanitizers; a prebuilt one would fit neither.
 function(weft_provide_googletest)
@@ -22,7 +31,7 @@ function(weft_provide_googletest)
 endfunction()
 
 # glaze (header-only JSON), as glaze::glaze. A copy that is not the system's is installed with weft, since
-# weft's JSON templates include it.
+# weft's JSON templates include it: weft_install.cmake.
 function(weft_provide_glaze)
   find_package(glaze QUIET)
   if(glaze_FOUND)
@@ -47,8 +56,7 @@ function(weft_provide_glaze)
   target_include_directories(weft_glaze SYSTEM INTERFACE
     "$<BUILD_INTERFACE:${headers}>"
     "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/weft/third_party>")
-  install(TARGETS weft_glaze EXPORT weft-targets)
-  install(DIRECTORY "${headers}/glaze" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/weft/third_party")
+  set_property(GLOBAL PROPERTY weft_glaze_headers "${headers}")
 endfunction()
 
 # CLI11 (header-only command line parser), as CLI11::CLI11; only .cpp files include it.
@@ -64,6 +72,9 @@ function(weft_provide_cli11)
   FetchContent_MakeAvailable(cli11)
 endfunction()
 
+if(EXISTS "${PROJECT_SOURCE_DIR}/weft/loop/CMakeLists.txt")
+  weft_require_liburing()
+endif()
 if(EXISTS "${PROJECT_SOURCE_DIR}/weft/service/CMakeLists.txt")
   weft_provide_cli11()
 endif()

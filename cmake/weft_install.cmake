@@ -1,17 +1,12 @@
-# `make install`, find_package(weft), and weft::weft, which is every layer but weft::testing.
+# `make install`: libraries, headers, and what find_package(weft) and `pkg-config weft` read. The prefix can be
+# moved as a whole.
 include(CMakePackageConfigHelpers)
 
 get_property(weft_layers GLOBAL PROPERTY weft_layers)
+get_property(weft_glaze_is_packaged GLOBAL PROPERTY weft_glaze_is_packaged)
 set(weft_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/weft")
 
-set(everything ${weft_layers})
-list(REMOVE_ITEM everything testing)
-weft_layer_targets(everything ${everything})
-add_library(weft INTERFACE)
-add_library(weft::weft ALIAS weft)
-target_link_libraries(weft INTERFACE ${everything})
 install(TARGETS weft EXPORT weft-targets)
-
 foreach(layer IN LISTS weft_layers)
   install(TARGETS weft_${layer} EXPORT weft-targets)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/weft/${layer}"
@@ -19,7 +14,16 @@ foreach(layer IN LISTS weft_layers)
 endforeach()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
-get_property(weft_glaze_is_packaged GLOBAL PROPERTY weft_glaze_is_packaged)
+if(NOT weft_glaze_is_packaged)
+  get_property(weft_glaze_headers GLOBAL PROPERTY weft_glaze_headers)
+  install(TARGETS weft_glaze EXPORT weft-targets)
+  install(DIRECTORY "${weft_glaze_headers}/glaze"
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/weft/third_party")
+  # Its licence asks to go along; Debian's package and the release name the file differently.
+  install(FILES "${weft_glaze_headers}/../copyright" "${weft_glaze_headers}/../LICENSE"
+    DESTINATION "${CMAKE_INSTALL_DOCDIR}/glaze" OPTIONAL)
+endif()
+
 install(EXPORT weft-targets NAMESPACE weft:: DESTINATION "${weft_package_dir}")
 configure_package_config_file(
   "${PROJECT_SOURCE_DIR}/cmake/weft-config.cmake.in" "${PROJECT_BINARY_DIR}/weft-config.cmake"
@@ -29,3 +33,30 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/weft-config-version.cmak
 install(FILES
   "${PROJECT_BINARY_DIR}/weft-config.cmake" "${PROJECT_BINARY_DIR}/weft-config-version.cmake"
   DESTINATION "${weft_package_dir}")
+
+# weft.pc is for builds without CMake. The archives stand from the top layer down, as the linker reads them.
+function(weft_install_pkgconfig)
+  cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_INCLUDEDIR
+    BASE_DIRECTORY "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" OUTPUT_VARIABLE weft_pc_includedir)
+  set(weft_pc_cflags "-std=c++23 -I\${includedir}")
+  set(weft_pc_libs "-L\${libdir}")
+  if(weft_uses_libcxx)
+    string(APPEND weft_pc_cflags " -stdlib=libc++")
+    string(APPEND weft_pc_libs " -stdlib=libc++")
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    string(APPEND weft_pc_cflags " -foptimize-sibling-calls")
+  endif()
+  if(NOT weft_glaze_is_packaged)
+    string(APPEND weft_pc_cflags " -isystem \${includedir}/weft/third_party")
+  endif()
+  get_property(archives GLOBAL PROPERTY weft_archives)
+  list(REMOVE_ITEM archives weft_testing)
+  list(REVERSE archives)
+  foreach(archive IN LISTS archives)
+    string(APPEND weft_pc_libs " -l${archive}")
+  endforeach()
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/weft.pc.in" "${PROJECT_BINARY_DIR}/weft.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/weft.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endfunction()
+weft_install_pkgconfig()

@@ -19,6 +19,8 @@ endfunction()
 function(weft_own_target target)
   target_compile_features(${target} PUBLIC cxx_std_23)
   target_compile_definitions(${target} PRIVATE WEFT_VERSION="${PROJECT_VERSION}")
+  # What __FILE__ says is the same wherever weft is built.
+  target_compile_options(${target} PRIVATE "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=")
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic -Wconversion -Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual
     "$<$<CXX_COMPILER_ID:Clang>:-Wshadow;-Wnull-dereference>"
@@ -98,6 +100,9 @@ function(weft_layer name)
   # Without it GCC makes symmetric transfer a call below -O2, and a long chain of coroutines ends the stack.
   target_compile_options(${target} ${scope} $<$<CXX_COMPILER_ID:GNU>:-foptimize-sibling-calls>)
   set_property(GLOBAL APPEND PROPERTY weft_layers ${name})
+  if(files_code)
+    set_property(GLOBAL APPEND PROPERTY weft_archives ${target})
+  endif()
 
   if(files_tests AND WEFT_BUILD_TESTS)
     weft_test_program(${target}_tests
@@ -132,7 +137,7 @@ function(weft_program name)
   target_link_options(${name} PRIVATE ${weft_lto_flags})
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${name} PRIVATE ${libraries})
-  if(PROJECT_IS_TOP_LEVEL)
+  if(WEFT_INSTALL)
     install(TARGETS ${name} COMPONENT programs)
   endif()
   if(files_tests AND WEFT_BUILD_TESTS)

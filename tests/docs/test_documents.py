@@ -8,7 +8,7 @@ from documents import BLOCK, DOCUMENTS, ROOT, blocks_of, cpp_blocks, words
 BLOCKS = cpp_blocks()
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)[^)]*\)")
 PATH = re.compile(r"`((?:weft|apps|examples|bench|tests|tools|docs|cmake)/[\w./-]*\w)`")
-VERB = re.compile(r"\bmake ([a-z][a-z-]*)")
+VERB = re.compile(r"\bmake ([a-z][a-z0-9-]*)")
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +51,6 @@ def test_what_it_names_exists(path):
             assert (path.parent / link).exists(), f"link to {link}"
     for named in PATH.findall(prose):
         assert (ROOT / named).exists() or list(ROOT.glob(f"{named}.*")), f"`{named}`"
-    verbs = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    verbs = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     in_code = "\n".join([*re.findall(r"`([^`\n]+)`", prose), *(block.text for block in blocks_of(path))])
     assert set(VERB.findall(in_code)) <= verbs
