@@ -47,7 +47,8 @@ event_loop::event_loop(const loop_options& options)
 result<std::unique_ptr<event_loop>> event_loop::create(const loop_options& options) {
   WEFT_ASSERT(current_loop == nullptr, "a thread has one event loop at a time");
   std::unique_ptr<event_loop> loop{new event_loop{options}};
-  auto io = make_backend(options.backend, {.ready = loop->ready_, .buffers = loop->buffers_}, loop->now_);
+  auto io =
+      make_backend(options.backend, {.ready = loop->ready_, .buffers = loop->buffers_}, loop->now_);
   if (!io) return fail(io.error());
   loop->io_ = std::move(*io);
   current_loop = loop.get();

@@ -42,7 +42,7 @@ class mailbox {
   std::atomic<bool> filled_{false};
   std::atomic<bool> sleeping_{false};
   std::vector<letter> delivering_;  // the loop's own from here on
-  std::size_t left_ = 0;  // the last so many of them are still to be delivered
+  std::size_t left_ = 0;            // the last so many of them are still to be delivered
 };
 
 }  // namespace weft

@@ -39,9 +39,8 @@ std::span<char> write_queue::prepare_another(std::size_t size_bytes) {
   WEFT_DEBUG_ASSERT(size_bytes <= prepare_most_bytes, "prepare() is for what fits a slot");
   if (std::uint32_t slot = 0; pool_.take(slot)) [[likely]] {
     char* const memory = pool_.address(slot);
-    auto* added = ::new (memory) segment{.data = memory + sizeof(segment),
-                                         .end = memory + buffer_pool::slot_capacity,
-                                         .slot = slot};
+    auto* added = ::new (memory) segment{
+        .data = memory + sizeof(segment), .end = memory + buffer_pool::slot_capacity, .slot = slot};
     push(*added);
   } else {
     // No slot is left: the heap serves until some come back.
