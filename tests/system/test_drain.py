@@ -93,17 +93,26 @@ def test_in_the_line_of_a_unix_socket(weftd, backend, tmp_path):
         server.send_signal(signal.SIGSTOP)
         wait_until_stopped(server.pid)
         server.send_signal(signal.SIGTERM)
-        clients = []
-        for _ in range(50):
+        def connect():
             client = socket.socket(socket.AF_UNIX)
             client.settimeout(20)
             client.connect(path)
+            return client
+        clients = [connect() for _ in range(50)]
+        for client in clients[1:]:
             client.sendall(REQUEST)
-            clients.append(client)
+        clients[0].sendall(REQUEST[:20])  # holds up the end
         server.send_signal(signal.SIGCONT)
-        for client in clients:
+        for client in clients[1:]:
             assert rest(client).endswith(b"ok\n")
             client.close()
+        with pytest.raises(ConnectionRefusedError):  # nobody joins the line, though the path is there to the end
+            for _ in range(100):
+                connect().close()
+                time.sleep(0.01)
+        clients[0].sendall(REQUEST[20:])
+        assert rest(clients[0]).endswith(b"ok\n")
+        clients[0].close()
         assert server.wait_for_end() == 0
         assert "error" not in server.log
 
