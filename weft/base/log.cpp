@@ -35,9 +35,11 @@ constexpr std::size_t line_bytes(std::size_t message_bytes) noexcept {
 constinit std::atomic<level> lowest_level = level::info;
 
 // The user's sink. Writers hold the lock shared while they are inside it, so that taking the lock
-// for a change waits for them. `has_target` lets the default sink, the usual one, go without the
-// lock.
+// for a change waits for them. They queue for it at `turnstile`, which a change holds while it
+// waits: some shared mutexes (glibc's) let readers pass it for ever. `has_target` lets the default
+// sink, the usual one, go without either.
 struct sink_slot {
+  std::mutex turnstile;
   std::shared_mutex lock;
   sink target = nullptr;
   void* context = nullptr;
@@ -49,6 +51,11 @@ sink_slot& user_sink() noexcept {
   alignas(sink_slot) static std::byte storage[sizeof(sink_slot)];
   static sink_slot* const slot = ::new (static_cast<void*>(storage)) sink_slot;
   return *slot;
+}
+
+std::shared_lock<std::shared_mutex> lock_for_writing(sink_slot& slot) noexcept {
+  const std::lock_guard turn(slot.turnstile);
+  return std::shared_lock(slot.lock);
 }
 
 constinit thread_local bool inside_sink = false;
@@ -143,7 +150,8 @@ bool enabled(level at) noexcept { return at >= current_level() && at != level::o
 void set_sink(sink target, void* context) noexcept {
   WEFT_ASSERT(!inside_sink, "a sink cannot replace the sink: it would wait for itself");
   sink_slot& slot = user_sink();
-  const std::unique_lock exclusive(slot.lock);
+  const std::lock_guard turn(slot.turnstile);
+  const std::lock_guard exclusive(slot.lock);
   slot.target = target;
   slot.context = context;
   slot.has_target.store(target != nullptr, std::memory_order_release);
@@ -157,7 +165,7 @@ void write(level at, std::string_view message) noexcept {
   if (inside_sink || !slot.has_target.load(std::memory_order_acquire)) {
     default_sink(at, message);
   } else {
-    const std::shared_lock shared(slot.lock);
+    const auto shared = lock_for_writing(slot);
     if (slot.target == nullptr) {  // replaced meanwhile
       default_sink(at, message);
     } else {
