@@ -132,7 +132,8 @@ decltype(auto) construct_named(Options&& options, Resolve& resolve, Place place)
   return [&]<class... P>(dependencies<P...>) -> decltype(auto) {
     std::tuple<P...> needed{resolve.template get<std::remove_reference_t<P>>()...};
     if constexpr (std::is_constructible_v<T, Options, P...>)
-      return std::apply(place, std::tuple_cat(std::forward_as_tuple(std::move(options)), needed));
+      return std::apply(
+          place, std::tuple_cat(std::forward_as_tuple(std::forward<Options>(options)), needed));
     else
       return std::apply(place, needed);
   }(typename T::inject{});
