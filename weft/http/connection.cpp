@@ -37,6 +37,7 @@ connection::connection(connection_host& host, event_loop& loop, net::tcp_stream 
 }
 
 connection::~connection() {
+  if (turned_away_) --host_.turned_away;
   connection* const last = host_.clients.back();
   host_.clients[number_] = last;
   last->number_ = number_;

@@ -51,6 +51,8 @@ class connection_host {
   stop_token stopping;
   router routes;
   std::vector<connection*> clients;
+  /// How many of them came beyond the limit, and are only told so.
+  std::size_t turned_away = 0;
   /// Where requests are answered that need no waiting, one after the other.
   std::unique_ptr<active_request> desk;
   std::uint64_t requests = 0;
@@ -81,8 +83,8 @@ class connection final : private lazy_timer {
   /// Who it is and what it does, for the log.
   [[nodiscard]] std::string description() const;
 
-  /// Tells who comes beyond the limit so; the stream is to be dropped then.
-  static void turn_away(connection_host& host, net::tcp_stream& stream);
+  /// Tells who comes beyond the limit so, and listens until that has been heard; then deletes it.
+  [[nodiscard]] static task<void> turn_away(std::unique_ptr<connection> self);
 
  private:
   /// What is to be done next with a request.
@@ -139,6 +141,7 @@ class connection final : private lazy_timer {
   bool refused_ = false;
   bool timed_out_ = false;
   bool head_is_late_ = false;  // some of a head has come: its deadline runs
+  bool turned_away_ = false;
   bool left_ = false;  // the client has been told that this is the end; it is only listened to
 };
 

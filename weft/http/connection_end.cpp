@@ -42,9 +42,11 @@ bool asks_for_head(std::string_view request) noexcept {
 
 }  // namespace
 
-void connection::turn_away(connection_host& host, net::tcp_stream& stream) {
-  write_refusal(stream, host, status::service_unavailable,
-                "this server has as many connections as it takes", false);
+task<void> connection::turn_away(std::unique_ptr<connection> self) {
+  self->turned_away_ = true;
+  ++self->host_.turned_away;
+  self->refuse(status::service_unavailable, "this server has as many connections as it takes");
+  co_await self->linger();
 }
 
 void connection::refuse(status code, std::string_view reason) {
@@ -65,7 +67,7 @@ std::string connection::description() const {
     return std::format("{} {}", to_string(waiting_->head.method()), path);
   };
   const auto doing = [&]() -> std::string {
-    if (left_) return "has been told that this is the end";
+    if (left_ || turned_away_) return "has been told that this is the end";
     if (waiting_ == nullptr) return input_.empty() ? "idle" : "has sent a part of a request's head";
     switch (waiting_->waits_for) {
       case active_request::wait::body:

@@ -25,6 +25,8 @@
 namespace weft::http {
 namespace {
 
+/// Of those beyond the limit, so many at a time are told why; more are closed without a word.
+constexpr std::size_t turned_away_most = 256;
 /// For a stop() that nobody gave a deadline.
 constexpr duration drain_time = std::chrono::seconds{10};
 
@@ -45,6 +47,7 @@ struct server::state final : connection_host {
   void dispatch(const parsed_head& head, const route_match& match, exchange& e) override;
   static void reply_allowed(exchange& e, status code, method_set allowed);
   std::string_view date() noexcept override { return dates.at(loop.now()); }
+  [[nodiscard]] std::size_t served() const noexcept { return clients.size() - turned_away; }
   task<void> accept_all();
   void admit(net::tcp_stream stream);
   task<result<void>> drain();
@@ -112,18 +115,15 @@ task<void> server::state::accept_all() {
 }
 
 void server::state::admit(net::tcp_stream stream) {
-  if (clients.size() >= limits.connections) {
-    if (!std::exchange(is_full, true))
-      log::warning(
-          std::format("{} connections are open, the limit: more are refused", clients.size()));
-    connection::turn_away(*this, stream);
-    return;
-  }
-  is_full = false;
+  const bool was_full = std::exchange(is_full, served() >= limits.connections);
+  if (is_full && !was_full)
+    log::warning(std::format("{} connections are open, the limit: more are refused", served()));
+  if (is_full && turned_away >= turned_away_most) return;
   try {
     auto client = std::make_unique<connection>(*this, loop, std::move(stream), workers.inherited());
     const environment& env = client->env();
-    workers.spawn_in(env, connection::run(std::move(client)));
+    workers.spawn_in(env, is_full ? connection::turn_away(std::move(client))
+                                  : connection::run(std::move(client)));
   } catch (const std::exception& why) {
     log::error(std::format("a connection is dropped: {}", why.what()));
   }
@@ -218,7 +218,7 @@ net::endpoint server::local_endpoint() const {
   return *state_->address;
 }
 
-std::size_t server::connections() const noexcept { return state_->clients.size(); }
+std::size_t server::connections() const noexcept { return state_->served(); }
 
 std::uint64_t server::requests() const noexcept { return state_->requests; }
 

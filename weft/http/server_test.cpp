@@ -94,10 +94,12 @@ TEST_P(server_test, turns_away_who_comes_beyond_the_limit) {
       auto second = co_await world().connect();
       EXPECT_EQ((co_await second.ask("GET", "/")).status, 200);
       auto third = co_await world().connect();
+      co_await third.send(repeated("GET / HTTP/1.1\r\nHost: a\r\n\r\n", 1'000));
       const http_reply refused = co_await third.reply();
       EXPECT_EQ(refused.status, 503);
       EXPECT_EQ(refused.field("Connection"), "close");
       EXPECT_EQ(co_await third.rest(), "");
+      EXPECT_EQ(third.last_error(), errc::closed) << "it hears why, whatever it has sent";
       EXPECT_EQ(http().connections(), 2U);
     }
     while (http().connections() != 1) co_await yield{loop()};
