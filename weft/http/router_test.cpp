@@ -160,5 +160,24 @@ TEST(router, finds_each_of_many) {
   EXPECT_EQ(routes.find(method::get, "/v0/r1/x").outcome, route_outcome::not_found);
 }
 
+TEST(router, finds_each_of_many_texts_of_one_length_and_of_all_lengths) {
+  router routes;
+  std::vector<std::string> paths;
+  for (char last = 'a'; last <= 'z'; ++last)
+    for (std::string_view start : {"/", "/a", "/ab", "/abc", "/abcdefg/", "/abcdefgh-0123456789"})
+      paths.push_back(std::string{start} + last);
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    ASSERT_TRUE(routes.add(method::get, paths[i], static_cast<std::uint32_t>(i)).has_value());
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const route_match match = routes.find(method::get, paths[i]);
+    EXPECT_EQ(match.outcome, route_outcome::found) << paths[i];
+    EXPECT_EQ(match.payload, i) << paths[i];
+    EXPECT_EQ(routes.find(method::get, paths[i] + "!").outcome, route_outcome::not_found);
+    std::string other = paths[i];
+    other[other.size() - 1] = '!';
+    EXPECT_EQ(routes.find(method::get, other).outcome, route_outcome::not_found) << other;
+  }
+}
+
 }  // namespace
 }  // namespace weft::http
