@@ -142,7 +142,7 @@ void connection::set_read_deadline() noexcept {
     leave_if_idle();
   if (left_) return;
   const bool first = answered_ == 0;
-  if (input_.empty()) {
+  if (!begins_request(input_.text())) {
     set(loop_.now() + (first ? host_.limits.header_timeout : host_.limits.keep_alive_timeout));
   } else if (!std::exchange(head_is_late_, true)) {
     // Counted from the first byte, so that sending one a second does not keep a connection.
@@ -253,14 +253,15 @@ task<bool> connection::receive_chunked_body(active_request& work) {
   co_return true;
 }
 
-[[gnu::always_inline]] inline void connection::call_handler(active_request& work) noexcept {
+[[gnu::always_inline]] inline void connection::call_handler(active_request& work) {
   const parsed_head& head = work.head;
   ++host_.requests;
   work.path =
       head.path_needs_normalizing() ? normalize_path(head.path(), work.normalized) : head.path();
   host_.routes.find(head.method(), work.path, work.match);
   work.asked.emplace(head, work.path, work.match, work.body);
-  const bool more_has_come = input_.text().size() > head.size_bytes() + work.body_bytes;
+  const bool more_has_come =
+      begins_request(input_.text().substr(head.size_bytes() + work.body_bytes));
   work.reply.emplace(*work.asked, stream_, host_.date(), keeps_alive(head), more_has_come,
                      host_.draining, env_.stop);
   try {
@@ -276,7 +277,7 @@ bool connection::keeps_alive(const parsed_head& head) const noexcept {
   return head.keep_alive() && !last;
 }
 
-void connection::report_exception(active_request& work) noexcept {
+void connection::report_exception(active_request& work) {
   std::string what = "an exception of unknown type";
   try {
     throw;

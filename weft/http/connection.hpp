@@ -111,16 +111,21 @@ class connection final : private lazy_timer {
   /// More bytes, which are due by then. False: there will be none.
   task<bool> receive_more(active_request& work, time_point due);
   /// Calls the handler, which replies, or leaves its task in the exchange.
-  void call_handler(active_request& work) noexcept;
+  void call_handler(active_request& work);
   /// False: the client is slow to take its replies.
   [[nodiscard]] bool complete(active_request& work);
   [[nodiscard]] bool keeps_alive(const parsed_head& head) const noexcept;
-  [[gnu::noinline]] void report_exception(active_request& work) noexcept;
+  [[gnu::noinline]] void report_exception(active_request& work);
   /// Waits while the client is slow to take its replies. False: it takes none.
   task<bool> make_room();
   task<void> linger();
   task<void> drop_input();
 
+  /// Whether `text` begins a request: not an empty line before one (RFC 9112 section 2.2), which
+  /// some clients send behind a body and then no request.
+  [[nodiscard]] static bool begins_request(std::string_view text) noexcept {
+    return !text.empty() && text != "\r" && text != "\r\n";
+  }
   void set_read_deadline() noexcept;
   [[nodiscard]] bool must_linger() const noexcept;
   [[gnu::noinline]] void refuse(status code, std::string_view reason);

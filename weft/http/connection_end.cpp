@@ -1,10 +1,12 @@
 // How connections end: refused, turned away, told that this is the end, or cut.
 #include <weft/http/connection.hpp>
 
+#include <exception>
 #include <format>
 #include <string>
 #include <utility>
 
+#include <weft/base/log.hpp>
 #include <weft/http/active_request.hpp>
 #include <weft/http/problem.hpp>
 #include <weft/http/reply_head.hpp>
@@ -45,8 +47,12 @@ bool asks_for_head(std::string_view request) noexcept {
 task<void> connection::turn_away(std::unique_ptr<connection> self) {
   self->turned_away_ = true;
   ++self->host_.turned_away;
-  self->refuse(status::service_unavailable, "this server has as many connections as it takes");
-  co_await self->linger();
+  try {
+    self->refuse(status::service_unavailable, "this server has as many connections as it takes");
+    co_await self->linger();
+  } catch (const std::exception& why) {
+    log::error(std::format("a connection is dropped: {}", why.what()));
+  }
 }
 
 void connection::refuse(status code, std::string_view reason) {
@@ -56,7 +62,9 @@ void connection::refuse(status code, std::string_view reason) {
 }
 
 void connection::leave_if_idle() noexcept {
-  if (left_ || !keep_ || waiting_ != nullptr || !input_.empty() || stream_.has_input()) return;
+  if (left_ || !keep_ || waiting_ != nullptr || begins_request(input_.text()) ||
+      stream_.has_input())
+    return;
   left_ = true;
   stream_.end_output();
   set(loop_.now() + leaving_time);
@@ -67,8 +75,9 @@ std::string connection::description() const {
     return std::format("{} {}", to_string(waiting_->head.method()), path);
   };
   const auto doing = [&]() -> std::string {
-    if (left_ || turned_away_) return "has been told that this is the end";
-    if (waiting_ == nullptr) return input_.empty() ? "idle" : "has sent a part of a request's head";
+    if (left_ || !keep_) return "has been told that this is the end";
+    if (waiting_ == nullptr)
+      return begins_request(input_.text()) ? "has sent a part of a request's head" : "idle";
     switch (waiting_->waits_for) {
       case active_request::wait::body:
         return "has sent a part of " + request(waiting_->head.path());

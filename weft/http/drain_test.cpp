@@ -107,6 +107,48 @@ TEST_P(drain_test, ends_idle_connections_in_good_order) {
   });
 }
 
+// Some clients end a body with an empty line that is no part of it (RFC 9112 section 2.2).
+TEST_P(drain_test, takes_an_empty_line_for_no_request) {
+  http().post("/", [](const request& r) { return std::string{r.body()}; });
+  for (const std::string_view behind : {"\r\n", "\r"}) {
+    serve_within({});
+    http().post("/", [](const request& r) { return std::string{r.body()}; });
+    run([&]() -> task<void> {
+      auto client = co_await world().connect();
+      co_await client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi" +
+                           std::string{behind});
+      EXPECT_EQ((co_await client.reply()).body, "hi");
+      co_await turns(20);
+      const time_point before = loop().now();
+      scope stopping{co_await this_task::environment()};
+      begin_to_stop(stopping);
+      co_await expect_end(client);
+      co_await stopping.join();
+      EXPECT_LT(loop().now() - before, std::chrono::seconds{5}) << "the deadline is ten";
+    });
+  }
+}
+
+TEST_F(drain_in_memory, obeys_the_earlier_deadline_of_a_second_stop) {
+  event_loop& turning = loop();
+  http().get("/", [&]() -> task<std::string> {
+    co_await until_stopped{turning};
+    co_return "asked to end";
+  });
+  run([&]() -> task<void> {
+    auto client = co_await world().connect();
+    co_await client.send(get);
+    while (http().requests() == 0) co_await yield{loop()};
+    scope stopping{co_await this_task::environment()};
+    stopping.spawn(stop_within(http(), std::chrono::hours{1}));
+    co_await yield{loop()};
+    const time_point before = loop().now();
+    co_await stop_within(http(), std::chrono::seconds{1});
+    EXPECT_LT(loop().now() - before, std::chrono::seconds{5});
+    co_await stopping.join();
+  });
+}
+
 TEST_P(drain_test, lets_a_running_handler_finish_without_asking_it_to_stop) {
   event_loop& turning = loop();
   bool released = false;

@@ -36,23 +36,26 @@ std::string& exchange::scratch() noexcept {
   return text;
 }
 
-connection_field exchange::connection() const noexcept {
-  if (!keep_alive_) return connection_field::close;
+connection_field exchange::connection(bool keep_alive) const noexcept {
+  if (!keep_alive) return connection_field::close;
   return request_.minor_version() == 0 ? connection_field::keep_alive : connection_field::none;
 }
 
 void exchange::send(status code, std::string_view content_type, std::string_view body,
                     std::string_view fields, std::string* owned) {
   if (std::exchange(replied_, true)) return;
-  keep_alive_ = keep_alive_ && !stop_.stop_requested();
+  bool keep_alive = keep_alive_ && !stop_.stop_requested();
   if (draining_.stop_requested()) [[unlikely]]
-    keep_alive_ = keep_alive_ && (more_has_come_ || stream_.has_input());
+    keep_alive = keep_alive && (more_has_come_ || stream_.has_input());
+  // Should memory run out in the middle of the reply, it must be the last: what follows would be
+  // taken for the rest of it.
+  keep_alive_ = false;
   const reply_head head{.code = code,
                         .date = date_,
                         .content_type = content_type,
                         .content_length = body.size(),
                         .fields = fields,
-                        .connection = connection()};
+                        .connection = connection(keep_alive)};
   if (request_.method() == method::head || is_bodiless(code)) body = {};
   const std::string_view copied = body.size() <= copied_body_bytes ? body : std::string_view{};
   const std::size_t most_bytes = head.most_bytes() + copied.size();
@@ -71,6 +74,7 @@ void exchange::send(status code, std::string_view content_type, std::string_view
   }
   if (copied.size() != body.size())
     stream_.append(owned != nullptr ? std::move(*owned) : std::string{body});
+  keep_alive_ = keep_alive;
 }
 
 void exchange::reply(status code, std::string_view content_type, std::string_view body,

@@ -76,7 +76,7 @@ class exchange {
   [[nodiscard]] static std::string& scratch() noexcept;
 
  private:
-  [[nodiscard]] connection_field connection() const noexcept;
+  [[nodiscard]] connection_field connection(bool keep_alive) const noexcept;
   /// `owned`, where there is one, is what `body` shows, and may be taken.
   void send(status code, std::string_view content_type, std::string_view body,
             std::string_view fields, std::string* owned);

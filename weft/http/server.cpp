@@ -27,6 +27,7 @@ namespace {
 
 /// Of those beyond the limit, so many at a time are told why; more are closed without a word.
 constexpr std::size_t turned_away_most = 256;
+constexpr duration said_again_after = std::chrono::minutes{1};
 /// For a stop() that nobody gave a deadline.
 constexpr duration drain_time = std::chrono::seconds{10};
 
@@ -50,6 +51,7 @@ struct server::state final : connection_host {
   [[nodiscard]] std::size_t served() const noexcept { return clients.size() - turned_away; }
   task<void> accept_all();
   void admit(net::tcp_stream stream);
+  void tell_full();
   task<result<void>> drain();
   task<void> see_drain_end() { co_await until_stopped{loop}; }
   task<void> close_doors();
@@ -67,7 +69,7 @@ struct server::state final : connection_host {
   scope workers;
   std::optional<net::tcp_listener> listener;
   std::optional<net::endpoint> address;
-  bool is_full = false;  // and has said so
+  time_point quiet_until = time_point::min();  // for the log: at the limit, it comes and goes
 };
 
 void server::state::dispatch(const parsed_head& head, const route_match& match, exchange& e) {
@@ -115,11 +117,10 @@ task<void> server::state::accept_all() {
 }
 
 void server::state::admit(net::tcp_stream stream) {
-  const bool was_full = std::exchange(is_full, served() >= limits.connections);
-  if (is_full && !was_full)
-    log::warning(std::format("{} connections are open, the limit: more are refused", served()));
-  if (is_full && turned_away >= turned_away_most) return;
   try {
+    const bool is_full = served() >= limits.connections;
+    if (is_full) tell_full();
+    if (is_full && turned_away >= turned_away_most) return;
     auto client = std::make_unique<connection>(*this, loop, std::move(stream), workers.inherited());
     const environment& env = client->env();
     workers.spawn_in(env, is_full ? connection::turn_away(std::move(client))
@@ -129,23 +130,31 @@ void server::state::admit(net::tcp_stream stream) {
   }
 }
 
+void server::state::tell_full() {
+  if (loop.now() < quiet_until) return;
+  quiet_until = loop.now() + said_again_after;
+  log::warning(std::format("{} connections are open, the limit: more are refused", served()));
+}
+
+/// Each call cuts at its own deadline what has not ended by then; the first one drains.
 task<result<void>> server::state::drain() {
-  if (!drain_begun.request_stop()) {
-    const environment until_it_ends{.stop = drain_ended.token(), .until = {}, .runs_on = &loop};
-    co_await see_drain_end().in(until_it_ends);
-    co_return result<void>{};
-  }
+  const bool is_first = drain_begun.request_stop();
   deadline until = (co_await this_task::environment()).until;
   if (until.is_never()) until = deadline::at(loop.now() + drain_time);
   const environment patience{.stop = {}, .until = until, .runs_on = &loop};
+  const environment until_it_ends{.stop = drain_ended.token(), .until = {}, .runs_on = &loop};
   scope cutting{environment{.runs_on = &loop}};
   cutting.spawn(cut(until.when()));
-  if (listener) co_await close_doors().in(patience);
-  leave_idle();
-  co_await workers.join();
+  if (!is_first) {
+    co_await see_drain_end().in(until_it_ends);
+  } else {
+    if (listener) co_await close_doors().in(patience);
+    leave_idle();
+    co_await workers.join();
+    drain_ended.request_stop();
+  }
   cutting.request_stop();
   co_await cutting.join();
-  drain_ended.request_stop();
   co_return result<void>{};
 }
 

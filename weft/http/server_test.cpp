@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <weft/testing/allocation_failure.hpp>
 #include <weft/testing/http_fixture.hpp>
 
 namespace weft::http {
@@ -105,6 +106,27 @@ TEST_P(server_test, turns_away_who_comes_beyond_the_limit) {
     while (http().connections() != 1) co_await yield{loop()};
     auto fourth = co_await world().connect();
     EXPECT_EQ((co_await fourth.ask("GET", "/")).status, 200) << "there is room again";
+  });
+}
+
+// A reply that was cut short must be the last: the next would be taken for the rest of it.
+TEST_P(server_test, ends_the_connection_when_memory_runs_out_within_a_reply) {
+  if (!testing::allocation_failure::is_available()) GTEST_SKIP() << "a sanitizer's malloc";
+  constexpr std::size_t large_bytes = 8 << 20;
+  const std::string large(large_bytes, 'x');
+  http().route(method::get, "/large", [&](exchange& e) {
+    const testing::allocation_failure once{large_bytes};
+    e.reply(status::ok, "text/plain", large);
+  });
+  http().get("/", [] { return "next"; });
+  run([&]() -> task<void> {
+    auto client = co_await world().connect();
+    co_await client.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    const std::string all = co_await client.rest();
+    EXPECT_TRUE(all.starts_with("HTTP/1.1 200 OK\r\n")) << all;
+    EXPECT_EQ(all.find("HTTP/1.1", 1), std::string::npos) << all;
+    auto another = co_await world().connect();
+    EXPECT_EQ((co_await another.ask("GET", "/")).body, "next");
   });
 }
 

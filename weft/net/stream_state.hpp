@@ -90,7 +90,8 @@ class stream_state final : private flushable, private timer {
 
   /// Whether a read would be, or is about to be, answered with bytes.
   [[nodiscard]] bool has_input() const noexcept {
-    return unread || (reading_ != nullptr && reading_->buffer) || loop_.io().has_input(socket());
+    // The backend first: to answer it may hand what has come to the one who reads.
+    return unread || loop_.io().has_input(socket()) || (reading_ != nullptr && reading_->buffer);
   }
   /// Tells the peer that no more will come, once what is queued has been sent.
   void end_output() noexcept;

@@ -39,6 +39,16 @@ bool listens_no_more(error why) noexcept {
   }
 }
 
+/// Out of memory, what was accepted is closed, and that is an error like any other.
+result<tcp_stream> stream_of(event_loop& loop, descriptor& socket) noexcept {
+  try {
+    return tcp_stream{loop, socket};
+  } catch (const std::bad_alloc&) {
+    loop.io().abandon(socket);
+    return fail(error{errc::exhausted, ENOMEM});
+  }
+}
+
 void log_pause(const endpoint& where, error why) {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
@@ -64,8 +74,9 @@ task<result<tcp_stream>> tcp_listener::accept_waiting() { return accept_one(fals
 task<result<tcp_stream>> tcp_listener::accept_one(bool waits) {
   for (;;) {
     const auto accepted = co_await accept_wait{*loop_, socket_, waits};
-    if (accepted) co_return tcp_stream{*loop_, **accepted};
-    const error why = accepted.error();
+    auto stream = accepted ? stream_of(*loop_, **accepted) : fail(accepted.error());
+    if (stream) co_return std::move(*stream);
+    const error why = stream.error();
     if (why.os_errno() == EAGAIN) co_return fail(errc::closed);
     const bool passes = why == errc::exhausted || (waits && !listens_no_more(why));
     if (why == errc::cancelled || why == errc::timed_out || !passes) co_return fail(why);

@@ -5,6 +5,7 @@
 #include <format>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -277,6 +278,40 @@ TEST_P(tcp_stream_test, ends_its_output_after_what_is_queued_without_waiting) {
     EXPECT_EQ(co_await read_to_end(client), large);
     EXPECT_TRUE((co_await client.write("go on")).has_value());
     EXPECT_EQ(co_await read_up_to(server, 5), "go on");
+  });
+}
+
+// A full submission ring is submitted on the way, and a receive that has just been started is then
+// answered in the middle of the question.
+TEST_P(tcp_stream_on_sockets_test, has_input_that_came_to_its_reader_just_now) {
+  constexpr int more_than_fit_a_ring = 1'100;
+  run([&]() -> task<void> {
+    auto [client, server] = co_await connected_pair(loop());
+    std::vector<tcp_stream> far;
+    std::vector<tcp_stream> near;
+    for (int i = 0; i < more_than_fit_a_ring; ++i) {
+      auto [one, other] = co_await connected_pair(loop());
+      far.push_back(std::move(one));
+      near.push_back(std::move(other));
+    }
+    EXPECT_TRUE((co_await client.write("abc")).has_value());
+    EXPECT_TRUE((co_await client.flush()).has_value());
+    bool has_input = false;
+    auto fill_the_ring_and_look = [&]() -> task<void> {
+      for (tcp_stream& each : near) {
+        each.append("x");
+        std::ignore = each.pump();
+      }
+      has_input = server.has_input();
+      co_return;
+    };
+    scope tasks{co_await this_task::environment()};
+    read_outcome reading;
+    tasks.spawn(read_once(server, reading));
+    tasks.spawn(fill_the_ring_and_look());
+    co_await tasks.join();
+    EXPECT_TRUE(reading.ended);
+    EXPECT_TRUE(has_input);
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <utility>
 
@@ -44,11 +45,11 @@ std::span<char> write_queue::prepare_another(std::size_t size_bytes) {
     push(*added);
   } else {
     // No slot is left: the heap serves until some come back.
-    auto* added = new foreign_segment;
+    auto added = std::make_unique<foreign_segment>();
     added->text.resize(size_bytes);
     added->data = added->text.data();
     added->end = added->data + size_bytes;
-    push(*added);
+    push(*added.release());
   }
   return {last_->data, last_->room()};
 }

@@ -2,7 +2,10 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
+
+#include <weft/testing/allocation_failure.hpp>
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
@@ -24,6 +27,7 @@ struct counts {
   std::uint64_t allocations = 0;
   std::uint64_t bytes = 0;
   std::uint64_t frees = 0;
+  std::size_t fails_from_bytes = SIZE_MAX;  // the next allocation of so many
 };
 
 // Constant from the start: a thread's first allocation may come before any constructor.
@@ -32,6 +36,13 @@ constinit thread_local counts here;
 void count_allocation(std::size_t size_bytes) noexcept {
   ++here.allocations;
   here.bytes += size_bytes;
+}
+
+[[maybe_unused]] bool must_fail(std::size_t size_bytes) noexcept {
+  if (size_bytes < here.fails_from_bytes) return false;
+  here.fails_from_bytes = SIZE_MAX;
+  errno = ENOMEM;
+  return true;
 }
 
 void count_free(const volatile void* memory) noexcept {
@@ -54,6 +65,20 @@ std::uint64_t allocation_counter::allocated_bytes() const noexcept {
 }
 
 std::uint64_t allocation_counter::frees() const noexcept { return here.frees - frees_before_; }
+
+bool allocation_failure::is_available() noexcept {
+#if defined(WEFT_MALLOC_IS_A_SANITIZERS)
+  return false;
+#else
+  return true;
+#endif
+}
+
+allocation_failure::allocation_failure(std::size_t from_bytes) noexcept {
+  here.fails_from_bytes = from_bytes;
+}
+
+allocation_failure::~allocation_failure() { here.fails_from_bytes = SIZE_MAX; }
 
 }  // namespace weft::testing
 
@@ -81,6 +106,7 @@ void* __libc_memalign(std::size_t alignment, std::size_t size_bytes) noexcept;
 void __libc_free(void* memory) noexcept;
 
 void* malloc(std::size_t size_bytes) noexcept {
+  if (must_fail(size_bytes)) return nullptr;
   count_allocation(size_bytes);
   return __libc_malloc(size_bytes);
 }
