@@ -37,7 +37,6 @@ struct active_request {
   std::string_view body;
   std::string decoded;     // the body, where that was chunked
   std::string normalized;  // the path, where that was not in normal form
-  std::string_view path;
   std::optional<request> asked;
   std::optional<exchange> reply;
   wait waits_for = wait::body;

@@ -256,10 +256,10 @@ task<bool> connection::receive_chunked_body(active_request& work) {
 [[gnu::always_inline]] inline void connection::call_handler(active_request& work) {
   const parsed_head& head = work.head;
   ++host_.requests;
-  work.path =
+  const std::string_view path =
       head.path_needs_normalizing() ? normalize_path(head.path(), work.normalized) : head.path();
-  host_.routes.find(head.method(), work.path, work.match);
-  work.asked.emplace(head, work.path, work.match, work.body);
+  host_.routes.find(head.method(), path, work.match);
+  work.asked.emplace(head, path, work.match, work.body);
   const bool more_has_come =
       begins_request(input_.text().substr(head.size_bytes() + work.body_bytes));
   work.reply.emplace(*work.asked, stream_, host_.date(), keeps_alive(head), more_has_come,
@@ -285,16 +285,16 @@ void connection::report_exception(active_request& work) {
     what = known.what();
   } catch (...) {  // NOLINT(bugprone-empty-catch): what stands above is all there is to say
   }
-  log::error(
-      std::format("handler of {} {} threw: {}", to_string(work.head.method()), work.path, what));
+  log::error(std::format("handler of {} {} threw: {}", to_string(work.head.method()),
+                         work.asked->path(), what));
   if (!work.reply->replied()) work.reply->reply_problem(status::internal_server_error, {});
 }
 
 [[gnu::always_inline]] inline bool connection::complete(active_request& work) {
   exchange& reply = *work.reply;
   if (!reply.replied()) {
-    log::error(
-        std::format("handler of {} {} gave no reply", to_string(work.head.method()), work.path));
+    log::error(std::format("handler of {} {} gave no reply", to_string(work.head.method()),
+                           work.asked->path()));
     reply.reply_problem(status::internal_server_error, {});
   }
   ++answered_;

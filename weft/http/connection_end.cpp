@@ -82,7 +82,7 @@ std::string connection::description() const {
       case active_request::wait::body:
         return "has sent a part of " + request(waiting_->head.path());
       case active_request::wait::handler:
-        return "waits for the handler of " + request(waiting_->path);
+        return "waits for the handler of " + request(waiting_->asked->path());
       default: return "has not taken all of its replies";
     }
   };

@@ -206,9 +206,9 @@ class idle_loop_seeds_test
       public testing::WithParamInterface<std::tuple<backend_kind, std::uint64_t>> {};
 INSTANTIATE_TEST_SUITE_P(seeds, idle_loop_seeds_test,
                          testing::Combine(kernel_backends, testing::Range<std::uint64_t>(1, 9)),
-                         [](const auto& info) {
-                           return std::string{to_string(std::get<0>(info.param))} + "_" +
-                                  std::to_string(std::get<1>(info.param));
+                         [](const auto& each) {
+                           return std::string{to_string(std::get<0>(each.param))} + "_" +
+                                  std::to_string(std::get<1>(each.param));
                          });
 
 /// Timers, letters and naps of random lengths around the spell of spinning: what is lost between
