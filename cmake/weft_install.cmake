@@ -6,9 +6,22 @@ get_property(weft_layers GLOBAL PROPERTY weft_layers)
 get_property(weft_glaze_is_packaged GLOBAL PROPERTY weft_glaze_is_packaged)
 set(weft_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/weft")
 
+# What link-time optimisation works on serves one release of one compiler, and names the build's folders:
+# installed archives hold the plain code alone.
+function(weft_install_plain_code target)
+  get_target_property(type ${target} TYPE)
+  if(WEFT_LTO AND type STREQUAL "STATIC_LIBRARY")
+    set(archive "\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/lib${target}.a")
+    install(CODE "execute_process(
+      COMMAND \"${CMAKE_OBJCOPY}\" --remove-section=.llvm.lto --remove-section=.gnu.lto_* --wildcard \"${archive}\"
+      COMMAND_ERROR_IS_FATAL ANY)")
+  endif()
+endfunction()
+
 install(TARGETS weft EXPORT weft-targets)
 foreach(layer IN LISTS weft_layers)
   install(TARGETS weft_${layer} EXPORT weft-targets)
+  weft_install_plain_code(weft_${layer})
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/weft/${layer}"
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/weft" FILES_MATCHING PATTERN "*.hpp" PATTERN "*_test.hpp" EXCLUDE)
 endforeach()
