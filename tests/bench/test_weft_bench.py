@@ -155,6 +155,13 @@ def test_a_reset_is_told(weft_bench, serve):
     assert said["errors"]["reset"] == said["errors"]["total"] > 0
 
 
+def accept_all(listener):
+    with contextlib.suppress(OSError):
+        while True:
+            connection, _ = listener.accept()
+            threading.Thread(target=answer_all, args=(connection,), daemon=True).start()
+
+
 def connecting_to(port):
     """How many sockets of this machine have asked for a connection to `port` and have none yet."""
     with open("/proc/net/tcp") as table:
@@ -169,8 +176,9 @@ def has_sent(connection):
         return False
 
 
-def test_all_connect_before_the_first_sends(weft_bench):
-    """Else each further connect is slowed down by those that load the server already."""
+def sends_while_connecting(weft_bench):
+    """Whether a load with more connections than a listener has room for sends while some of them
+    are still connecting; None if all of them saw themselves connected, as a busy kernel may do."""
     backlog = 4  # of which the kernel makes one more: the others have to try again
     with socket.create_server(("127.0.0.1", 0), backlog=backlog) as listener:
         process = subprocess.Popen(
@@ -183,21 +191,26 @@ def test_all_connect_before_the_first_sends(weft_bench):
             time.sleep(0.2)  # long enough for one that sends at once to be seen
             # In this order: they may all be connected, as they see it, between the two.
             some_sent = any(has_sent(connection) for connection in early)
-            assert not (some_sent and connecting_to(listener.getsockname()[1]))
-            late = [listener.accept()[0] for _ in range(8 - len(early))]
-            threads = [
-                threading.Thread(target=answer_all, args=(peer,), daemon=True)
-                for peer in early + late
-            ]
-            for thread in threads:
-                thread.start()
+            some_connect = connecting_to(listener.getsockname()[1]) > 0
+            for connection in early:
+                threading.Thread(target=answer_all, args=(connection,), daemon=True).start()
+            threading.Thread(target=accept_all, args=(listener,), daemon=True).start()
             output, _ = process.communicate(timeout=20)
         finally:
             process.kill()
             process.wait()
-    said = json.loads(output)
-    assert said["errors"]["total"] == 0
-    assert said["requests"] > 0
+    assert json.loads(output)["errors"]["total"] == 0
+    return some_sent if some_connect else None
+
+
+def test_all_connect_before_the_first_sends(weft_bench):
+    """Else each further connect is slowed down by those that load the server already."""
+    for _ in range(10):
+        sends = sends_while_connecting(weft_bench)
+        if sends is not None:
+            assert not sends
+            return
+    pytest.skip("this kernel is too busy to keep a connection waiting")
 
 
 def test_measured_time_is_told_on_the_common_clock(weft_bench, serve):
