@@ -99,7 +99,7 @@ void reply_with(exchange& e, R&& value) {
     e.reply(status::ok, "text/plain; charset=utf-8", value);
   } else {
     char room[1024];
-    if (const auto text = json::write_into(room, value)) [[likely]] {
+    if (const auto text = json::write_into(value, room)) [[likely]] {
       e.reply(status::ok, "application/json", *text);
     } else {
       std::string& body = exchange::scratch();

@@ -37,7 +37,8 @@ Word load(const char* at) noexcept {
 // How many of the eight bytes at `at` are digits before the first that is not: bytes that are
 // digits become 0 to 9, all others have their highest bit set at the latest by the sum.
 inline unsigned count_digits(const char* at) noexcept {
-  const std::uint64_t values = load<std::uint64_t>(at) ^ 0x3030303030303030u;
+  std::uint64_t values = load<std::uint64_t>(at) ^ 0x3030303030303030u;
+  if constexpr (std::endian::native == std::endian::big) values = std::byteswap(values);
   const std::uint64_t others =
       (values | ((values & 0x7f7f7f7f7f7f7f7fu) + 0x7676767676767676u)) & 0x8080808080808080u;
   return others == 0 ? 8 : static_cast<unsigned>(std::countr_zero(others)) / 8;

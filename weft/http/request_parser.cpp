@@ -278,7 +278,8 @@ WEFT_HOT std::size_t request_parser::usual_host_end(const cursor& in, std::size_
   at = scan::skip<scan::set::host>(in.text, at, in.end);
   if (at == begin || at == in.end) return 0;
   if (in.text[at] == ':') {
-    if (!in.has_at(++at, 8)) return 0;
+    ++at;
+    if (!in.has_at(at, 8)) return 0;
     const std::size_t digits = count_digits(in.text + at);
     if (digits > (in.text[at] < '6' ? 5 : 4)) return 0;
     at += digits;

@@ -20,6 +20,7 @@ using testing::http_reply;
 using testing::repeated;
 
 class server_test : public each_backend {};
+class server_in_memory : public testing::in_memory {};
 INSTANTIATE_TEST_SUITE_P(on, server_test, backends, backend_name);
 
 TEST_P(server_test, says_what_is_not_there) {
@@ -106,6 +107,28 @@ TEST_P(server_test, turns_away_who_comes_beyond_the_limit) {
     while (http().connections() != 1) co_await yield{loop()};
     auto fourth = co_await world().connect();
     EXPECT_EQ((co_await fourth.ask("GET", "/")).status, 200) << "there is room again";
+  });
+}
+
+// However many come, few of them are listened to.
+TEST_F(server_in_memory, tells_so_many_at_a_time_why_they_are_turned_away) {
+  constexpr int told_most = 256;
+  serve_within({.connections = 1});
+  http().get("/", [] { return "in"; });
+  run([&]() -> task<void> {
+    auto first = co_await world().connect();
+    EXPECT_EQ((co_await first.ask("GET", "/")).status, 200);
+    std::vector<http_client> others;
+    for (int i = 0; i < told_most + 10; ++i) others.push_back(co_await world().connect());
+    int told = 0;
+    for (http_client& other : others) {
+      const int status = (co_await other.reply()).status;
+      EXPECT_TRUE(status == 503 || status == 0) << status;
+      told += status == 503 ? 1 : 0;
+    }
+    EXPECT_EQ(told, told_most);
+    others.clear();
+    EXPECT_EQ((co_await first.ask("GET", "/")).status, 200) << "those who are in notice nothing";
   });
 }
 

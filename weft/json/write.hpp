@@ -60,7 +60,7 @@ template <class T>
 // Writes into `room`; the text there, or nothing if it is too short: 256 bytes more than the text
 // always do.
 template <class T>
-[[nodiscard]] std::optional<std::string_view> write_into(std::span<char> room, const T& value) {
+[[nodiscard]] std::optional<std::string_view> write_into(const T& value, std::span<char> room) {
   const std::size_t size = detail::encode(value, room, 0);
   if (size == detail::does_not_fit) return std::nullopt;
   return std::string_view{room.data(), size};
@@ -75,7 +75,7 @@ void append(const T& value, std::string& out) {
   const std::size_t start = out.size();
   if (out.capacity() - start < stack_bytes) {
     char room[stack_bytes];
-    if (const auto text = write_into(room, value)) [[likely]] {
+    if (const auto text = write_into(value, room)) [[likely]] {
       out.append(*text);
       return;
     }

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -104,6 +105,20 @@ TEST(json_write, is_read_back_as_it_was) {
   const auto back = weft::json::read<row>(text);
   ASSERT_TRUE(back) << back.error().message();
   EXPECT_EQ(*back, value);
+}
+
+TEST(json_write, writes_into_room_that_is_given_or_says_that_it_is_too_short) {
+  const row value{std::string(300, 'x'), 7, {0.5, 1e300}, true, {{"a", 1}}};
+  const std::string text = written(value);
+  std::vector<char> room(text.size() + 256);
+  for (std::size_t size = 0; size <= room.size(); ++size) {
+    const auto short_text = weft::json::write_into(value, std::span{room}.first(size));
+    if (short_text) {
+      EXPECT_EQ(*short_text, text) << "in " << size;
+    }
+    EXPECT_TRUE(short_text || size < room.size()) << "256 bytes more are enough";
+    EXPECT_TRUE(!short_text || size >= text.size());
+  }
 }
 
 }  // namespace

@@ -36,6 +36,14 @@ unsigned whole_seconds(duration length) {
   return static_cast<unsigned>(std::chrono::ceil<std::chrono::seconds>(length).count());
 }
 
+/// No sum of a time now and these overflows.
+application_options bounded(application_options given) {
+  const duration most = std::chrono::seconds{stop_seconds_max};
+  given.stop_timeout = std::min(given.stop_timeout, most);
+  given.end_timeout = std::min(given.end_timeout, most);
+  return given;
+}
+
 std::string file_name(const char* path) {
   const std::string_view text{path};
   return std::string{text.substr(text.rfind('/') + 1)};
@@ -97,7 +105,7 @@ struct application::state {
   state(int count, char** values, application_options given)
       : argc{count},
         argv{values},
-        options{std::move(given)},
+        options{bounded(std::move(given))},
         cli{options.name.empty() ? file_name(values[0]) : options.name, options.about,
             options.version} {
     cli.option("--threads", options.threads,

@@ -42,7 +42,7 @@ struct application_options {
   std::string version{};
   /// Shards, each a thread with a loop of its own. 0: one a CPU this process may use.
   unsigned threads = 1;
-  /// How long services have to stop, whole seconds for --stop-timeout.
+  /// How long services have to stop, whole seconds for --stop-timeout; a day at most.
   duration stop_timeout = std::chrono::seconds{10};
   /// How long what is cut then may take to end: longer than a dropped stream takes for its last
   /// bytes.

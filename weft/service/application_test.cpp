@@ -165,6 +165,24 @@ TEST_F(application_run, stops_at_once_when_it_was_asked_to_before) {
   EXPECT_EQ(stopped, made);
 }
 
+struct slow_to_stop {
+  explicit slow_to_stop(weft::event_loop& loop) : loop_{loop} {}
+  weft::task<weft::result<void>> stop() {
+    co_return co_await weft::sleep_for(loop_, std::chrono::milliseconds{2});
+  }
+  weft::event_loop& loop_;
+};
+
+TEST_F(application_run, may_take_for_ever_to_stop) {
+  weft::application app{
+      1,
+      arguments.data(),
+      {.stop_timeout = weft::duration::max(), .end_timeout = weft::duration::max()}};
+  app.add<slow_to_stop>();
+  EXPECT_EQ(run(app), 0);
+  EXPECT_EQ(log.count("did not stop cleanly"), 0U);
+}
+
 TEST_F(application_run, ends_on_a_signal) {
   for (const int number : {SIGINT, SIGTERM}) {
     weft::application app{2, arguments.data()};
