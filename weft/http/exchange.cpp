@@ -15,6 +15,13 @@ namespace {
 /// Bodies up to this size are copied behind their head; larger ones are sent from where they are.
 constexpr std::size_t copied_body_bytes = 2048;
 
+/// Room for a body that is written just before its reply; kept, so that a warm request allocates
+/// nothing.
+std::string& scratch() noexcept {
+  thread_local std::string text;
+  return text;
+}
+
 status status_of(error why) noexcept {
   switch (why.code()) {
     case errc::not_found: return status::not_found;
@@ -30,11 +37,6 @@ status status_of(error why) noexcept {
 }
 
 }  // namespace
-
-std::string& exchange::scratch() noexcept {
-  thread_local std::string text;
-  return text;
-}
 
 connection_field exchange::connection(bool keep_alive) const noexcept {
   if (!keep_alive) return connection_field::close;

@@ -71,10 +71,6 @@ class exchange {
   /// What is left to do, for a handler that waits.
   std::optional<task<void>> work;
 
-  /// Room for a body that is written just before its reply; kept, so that a warm request allocates
-  /// nothing.
-  [[nodiscard]] static std::string& scratch() noexcept;
-
  private:
   [[nodiscard]] connection_field connection(bool keep_alive) const noexcept;
   /// `owned`, where there is one, is what `body` shows, and may be taken.

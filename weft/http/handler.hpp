@@ -98,13 +98,14 @@ void reply_with(exchange& e, R&& value) {
   } else if constexpr (std::convertible_to<type, std::string_view>) {
     e.reply(status::ok, "text/plain; charset=utf-8", value);
   } else {
-    char room[1024];
-    if (const auto text = json::write_into(value, room)) [[likely]] {
-      e.reply(status::ok, "application/json", *text);
+    char room[2048];
+    std::string large;
+    const std::string_view text = json::write_into(value, room, large);
+    if (large.empty()) [[likely]] {
+      e.reply(status::ok, "application/json", text);
     } else {
-      std::string& body = exchange::scratch();
-      json::write(value, body);
-      e.reply(status::ok, "application/json", body);
+      if (large.capacity() > 4 * large.size()) large.shrink_to_fit();  // it may be sent slowly
+      e.reply(response::json_text(std::move(large)));
     }
   }
 }

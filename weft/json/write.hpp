@@ -5,8 +5,9 @@
 // members too. The text is compact (no white space) and RFC 8259 to the letter, with one thing left
 // to the caller: strings must be UTF-8, their bytes are copied as they are. Control characters are
 // escaped; NaN and infinities, which JSON does not have, become null; empty std::optional members
-// are left out. Reuses the string's capacity: no allocation once it is large enough (for texts over
-// 768 bytes: 256 bytes larger than the text). Safe on any thread. Based on glaze.
+// are left out. Reuses the string's capacity: writing the same text again allocates nothing. What
+// has no room on the stack wants room for the worst that escaping can do, six bytes for one, before
+// it is cut to its length. Safe on any thread. Based on glaze.
 //
 //   std::string text;
 //   json::write(ping{.sequence = 2}, text);  // text is {"sequence":2}
@@ -17,9 +18,9 @@
 
 #include <glaze/json/write.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,55 +40,70 @@ struct write_context {
   std::uint32_t depth = 0;
 };
 
-inline constexpr std::size_t does_not_fit = std::string_view::npos;
+// What glaze writes into: the room that is given, then the end of a string. It counts as one that
+// can grow because glaze looks at every byte only in those: a fixed one it leaves by what it puts
+// behind nested values.
+class output {
+ public:
+  using value_type = char;
+  using reference = char&;
+  using const_reference = const char&;
 
-// Writes from `start` on; the index behind the text, or does_not_fit. glaze wants
-// write_padding_bytes of room beyond what it writes.
-template <class T>
-[[nodiscard]] std::size_t encode(const T& value, std::span<char> room, std::size_t start) {
-  write_context context;
-  std::size_t end = start;
-  glz::to<glz::JSON, T>::template op<write_options{}>(value, context, room, end);
-  if (context.error == glz::error_code::none) [[likely]]
-    return end;
-  WEFT_ASSERT(context.error == glz::error_code::buffer_overflow,
-              "json::write: a std::variant is valueless, or its alternatives cannot be told apart");
-  return does_not_fit;
-}
+  output(std::span<char> room, std::string& beyond) noexcept
+      : begin_(room.data()), size_(room.size()), beyond_(beyond), kept_(beyond.size()) {}
+
+  [[nodiscard]] char* data() noexcept { return begin_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] char& operator[](std::size_t index) noexcept { return begin_[index]; }
+  [[nodiscard]] const char& operator[](std::size_t index) const noexcept { return begin_[index]; }
+
+  // All bytes up to here may be in use: the writer says only how many it wants.
+  void resize(std::size_t size) {
+    beyond_.resize(kept_ + size);
+    char* const moved = beyond_.data() + kept_;
+    if (!is_beyond_) std::copy_n(begin_, size_, moved);
+    is_beyond_ = true;
+    begin_ = moved;
+    size_ = size;
+  }
+
+  // Ends the text; where it is.
+  [[nodiscard]] std::string_view cut(std::size_t size) {
+    if (is_beyond_) beyond_.resize(kept_ + size);
+    return {begin_, size};
+  }
+
+ private:
+  char* begin_;
+  std::size_t size_;
+  std::string& beyond_;
+  std::size_t kept_;
+  bool is_beyond_ = false;
+};
 
 }  // namespace detail
 
-// Writes into `room`; the text there, or nothing if it is too short: 256 bytes more than the text
-// always do.
+// Writes into `room`, or to the end of `beyond` where that is too short: a room 256 bytes larger
+// than the text usually is not. Returns the text, which lies in one of them.
 template <class T>
-[[nodiscard]] std::optional<std::string_view> write_into(const T& value, std::span<char> room) {
-  const std::size_t size = detail::encode(value, room, 0);
-  if (size == detail::does_not_fit) return std::nullopt;
-  return std::string_view{room.data(), size};
+[[nodiscard]] std::string_view write_into(const T& value, std::span<char> room,
+                                          std::string& beyond) {
+  detail::write_context context;
+  detail::output out{room, beyond};
+  std::size_t size = 0;
+  glz::to<glz::JSON, T>::template op<detail::write_options{}>(value, context, out, size);
+  WEFT_ASSERT(context.error == glz::error_code::none,
+              "json::write: a std::variant is valueless, or its alternatives cannot be told apart");
+  return out.cut(size);
 }
 
 // Adds to the end of `out`, which keeps what it held. Short texts are made on the stack and copied,
-// which is cheaper than preparing the string's memory; long ones in the string's unused capacity,
-// doubled until they fit.
+// which is cheaper than preparing the string's memory.
 template <class T>
 void append(const T& value, std::string& out) {
-  constexpr std::size_t stack_bytes = 1024;
-  const std::size_t start = out.size();
-  if (out.capacity() - start < stack_bytes) {
-    char room[stack_bytes];
-    if (const auto text = write_into(value, room)) [[likely]] {
-      out.append(*text);
-      return;
-    }
-    out.reserve(start + 2 * stack_bytes);
-  }
-  for (std::size_t end = detail::does_not_fit; end == detail::does_not_fit;) {
-    out.resize_and_overwrite(out.capacity(), [&](char* data, std::size_t size) {
-      end = detail::encode(value, {data, size}, start);
-      return end == detail::does_not_fit ? start : end;
-    });
-    if (end == detail::does_not_fit) out.reserve(2 * out.capacity());
-  }
+  char room[1024];
+  const std::string_view text = write_into(value, room, out);
+  if (text.data() == room) out.append(text);
 }
 
 // Replaces what `out` held.
