@@ -15,7 +15,7 @@
 #include <weft/coro/frame_pool.hpp>
 #include <weft/http/exchange.hpp>
 #include <weft/http/parsed_head.hpp>
-#include <weft/http/request.hpp>
+#include <weft/http/router.hpp>
 
 namespace weft::http {
 
@@ -37,7 +37,6 @@ struct active_request {
   std::string_view body;
   std::string decoded;     // the body, where that was chunked
   std::string normalized;  // the path, where that was not in normal form
-  std::optional<request> asked;
   std::optional<exchange> reply;
   wait waits_for = wait::body;
 };

@@ -6,9 +6,9 @@
 
 #include <weft/base/log.hpp>
 #include <weft/coro/frame_pool.hpp>
-#include <weft/http/active_request.hpp>
 #include <weft/http/body_pace.hpp>
 #include <weft/http/chunked_decoder.hpp>
+#include <weft/http/connection_host.hpp>
 #include <weft/http/target.hpp>
 
 namespace weft::http {
@@ -20,14 +20,8 @@ using wait = active_request::wait;
 
 }  // namespace
 
-connection_host::connection_host(const http::limits& bounds)
-    : limits{bounds}, desk{std::make_unique_for_overwrite<active_request>()} {}
-
-connection_host::~connection_host() = default;
-
-connection::connection(connection_host& host, event_loop& loop, net::tcp_stream stream,
-                       const environment& parent)
-    : lazy_timer{loop, &on_timeout},
+connection::connection(connection_host& host, net::tcp_stream stream, const environment& parent)
+    : lazy_timer{host.loop, &on_timeout},
       host_{host},
       stream_{std::move(stream)},
       stop_{parent.stop},
@@ -259,11 +253,10 @@ task<bool> connection::receive_chunked_body(active_request& work) {
   const std::string_view path =
       head.path_needs_normalizing() ? normalize_path(head.path(), work.normalized) : head.path();
   host_.routes.find(head.method(), path, work.match);
-  work.asked.emplace(head, path, work.match, work.body);
   const bool more_has_come =
       begins_request(input_.text().substr(head.size_bytes() + work.body_bytes));
-  work.reply.emplace(*work.asked, stream_, host_.date(), keeps_alive(head), more_has_come,
-                     host_.draining, env_.stop);
+  work.reply.emplace(head, path, work.match, work.body, host_, stream_, keeps_alive(head),
+                     more_has_come, env_.stop);
   try {
     host_.dispatch(head, work.match, *work.reply);
   } catch (...) {
@@ -286,7 +279,7 @@ void connection::report_exception(active_request& work) {
   } catch (...) {  // NOLINT(bugprone-empty-catch): what stands above is all there is to say
   }
   log::error(std::format("handler of {} {} threw: {}", to_string(work.head.method()),
-                         work.asked->path(), what));
+                         work.reply->request().path(), what));
   if (!work.reply->replied()) work.reply->reply_problem(status::internal_server_error, {});
 }
 
@@ -294,7 +287,7 @@ void connection::report_exception(active_request& work) {
   exchange& reply = *work.reply;
   if (!reply.replied()) {
     log::error(std::format("handler of {} {} gave no reply", to_string(work.head.method()),
-                           work.asked->path()));
+                           work.reply->request().path()));
     reply.reply_problem(status::internal_server_error, {});
   }
   ++answered_;

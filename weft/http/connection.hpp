@@ -8,7 +8,7 @@
 // client sees a reset instead of its reply. A stop request cuts it: what is under way is asked to
 // end.
 //
-//   auto client = std::make_unique<connection>(host, loop, std::move(stream), workers.inherited());
+//   auto client = std::make_unique<connection>(host, std::move(stream), workers.inherited());
 //   const environment& env = client->env();
 //   workers.spawn_in(env, connection::run(std::move(client)));
 #pragma once
@@ -18,54 +18,23 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <weft/coro/environment.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/http/input_buffer.hpp>
 #include <weft/http/limits.hpp>
 #include <weft/http/request_parser.hpp>
-#include <weft/http/router.hpp>
 #include <weft/loop/lazy_timer.hpp>
 #include <weft/net/tcp_stream.hpp>
 
 namespace weft::http {
 
+struct connection_host;
 struct active_request;
-class connection;
-class exchange;
-
-/// What the connections of a server share.
-class connection_host {
- public:
-  explicit connection_host(const http::limits& bounds);
-  /// Calls the handler that was found, or replies that there is none.
-  virtual void dispatch(const parsed_head& head, const route_match& match, exchange& e) = 0;
-  /// The Date field's value now.
-  [[nodiscard]] virtual std::string_view date() noexcept = 0;
-
-  const http::limits limits;
-  /// Requested once the server stops: each reply may be the last.
-  stop_token draining;
-  /// Requested at the end of the time it has for that: what is left is cut.
-  stop_token stopping;
-  router routes;
-  std::vector<connection*> clients;
-  /// How many of them came beyond the limit, and are only told so.
-  std::size_t turned_away = 0;
-  /// Where requests are answered that need no waiting, one after the other.
-  std::unique_ptr<active_request> desk;
-  std::uint64_t requests = 0;
-  /// While it drains: no connection is kept any more for a request that might come.
-  bool grace_is_over = false;
-
-  virtual ~connection_host();
-};
 
 class connection final : private lazy_timer {
  public:
-  connection(connection_host& host, event_loop& loop, net::tcp_stream stream,
-             const environment& parent);
+  connection(connection_host& host, net::tcp_stream stream, const environment& parent);
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
   ~connection();

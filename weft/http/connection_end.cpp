@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <weft/base/log.hpp>
-#include <weft/http/active_request.hpp>
+#include <weft/http/connection_host.hpp>
 #include <weft/http/problem.hpp>
 #include <weft/http/reply_head.hpp>
 
@@ -27,7 +27,7 @@ void write_refusal(net::tcp_stream& stream, connection_host& host, status code,
   std::string body;
   write_problem({.status = code, .detail = reason}, body);
   const reply_head head{.code = code,
-                        .date = host.date(),
+                        .start = host.reply_start(),
                         .content_type = problem_content_type,
                         .content_length = body.size(),
                         .connection = connection_field::close};
@@ -82,7 +82,7 @@ std::string connection::description() const {
       case active_request::wait::body:
         return "has sent a part of " + request(waiting_->head.path());
       case active_request::wait::handler:
-        return "waits for the handler of " + request(waiting_->asked->path());
+        return "waits for the handler of " + request(waiting_->reply->request().path());
       default: return "has not taken all of its replies";
     }
   };

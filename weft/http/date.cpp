@@ -41,11 +41,20 @@ std::array<char, date_size_bytes> format_date(std::int64_t unix_seconds) noexcep
   return text;
 }
 
+reply_start::reply_start(const std::array<char, date_size_bytes>& date) noexcept {
+  constexpr std::string_view before = "HTTP/1.1 200 OK\r\nDate: ";
+  constexpr std::string_view line_end = "\r\n";
+  static_assert(before.size() + date_size_bytes + line_end.size() == size_bytes);
+  char* end = std::copy(before.begin(), before.end(), text_.begin());
+  end = std::copy(date.begin(), date.end(), end);
+  std::copy(line_end.begin(), line_end.end(), end);
+}
+
 void date_cache::refresh(time_point loop_time) noexcept {
   using namespace std::chrono;
   const auto wall = system_clock::now().time_since_epoch();
   const auto whole = floor<seconds>(wall);
-  text_ = format_date(whole.count());
+  start_ = reply_start{format_date(whole.count())};
   valid_until_ = loop_time + duration_cast<nanoseconds>(seconds{1} - (wall - whole));
 }
 

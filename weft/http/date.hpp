@@ -1,12 +1,13 @@
-// The Date header's text.
+// The Date header's text, and how replies begin with it.
 //
-// Contract: IMF-fixdate (RFC 9110 section 5.6.7), always 29 bytes, in GMT. A date_cache belongs to
-// one shard and is asked with the loop's time once per reply; it reads the wall clock and writes
-// the text anew only when the second that it shows is over, so that a reply costs one comparison. A
+// Contract: IMF-fixdate (RFC 9110 section 5.6.7), always 29 bytes, in GMT. Nearly all replies begin
+// with the same two lines for a second, so these are kept as one text. A date_cache belongs to one
+// shard and is asked with the loop's time once per reply; it reads the wall clock and writes the
+// text anew only when the second that it shows is over, so that a reply costs one comparison. A
 // step of the wall clock shows within a second.
 //
 //   date_cache dates;
-//   std::string_view now = dates.at(loop.now());      // "Sun, 06 Nov 1994 08:49:37 GMT"
+//   dates.at(loop.now()).date_line();      // "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
 #pragma once
 
 #include <array>
@@ -24,19 +25,40 @@ inline constexpr std::size_t date_size_bytes = 29;
 // their first or last second.
 [[nodiscard]] std::array<char, date_size_bytes> format_date(std::int64_t unix_seconds) noexcept;
 
-class date_cache {
+// "HTTP/1.1 200 OK" and the Date field, each with its line end.
+class reply_start {
  public:
-  // Valid until the next call.
-  [[nodiscard]] std::string_view at(time_point loop_time) noexcept {
-    if (loop_time >= valid_until_) refresh(loop_time);
-    return {text_.data(), text_.size()};
+  static constexpr std::size_t size_bytes = 54;
+  // What is copied at once: a size that takes no call.
+  static constexpr std::size_t copied_bytes = 64;
+
+  explicit reply_start(const std::array<char, date_size_bytes>& date) noexcept;
+
+  [[nodiscard]] const char* data() const noexcept { return text_.data(); }
+  [[nodiscard]] std::string_view date_line() const noexcept {
+    return {text_.data() + status_line_bytes, size_bytes - status_line_bytes};
   }
 
  private:
-  void refresh(time_point loop_time) noexcept;
+  static constexpr std::size_t status_line_bytes = 17;
+
+  std::array<char, copied_bytes> text_{};
+};
+
+class date_cache {
+ public:
+  // As it is now; changes in the next call.
+  [[nodiscard]] const reply_start& at(time_point loop_time) noexcept {
+    if (loop_time >= valid_until_) [[unlikely]]
+      refresh(loop_time);
+    return start_;
+  }
+
+ private:
+  [[gnu::noinline]] void refresh(time_point loop_time) noexcept;
 
   time_point valid_until_ = time_point::min();
-  std::array<char, date_size_bytes> text_{};
+  reply_start start_{{}};
 };
 
 }  // namespace weft::http

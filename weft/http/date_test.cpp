@@ -30,18 +30,22 @@ TEST(date_cache, keeps_its_text_within_a_second_and_renews_it_after_one) {
   using namespace std::chrono_literals;
   date_cache dates;
   const time_point start{1h};
-  const std::string first{dates.at(start)};
-  EXPECT_EQ(first.size(), date_size_bytes);
-  EXPECT_TRUE(first.ends_with(" GMT"));
+  const std::string first{dates.at(start).date_line()};
+  EXPECT_EQ(first.size(), std::string_view{"Date: \r\n"}.size() + date_size_bytes);
+  EXPECT_TRUE(first.ends_with(" GMT\r\n"));
+  EXPECT_EQ(dates.at(start + 1ns).date_line(), first);
   // The wall clock goes on by itself, so only this can be told: the text is some second's, and the
   // loop's time decides when it is looked up.
   const auto before = std::chrono::system_clock::now();
-  const std::string later{dates.at(start + 1s)};
+  const std::string later{dates.at(start + 1s).date_line()};
   const auto after = std::chrono::system_clock::now();
   const auto seconds = [](auto when) {
     return std::chrono::floor<std::chrono::seconds>(when.time_since_epoch()).count();
   };
-  EXPECT_TRUE(later == text(seconds(before)) || later == text(seconds(after))) << later;
+  const auto line = [&](auto when) { return "Date: " + text(seconds(when)) + "\r\n"; };
+  EXPECT_TRUE(later == line(before) || later == line(after)) << later;
+  EXPECT_EQ(std::string(dates.at(start + 1s).data(), reply_start::size_bytes),
+            "HTTP/1.1 200 OK\r\n" + later);
 }
 
 }  // namespace

@@ -3,10 +3,10 @@
 #include <cstring>
 #include <utility>
 
+#include <weft/http/connection_host.hpp>
 #include <weft/http/problem.hpp>
 #include <weft/http/reply_head.hpp>
 #include <weft/json/error.hpp>
-#include <weft/loop/buffer_pool.hpp>
 #include <weft/net/tcp_stream.hpp>
 
 namespace weft::http {
@@ -20,6 +20,10 @@ constexpr std::size_t copied_body_bytes = 2048;
 std::string& scratch() noexcept {
   thread_local std::string text;
   return text;
+}
+
+bool fits(const reply_head& head, std::string_view body) noexcept {
+  return head.most_bytes() + body.size() <= net::tcp_stream::prepare_most_bytes;
 }
 
 status status_of(error why) noexcept {
@@ -43,40 +47,51 @@ connection_field exchange::connection(bool keep_alive) const noexcept {
   return request_.minor_version() == 0 ? connection_field::keep_alive : connection_field::none;
 }
 
+bool exchange::may_keep_alive() const noexcept {
+  if (!keep_alive_ || stop_.stop_requested()) return false;
+  return !host_.draining.stop_requested() || more_has_come_ || stream_.has_input();
+}
+
+[[gnu::always_inline]] inline void exchange::send_small(const reply_head& head,
+                                                        std::string_view body) {
+  char* const begin = stream_.prepare(head.most_bytes() + body.size()).data();
+  char* const end = head.write(begin);
+  if (!body.empty()) std::memcpy(end, body.data(), body.size());
+  stream_.commit(static_cast<std::size_t>(end - begin) + body.size());
+}
+
 void exchange::send(status code, std::string_view content_type, std::string_view body,
                     std::string_view fields, std::string* owned) {
   if (std::exchange(replied_, true)) return;
-  bool keep_alive = keep_alive_ && !stop_.stop_requested();
-  if (draining_.stop_requested()) [[unlikely]]
-    keep_alive = keep_alive && (more_has_come_ || stream_.has_input());
   // Should memory run out in the middle of the reply, it must be the last: what follows would be
   // taken for the rest of it.
+  const bool keep_alive = may_keep_alive();
   keep_alive_ = false;
   const reply_head head{.code = code,
-                        .date = date_,
+                        .start = host_.reply_start(),
                         .content_type = content_type,
                         .content_length = body.size(),
                         .fields = fields,
                         .connection = connection(keep_alive)};
   if (request_.method() == method::head || is_bodiless(code)) body = {};
-  const std::string_view copied = body.size() <= copied_body_bytes ? body : std::string_view{};
-  const std::size_t most_bytes = head.most_bytes() + copied.size();
-  const bool is_small = most_bytes <= net::tcp_stream::prepare_most_bytes;
-  std::string large;
-  if (!is_small) large.resize(most_bytes);
-  char* const begin = is_small ? stream_.prepare(most_bytes).data() : large.data();
-  char* const end = head.write(begin);
-  if (!copied.empty()) std::memcpy(end, copied.data(), copied.size());
-  const std::size_t size_bytes = static_cast<std::size_t>(end - begin) + copied.size();
-  if (is_small) {
-    stream_.commit(size_bytes);
-  } else {
-    large.resize(size_bytes);
-    stream_.append(std::move(large));
-  }
-  if (copied.size() != body.size())
-    stream_.append(owned != nullptr ? std::move(*owned) : std::string{body});
+  if (body.size() <= copied_body_bytes && fits(head, body)) [[likely]]
+    send_small(head, body);
+  else
+    send_large(head, body, owned);
   keep_alive_ = keep_alive;
+}
+
+void exchange::send_large(const reply_head& head, std::string_view body, std::string* owned) {
+  if (fits(head, {})) {
+    send_small(head, {});
+  } else {
+    std::string text;
+    text.resize_and_overwrite(head.most_bytes(), [&](char* begin, std::size_t) noexcept {
+      return static_cast<std::size_t>(head.write(begin) - begin);
+    });
+    stream_.append(std::move(text));
+  }
+  if (!body.empty()) stream_.append(owned != nullptr ? std::move(*owned) : std::string{body});
 }
 
 void exchange::reply(status code, std::string_view content_type, std::string_view body,

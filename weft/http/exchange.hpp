@@ -31,18 +31,20 @@ struct error;
 namespace weft::http {
 
 enum class connection_field : std::uint8_t;
+struct connection_host;
+struct reply_head;
 
 class exchange {
  public:
-  /// Once stop is requested of `stop`, a reply says that it is the last. So it does while
-  /// `draining` is stopped, unless another request has begun to come: `more_has_come`, or its bytes
+  /// Once stop is requested of `stop`, a reply says that it is the last. So it does while the host
+  /// drains, unless another request has begun to come: `more_has_come`, or its bytes
   /// wait in the stream.
-  exchange(const http::request& asked, net::tcp_stream& stream, std::string_view date,
-           bool keep_alive, bool more_has_come, stop_token draining, stop_token stop) noexcept
-      : request_{asked},
+  exchange(const parsed_head& head, std::string_view path, const route_match& match,
+           std::string_view body, connection_host& host, net::tcp_stream& stream, bool keep_alive,
+           bool more_has_come, stop_token stop) noexcept
+      : request_{head, path, match, body},
+        host_{host},
         stream_{stream},
-        date_{date},
-        draining_{draining},
         stop_{stop},
         keep_alive_{keep_alive},
         more_has_come_{more_has_come} {}
@@ -76,11 +78,14 @@ class exchange {
   /// `owned`, where there is one, is what `body` shows, and may be taken.
   void send(status code, std::string_view content_type, std::string_view body,
             std::string_view fields, std::string* owned);
+  void send_small(const reply_head& head, std::string_view body);
+  [[gnu::noinline]] void send_large(const reply_head& head, std::string_view body,
+                                    std::string* owned);
+  [[nodiscard]] bool may_keep_alive() const noexcept;
 
-  const http::request& request_;
+  const http::request request_;
+  connection_host& host_;
   net::tcp_stream& stream_;
-  std::string_view date_;
-  stop_token draining_;
   stop_token stop_;
   bool keep_alive_;
   bool more_has_come_;

@@ -5,7 +5,7 @@
 // Connection only where it says something new: `close`, or `keep-alive` to an HTTP/1.0 client.
 // Allocates nothing. Every reply pays for it, so it is inline.
 //
-//   reply_head head{.code = status::ok, .content_type = "text/plain", .content_length = 6};
+//   reply_head head{.start = dates.at(now), .content_type = "text/plain", .content_length = 6};
 //   char* const begin = stream.prepare(head.most_bytes()).data();
 //   stream.commit(head.write(begin) - begin);
 #pragma once
@@ -16,6 +16,7 @@
 #include <cstring>
 #include <string_view>
 
+#include <weft/http/date.hpp>
 #include <weft/http/status.hpp>
 
 namespace weft::http {
@@ -24,15 +25,15 @@ enum class connection_field : std::uint8_t { none, close, keep_alive };
 
 struct reply_head {
   status code = status::ok;
-  std::string_view date{};          // empty: no Date
+  const reply_start& start;
   std::string_view content_type{};  // empty: none
   std::uint64_t content_length = 0;
   std::string_view fields{};  // further ones, each with its line end
   connection_field connection = connection_field::none;
 
   [[nodiscard]] std::size_t most_bytes() const noexcept {
-    constexpr std::size_t all_but_what_is_given = 192;
-    return all_but_what_is_given + date.size() + content_type.size() + fields.size();
+    constexpr std::size_t all_but_what_is_given = 224;
+    return all_but_what_is_given + content_type.size() + fields.size();
   }
   /// Gives the end of what was written.
   char* write(char* out) const noexcept;
@@ -72,8 +73,12 @@ constexpr std::string_view connection_line(connection_field field) noexcept {
 
 [[gnu::always_inline]] inline char* reply_head::write(char* out) const noexcept {
   constexpr std::size_t digits_most = 20;  // of 64 bits
-  out = detail::put(out, status_line(code));
-  if (!date.empty()) out = detail::put_line(out, "Date: ", date);
+  if (code == status::ok) [[likely]] {
+    std::memcpy(out, start.data(), reply_start::copied_bytes);
+    out += reply_start::size_bytes;
+  } else {
+    out = detail::put(detail::put(out, status_line(code)), start.date_line());
+  }
   if (!content_type.empty()) out = detail::put_line(out, "Content-Type: ", content_type);
   if (!is_bodiless(code)) {
     out = detail::put(out, "Content-Length: ");

@@ -195,7 +195,10 @@ void router::find(method asked, std::string_view path, route_match& match) const
   if (const std::uint32_t literal = literal_at(path); literal != none) {
     const std::uint32_t number = nodes_[literal].routes[static_cast<std::size_t>(asked)];
     if (number != none) [[likely]] {
-      search{.asked = asked, .match = match}.found(routes_[number]);
+      match.outcome = route_outcome::found;
+      match.payload = routes_[number].payload;
+      match.names = {};
+      match.parameter_count = 0;
       return;
     }
   }

@@ -1,8 +1,6 @@
 #include <weft/http/server.hpp>
 
 #include <algorithm>
-#include <array>
-#include <deque>
 #include <format>
 #include <optional>
 #include <span>
@@ -15,8 +13,7 @@
 #include <weft/base/log.hpp>
 #include <weft/coro/scope.hpp>
 #include <weft/http/connection.hpp>
-#include <weft/http/date.hpp>
-#include <weft/http/router.hpp>
+#include <weft/http/connection_host.hpp>
 #include <weft/loop/event_loop.hpp>
 #include <weft/loop/sleep.hpp>
 #include <weft/net/address_book.hpp>
@@ -35,9 +32,8 @@ constexpr duration drain_time = std::chrono::seconds{10};
 
 struct server::state final : connection_host {
   state(server_options given, event_loop& on, net::address_book& book)
-      : connection_host{given.limits},
+      : connection_host{given.limits, on},
         options{std::move(given)},
-        loop{on},
         addresses{book},
         accepting{environment{.runs_on = &on}},
         workers{environment{.runs_on = &on}} {
@@ -45,9 +41,6 @@ struct server::state final : connection_host {
     stopping = workers.token();
   }
 
-  void dispatch(const parsed_head& head, const route_match& match, exchange& e) override;
-  static void reply_allowed(exchange& e, status code, method_set allowed);
-  std::string_view date() noexcept override { return dates.at(loop.now()); }
   [[nodiscard]] std::size_t served() const noexcept { return clients.size() - turned_away; }
   task<void> accept_all();
   void admit(net::tcp_stream stream);
@@ -59,10 +52,7 @@ struct server::state final : connection_host {
   task<void> cut(time_point when);
 
   server_options options;
-  event_loop& loop;
   net::address_book& addresses;
-  std::deque<handler> handlers;  // their tasks refer to them: none ever moves
-  date_cache dates;
   stop_source drain_begun;
   stop_source drain_ended;
   scope accepting;
@@ -71,32 +61,6 @@ struct server::state final : connection_host {
   std::optional<net::endpoint> address;
   time_point quiet_until = time_point::min();  // for the log: at the limit, it comes and goes
 };
-
-void server::state::dispatch(const parsed_head& head, const route_match& match, exchange& e) {
-  if (head.form() == target_form::asterisk) {
-    reply_allowed(e, status::no_content, routes.allowed_anywhere());
-    return;
-  }
-  switch (match.outcome) {
-    case route_outcome::found: handlers[match.payload](e); break;
-    case route_outcome::not_found:
-      e.reply_problem(status::not_found, "nothing is served at this path");
-      break;
-    case route_outcome::method_not_allowed:
-      reply_allowed(e, status::method_not_allowed, match.allowed);
-      break;
-    case route_outcome::options: reply_allowed(e, status::no_content, match.allowed); break;
-  }
-}
-
-void server::state::reply_allowed(exchange& e, status code, method_set allowed) {
-  std::array<char, method_set::text_capacity> room;
-  const std::string line = std::format("Allow: {}\r\n", allowed.text(room));
-  if (is_bodiless(code))
-    e.reply(code, {}, {}, line);
-  else
-    e.reply_problem(code, "this path is served, but not for this method", line);
-}
 
 task<void> server::state::accept_all() {
   for (;;) {
@@ -121,7 +85,7 @@ void server::state::admit(net::tcp_stream stream) {
     const bool is_full = served() >= limits.connections;
     if (is_full) tell_full();
     if (is_full && turned_away >= turned_away_most) return;
-    auto client = std::make_unique<connection>(*this, loop, std::move(stream), workers.inherited());
+    auto client = std::make_unique<connection>(*this, std::move(stream), workers.inherited());
     const environment& env = client->env();
     workers.spawn_in(env, is_full ? connection::turn_away(std::move(client))
                                   : connection::run(std::move(client)));
@@ -206,7 +170,7 @@ server& server::route(method which, std::string_view pattern, handler answer) {
   const auto number = static_cast<std::uint32_t>(state_->handlers.size());
   if (const auto added = state_->routes.add(which, pattern, number); !added)
     throw std::invalid_argument{added.error()};
-  state_->handlers.push_back(std::move(answer));
+  state_->handlers.push_back(std::make_unique<handler>(std::move(answer)));
   return *this;
 }
 

@@ -1,0 +1,32 @@
+#include <weft/http/connection_host.hpp>
+
+#include <array>
+#include <format>
+
+namespace weft::http {
+namespace {
+
+void reply_allowed(exchange& e, status code, method_set allowed) {
+  std::array<char, method_set::text_capacity> room;
+  const std::string line = std::format("Allow: {}\r\n", allowed.text(room));
+  if (is_bodiless(code))
+    e.reply(code, {}, {}, line);
+  else
+    e.reply_problem(code, "this path is served, but not for this method", line);
+}
+
+}  // namespace
+
+void connection_host::reply_without_route(const parsed_head& head, const route_match& match,
+                                          exchange& e) {
+  if (head.form() == target_form::asterisk)
+    reply_allowed(e, status::no_content, routes.allowed_anywhere());
+  else if (match.outcome == route_outcome::options)
+    reply_allowed(e, status::no_content, match.allowed);
+  else if (match.outcome == route_outcome::method_not_allowed)
+    reply_allowed(e, status::method_not_allowed, match.allowed);
+  else
+    e.reply_problem(status::not_found, "nothing is served at this path");
+}
+
+}  // namespace weft::http

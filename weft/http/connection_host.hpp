@@ -1,0 +1,60 @@
+// What the connections of a server share: its routes and handlers, its limits, and how it stands.
+//
+// Contract: internal to http. One belongs to the server of each shard, which fills it and outlives
+// its connections.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <weft/coro/stop_token.hpp>
+#include <weft/http/active_request.hpp>
+#include <weft/http/date.hpp>
+#include <weft/http/handler.hpp>
+#include <weft/http/limits.hpp>
+#include <weft/http/router.hpp>
+#include <weft/loop/event_loop.hpp>
+
+namespace weft::http {
+
+class connection;
+
+struct connection_host {
+  connection_host(const http::limits& bounds, event_loop& on)
+      : limits{bounds}, loop{on}, desk{std::make_unique_for_overwrite<active_request>()} {}
+
+  /// Calls the handler that was found, or replies that there is none.
+  void dispatch(const parsed_head& head, const route_match& match, exchange& e) {
+    if (match.outcome == route_outcome::found) [[likely]]
+      (*handlers[match.payload])(e);
+    else
+      reply_without_route(head, match, e);
+  }
+  void reply_without_route(const parsed_head& head, const route_match& match, exchange& e);
+
+  /// How a reply with 200 begins now.
+  [[nodiscard]] const http::reply_start& reply_start() noexcept { return dates.at(loop.now()); }
+
+  const http::limits limits;
+  event_loop& loop;
+  /// Requested once the server stops: each reply may be the last.
+  stop_token draining;
+  /// Requested at the end of the time it has for that: what is left is cut.
+  stop_token stopping;
+  router routes;
+  /// By the number that the router gives. Their tasks refer to them: none ever moves.
+  std::vector<std::unique_ptr<handler>> handlers;
+  date_cache dates;
+  std::vector<connection*> clients;
+  /// How many of them came beyond the limit, and are only told so.
+  std::size_t turned_away = 0;
+  /// Where requests are answered that need no waiting, one after the other.
+  std::unique_ptr<active_request> desk;
+  std::uint64_t requests = 0;
+  /// While it drains: no connection is kept any more for a request that might come.
+  bool grace_is_over = false;
+};
+
+}  // namespace weft::http
