@@ -157,8 +157,8 @@ bool uring_backend::start(operation& op) noexcept {
     case operation_kind::readable:
     case operation_kind::writable: submit(ring_, static_cast<poll_operation&>(op)); break;
     case operation_kind::close:
-      socket_of(op).closer = &static_cast<close_operation&>(op);
       begin_close(socket_of(op));
+      socket_of(op).reader = &op;
       return false;
   }
   ++in_kernel_;
@@ -254,6 +254,7 @@ void uring_backend::cancel(operation& op) noexcept {
     io_uring_sqe_set_data64(&entry, data_for(nullptr, tag::ignored));
     return;
   }
+  if (op.kind == operation_kind::close) return;  // it cannot come earlier
   if (op.target == nullptr || socket_of(op).reader != &op) return;
   // What arrives from now on waits in the inbox for the next reader: nothing is lost.
   socket_of(op).reader = nullptr;
@@ -281,7 +282,7 @@ void uring_backend::submit_close(uring_descriptor& d) noexcept {
 void uring_backend::finish_close(uring_descriptor& d) noexcept {
   if (d.accepted != nullptr)
     for (const int fd : *d.accepted) ::close(fd);
-  if (d.closer != nullptr) answer(*d.closer, 0);
+  if (d.reader != nullptr) answer(*d.reader, 0);
   d.all.unlink();
   sockets_.destroy(&d);
   --closing_;

@@ -21,10 +21,9 @@ namespace weft {
 inline constexpr std::uint32_t no_slot = ~std::uint32_t{0};
 
 struct uring_descriptor : descriptor {
-  operation* reader = nullptr;                // an accept or receive that waits
+  operation* reader = nullptr;                // an accept or receive that waits, or at last a close
   std::unique_ptr<std::deque<int>> accepted;  // listeners only
-  close_operation* closer = nullptr;
-  std::uint32_t first = no_slot;  // the inbox
+  std::uint32_t first = no_slot;              // the inbox
   std::uint32_t last = no_slot;
   std::uint16_t waiting = 0;  // slots in it
   std::int16_t failure = 0;   // what ended the stream, as errno
