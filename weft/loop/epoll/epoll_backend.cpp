@@ -14,6 +14,7 @@
 #include <weft/base/assert.hpp>
 #include <weft/loop/epoll/descriptor_table.hpp>
 #include <weft/loop/epoll/file_watches.hpp>
+#include <weft/loop/kernel_clock.hpp>
 #include <weft/loop/socket_calls.hpp>
 
 namespace weft {
@@ -32,7 +33,7 @@ class epoll_backend final : public backend {
   ~epoll_backend() override;
 
   std::string_view name() const noexcept override { return "epoll"; }
-  time_point now() const noexcept override { return std::chrono::steady_clock::now(); }
+  time_point now() noexcept override { return clock_.read(); }
   result<descriptor*> listen(const raw_address& address, const listen_options& options) override;
   result<descriptor*> open_stream(int family) override;
   result<raw_address> local_address(const descriptor& socket) const override {
@@ -75,6 +76,7 @@ class epoll_backend final : public backend {
   void forget_starved(epoll_descriptor& d) noexcept;
 
   backend_context context_;
+  kernel_clock clock_;
   int epoll_;
   int wake_;
   descriptor_table sockets_;
@@ -313,11 +315,11 @@ void epoll_backend::forget_starved(epoll_descriptor& d) noexcept {
 
 int epoll_backend::wait(epoll_event* events, int capacity, time_point until) noexcept {
   if (until == time_point::max()) return ::epoll_wait(epoll_, events, capacity, -1);
-  const duration left = until == time_point::min() ? duration::zero() : until - now();
-  if (left <= duration::zero()) return ::epoll_wait(epoll_, events, capacity, 0);
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
-  const timespec timeout{.tv_sec = seconds.count(), .tv_nsec = (left - seconds).count()};
+  const duration left = clock_.left_until(until);
+  if (left == duration::zero()) return ::epoll_wait(epoll_, events, capacity, 0);
   if (has_pwait2_) [[likely]] {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
+    const timespec timeout{.tv_sec = seconds.count(), .tv_nsec = (left - seconds).count()};
     const int count = ::epoll_pwait2(epoll_, events, capacity, &timeout, nullptr);
     if (count >= 0 || errno != ENOSYS) return count;
     has_pwait2_ = false;

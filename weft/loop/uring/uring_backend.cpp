@@ -36,7 +36,7 @@ class uring_backend final : public backend {
   [[nodiscard]] result<void> open(std::string& why);
 
   std::string_view name() const noexcept override { return "io_uring"; }
-  time_point now() const noexcept override { return std::chrono::steady_clock::now(); }
+  time_point now() noexcept override { return ring_.clock().read(); }
   result<descriptor*> listen(const raw_address& address, const listen_options& options) override;
   result<descriptor*> open_stream(int family) override;
   result<raw_address> local_address(const descriptor& socket) const override {
