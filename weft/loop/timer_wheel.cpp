@@ -16,6 +16,7 @@ std::uint64_t timer_wheel::tick_at_or_after(time_point when) const noexcept {
 
 void timer_wheel::arm(timer& t, time_point when) noexcept {
   WEFT_DEBUG_ASSERT(!t.armed(), "a timer is armed once at a time");
+  tick_ = std::max(tick_, ticks_until(quiet_until_));
   t.expiry_tick_ = std::max(tick_at_or_after(when), tick_);
   place(t);
   ++armed_count_;

@@ -62,8 +62,9 @@ class timer_wheel {
   /// Fires what is due at `now`, at most `limit` timers. Returns how many fired; what is left is
   /// due at the next call.
   unsigned advance(time_point now, unsigned limit) noexcept {
-    if (now >= next_due()) return fire(now, limit);
-    tick_ = std::max(tick_, ticks_until(now));
+    if (now >= next_due()) [[unlikely]]
+      return fire(now, limit);
+    quiet_until_ = now;
     return 0;
   }
 
@@ -100,10 +101,11 @@ class timer_wheel {
   void place(timer& t) noexcept;
   void remove(timer& t) noexcept;
   void cascade(const position& from) noexcept;
-  void find_next_due() noexcept;
-  unsigned fire(time_point now, unsigned limit) noexcept;
+  [[gnu::noinline]] void find_next_due() noexcept;
+  [[gnu::noinline]] unsigned fire(time_point now, unsigned limit) noexcept;
 
   time_point start_;
+  time_point quiet_until_ = start_;  // nothing was due when this was last the time
   time_point next_due_ = time_point::max();
   bool is_due_known_ = true;  // whether next_due_ is up to date
   std::uint64_t tick_ = 0;

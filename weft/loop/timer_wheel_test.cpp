@@ -101,6 +101,12 @@ TEST_F(timer_wheel_test, a_clock_that_stands_or_goes_back_does_no_harm) {
   EXPECT_EQ(advance(seconds{11}), 1U);
 }
 
+TEST_F(timer_wheel_test, a_timer_armed_after_a_quiet_time_is_not_looked_at_before_it_is_due) {
+  EXPECT_EQ(advance(hours{1}), 0U);
+  arm(hours{1} + milliseconds{5});
+  EXPECT_EQ(wheel_.next_due(), start + hours{1} + milliseconds{5});
+}
+
 TEST_F(timer_wheel_test, timers_fire_in_order_of_time) {
   arm(seconds{70});
   arm(milliseconds{3});
