@@ -87,16 +87,14 @@ bool event_loop::start(operation& op) noexcept {
   return false;
 }
 
-/// Whether anything ran.
-bool event_loop::run_ready() noexcept {
-  const unsigned most = options_.resumptions_per_turn;
-  for (unsigned left = most; left > 0; --left) {
+void event_loop::run_ready() noexcept {
+  for (unsigned left = options_.resumptions_per_turn; left > 0; --left) {
     runnable* item = ready_.pop();
-    if (item == nullptr) return left != most;
+    if (item == nullptr) return;
+    has_worked_ = true;
     answers_left_ = options_.answers_per_resumption;
     item->run(*item);
   }
-  return true;
 }
 
 void event_loop::flush_dirty() noexcept {
@@ -108,9 +106,9 @@ void event_loop::flush_dirty() noexcept {
 
 /// Asks the kernel again and again until there is something to do or it is time to sleep (false).
 /// Sleep is not announced meanwhile: who posts a letter need not wake this thread.
-bool event_loop::spin(time_point until, bool worked) noexcept {
+bool event_loop::spin(time_point until) noexcept {
   time_point now = io_->now();
-  if (worked) spins_until_ = saturated_sum(now, options_.idle.spin_for);
+  if (std::exchange(has_worked_, false)) spins_until_ = saturated_sum(now, options_.idle.spin_for);
   while (now < spins_until_) {
     io_->enter(time_point::min());
     if (!ready_.empty() || mail_->box.has_letters() || finished()) return true;
@@ -121,13 +119,13 @@ bool event_loop::spin(time_point until, bool worked) noexcept {
   return false;
 }
 
-void event_loop::enter(time_point until, bool worked) noexcept {
+void event_loop::enter(time_point until) noexcept {
   if (!ready_.empty() || !dirty_.empty() || finished()) {
     io_->enter(time_point::min());
     return;
   }
   until = std::min(until, timers_.next_due());
-  if (options_.idle.spins() && spin(until, worked)) return;
+  if (options_.idle.spins() && spin(until)) return;
   const bool may_sleep = mail_->box.prepare_to_sleep();
   io_->enter(may_sleep ? until : time_point::min());
   mail_->box.woke_up();
@@ -136,11 +134,11 @@ void event_loop::enter(time_point until, bool worked) noexcept {
 void event_loop::run_once(time_point until) noexcept {
   ++turns_;
   now_ = io_->now();
-  const bool had_mail = mail_->box.drain(options_.messages_per_turn);
-  const bool had_ready = run_ready();
-  const bool had_timers = timers_.advance(now_, options_.timers_per_turn) != 0;
-  flush_dirty();
-  enter(until, had_mail || had_ready || had_timers);
+  if (mail_->box.drain(options_.messages_per_turn)) has_worked_ = true;
+  run_ready();
+  if (timers_.advance(now_, options_.timers_per_turn) != 0) has_worked_ = true;
+  if (!dirty_.empty()) flush_dirty();
+  enter(until);
 }
 
 bool event_loop::finished() const noexcept {

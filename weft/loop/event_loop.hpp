@@ -119,10 +119,10 @@ class event_loop final : public scheduler {
   struct mailbox_holder;
   explicit event_loop(const loop_options& options);
   [[nodiscard]] bool finished() const noexcept;
-  [[nodiscard]] bool run_ready() noexcept;
-  void flush_dirty() noexcept;
-  void enter(time_point until, bool worked) noexcept;
-  [[nodiscard]] bool spin(time_point until, bool worked) noexcept;
+  void run_ready() noexcept;
+  [[gnu::noinline]] void flush_dirty() noexcept;
+  void enter(time_point until) noexcept;
+  [[nodiscard, gnu::noinline]] bool spin(time_point until) noexcept;
 
   loop_options options_;
   buffer_pool buffers_;
@@ -136,6 +136,7 @@ class event_loop final : public scheduler {
   std::unique_ptr<scope> tasks_;
   std::uint64_t turns_ = 0;
   unsigned answers_left_ = 0;
+  bool has_worked_ = false;  // since it last began to spin
 };
 
 }  // namespace weft

@@ -35,7 +35,7 @@ class mailbox {
   void woke_up() noexcept { sleeping_.store(false, std::memory_order_relaxed); }
 
  private:
-  bool deliver(unsigned limit);
+  [[gnu::noinline]] bool deliver(unsigned limit);
 
   std::mutex mutex_;
   std::vector<letter> posted_;  // under mutex_
