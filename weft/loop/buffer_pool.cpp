@@ -24,6 +24,7 @@ bool buffer_pool::grow() noexcept {
   void* memory = ::mmap(nullptr, slots_per_chunk * slot_bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return false;
+  static_assert(slot_bytes <= 4096, "what is mapped lies at a multiple of a page");
   const auto first = static_cast<std::uint32_t>(chunks_.size() * slots_per_chunk);
   chunks_.push_back(static_cast<char*>(memory));
   poison(memory, slots_per_chunk * slot_bytes);

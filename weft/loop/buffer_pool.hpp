@@ -34,11 +34,12 @@ class buffer_ref {
         size_{std::exchange(other.size_, 0)},
         slot_{other.slot_} {}
   buffer_ref& operator=(buffer_ref&& other) noexcept {
-    buffer_ref moved{std::move(other)};
-    std::swap(pool_, moved.pool_);
-    std::swap(data_, moved.data_);
-    std::swap(size_, moved.size_);
-    std::swap(slot_, moved.slot_);
+    if (this == &other) return *this;
+    reset();
+    pool_ = std::exchange(other.pool_, nullptr);
+    data_ = other.data_;
+    size_ = std::exchange(other.size_, 0);
+    slot_ = other.slot_;
     return *this;
   }
   ~buffer_ref() { reset(); }
@@ -103,12 +104,14 @@ class buffer_pool {
   /// For backends that lend slots to the kernel: a slot by number, taken out of the pool until
   /// adopt() or release().
   [[nodiscard]] bool take(std::uint32_t& slot) noexcept {
-    if (free_count_ == 0 && !grow()) [[unlikely]]
+    if (!has_free() && !grow()) [[unlikely]]
       return false;
     slot = free_[--free_count_];
     unpoison(address(slot), slot_bytes);
     return true;
   }
+  /// Whether take() has a slot without asking the system for memory.
+  [[nodiscard]] bool has_free() const noexcept { return free_count_ != 0; }
   /// A reference to the first `size_bytes` of a slot taken before.
   [[nodiscard]] buffer_ref adopt(std::uint32_t slot, std::size_t size_bytes) noexcept {
     return {this, address(slot), static_cast<std::uint32_t>(size_bytes), slot};
@@ -138,7 +141,9 @@ class buffer_pool {
 };
 
 inline std::size_t buffer_ref::capacity() const noexcept {
-  return static_cast<std::size_t>(pool_->address(slot_) + buffer_pool::slot_capacity - data_);
+  // A slot lies at a multiple of its size.
+  const std::size_t offset = reinterpret_cast<std::uintptr_t>(data_) % buffer_pool::slot_bytes;
+  return buffer_pool::slot_capacity - offset;
 }
 
 inline void buffer_ref::reset() noexcept {

@@ -60,19 +60,23 @@ class epoll_backend final : public backend {
   }
   static void perform(runnable& self) noexcept;
 
+  [[gnu::noinline]] bool start_send(send_operation& op) noexcept;
+  [[gnu::noinline]] bool start_other(operation& op) noexcept;
   result<descriptor*> add(int fd);
   void release(epoll_descriptor& d) noexcept;
   bool attempt(operation& op) noexcept;
-  bool attempt_accept(accept_operation& op) noexcept;
+  [[gnu::noinline]] bool attempt_accept(accept_operation& op) noexcept;
   bool attempt_receive(receive_operation& op) noexcept;
   bool attempt_send(send_operation& op) noexcept;
-  bool attempt_connect(connect_operation& op) noexcept;
+  [[gnu::noinline]] bool attempt_connect(connect_operation& op) noexcept;
   void park(operation& op) noexcept;
   void answer(operation& op, int result) noexcept;
   void unpark(operation*& parked) noexcept;
   void on_edge(std::uint64_t tag, std::uint32_t events) noexcept;
+  [[gnu::noinline]] void on_file(int fd, std::uint32_t events) noexcept;
   int wait(epoll_event* events, int capacity, time_point until) noexcept;
-  bool feed_starved() noexcept;
+  [[gnu::noinline]] void starve(epoll_descriptor& d) noexcept;
+  [[gnu::noinline]] bool feed_starved() noexcept;
   void forget_starved(epoll_descriptor& d) noexcept;
 
   backend_context context_;
@@ -125,7 +129,21 @@ result<descriptor*> epoll_backend::open_stream(int family) {
   return add(*fd);
 }
 
+/// Tail calls only: who just waits for an edge saves no registers.
 bool epoll_backend::start(operation& op) noexcept {
+  if (op.kind == operation_kind::send) return start_send(static_cast<send_operation&>(op));
+  if (op.kind != operation_kind::receive || socket_of(op).readable) return start_other(op);
+  park(op);
+  return false;
+}
+
+bool epoll_backend::start_send(send_operation& op) noexcept {
+  if (attempt_send(op)) return true;
+  park(op);
+  return false;
+}
+
+bool epoll_backend::start_other(operation& op) noexcept {
   if (op.kind == operation_kind::close) {
     release(socket_of(op));
     op.result = 0;
@@ -139,8 +157,8 @@ bool epoll_backend::start(operation& op) noexcept {
 
 /// True: answered. False: it must wait for an edge.
 [[gnu::always_inline]] inline bool epoll_backend::attempt(operation& op) noexcept {
-  if (op.kind == operation_kind::receive)
-    return socket_of(op).readable && attempt_receive(static_cast<receive_operation&>(op));
+  if (op.kind == operation_kind::receive) [[likely]]
+    return attempt_receive(static_cast<receive_operation&>(op));
   if (op.kind == operation_kind::send) return attempt_send(static_cast<send_operation&>(op));
   if (op.kind == operation_kind::accept) return attempt_accept(static_cast<accept_operation&>(op));
   return attempt_connect(static_cast<connect_operation&>(op));
@@ -162,13 +180,15 @@ bool epoll_backend::attempt_accept(accept_operation& op) noexcept {
   return true;
 }
 
-bool epoll_backend::attempt_receive(receive_operation& op) noexcept {
+[[gnu::always_inline]] inline bool epoll_backend::attempt_receive(receive_operation& op) noexcept {
   epoll_descriptor& d = socket_of(op);
-  if (!op.buffer) op.buffer = context_.buffers.acquire();
-  if (!op.buffer) {
-    d.starved = true;
-    starved_.push_back(&d);
-    return false;
+  if (!d.readable) return false;
+  if (std::uint32_t slot = 0; !op.buffer) {
+    if (!context_.buffers.take(slot)) [[unlikely]] {
+      starve(d);
+      return false;
+    }
+    op.buffer = context_.buffers.adopt(slot, 0);
   }
   const std::size_t room = op.buffer.capacity();
   ssize_t got = 0;
@@ -292,6 +312,11 @@ void epoll_backend::on_edge(std::uint64_t tag, std::uint32_t events) noexcept {
   }
 }
 
+void epoll_backend::starve(epoll_descriptor& d) noexcept {
+  d.starved = true;
+  starved_.push_back(&d);
+}
+
 /// Whether a reader has been given a buffer, and is ready to run.
 bool epoll_backend::feed_starved() noexcept {
   bool fed = false;
@@ -332,18 +357,24 @@ int epoll_backend::wait(epoll_event* events, int capacity, time_point until) noe
 }
 
 void epoll_backend::enter(time_point until) noexcept {
-  if (feed_starved()) until = time_point::min();
+  if (!starved_.empty() && feed_starved()) [[unlikely]]
+    until = time_point::min();
   std::array<epoll_event, 1024> events;
   const int count = wait(events.data(), static_cast<int>(events.size()), until);
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
-    if (!names_file(event.data.u64))
-      on_edge(event.data.u64, event.events);
-    else if (const int fd = file_of(event.data.u64); fd == wake_)
-      drain_wake(wake_);
+    if (names_file(event.data.u64)) [[unlikely]]
+      on_file(file_of(event.data.u64), event.events);
     else
-      watches_.on_event(fd, event.events);
+      on_edge(event.data.u64, event.events);
   }
+}
+
+void epoll_backend::on_file(int fd, std::uint32_t events) noexcept {
+  if (fd == wake_)
+    drain_wake(wake_);
+  else
+    watches_.on_event(fd, events);
 }
 
 result<std::unique_ptr<backend>> make_epoll_backend(backend_context context) {
