@@ -24,12 +24,12 @@ void write_waiter::on_deadline(timer& self) noexcept {
 }
 
 /// The parts of one sendmsg, kept in place until it has answered.
-struct stream_state::gathered {
+struct stream_state::gathered : msghdr {
   static void* operator new(std::size_t size_bytes) { return frame_pool::allocate(size_bytes); }
   static void operator delete(void* memory, std::size_t size_bytes) noexcept {
     frame_pool::deallocate(memory, size_bytes);
   }
-  msghdr message{};
+  gathered() noexcept : msghdr{} {}
   std::array<iovec, 16> parts;
 };
 
@@ -61,32 +61,43 @@ void stream_state::pump() noexcept {
 
 /// True: sent as far as it goes, send_.result says how far.
 bool stream_state::start_send() noexcept {
-  std::array<iovec, 2> ahead;
-  if (queue_.gather(ahead) == 1) {
-    send_.message = nullptr;
-    send_.data = static_cast<const char*>(ahead[0].iov_base);
-    send_.size = ahead[0].iov_len;
+  if (const std::string_view all = queue_.in_one_piece(); !all.empty()) [[likely]] {
+    send_.data = all.data();
+    send_.size = all.size();
   } else {
-    if (gathered_ == nullptr) gathered_ = new gathered;
-    gathered_->message.msg_iov = gathered_->parts.data();
-    gathered_->message.msg_iovlen = queue_.gather(gathered_->parts);
-    send_.message = &gathered_->message;
+    gather();
   }
   send_.cancelled = false;
   send_.pending = !loop_.io().start(send_);
   return !send_.pending;
 }
 
+void stream_state::gather() noexcept {
+  auto* made = new gathered;
+  made->msg_iov = made->parts.data();
+  made->msg_iovlen = queue_.gather(made->parts);
+  send_.message = made;
+}
+
+void stream_state::forget_gathered() noexcept {
+  delete static_cast<const gathered*>(std::exchange(send_.message, nullptr));
+}
+
 void stream_state::finish_send() noexcept {
-  delete std::exchange(gathered_, nullptr);
-  if (send_.result >= 0 && failure_.os_errno() == 0) {
+  if (send_.message != nullptr) [[unlikely]]
+    forget_gathered();
+  if (send_.result >= 0 && failure_.os_errno() == 0) [[likely]]
     queue_.consume(static_cast<std::size_t>(send_.result));
-  } else {
-    if (failure_.os_errno() == 0) failure_ = error::from_errno(-send_.result);
-    queue_.clear();
-  }
-  if (output_ends_) end_output();
-  wake_waiters();
+  else
+    fail_sending();
+  if (output_ends_) [[unlikely]]
+    end_output();
+  if (!waiters_.empty()) wake_waiters();
+}
+
+void stream_state::fail_sending() noexcept {
+  if (failure_.os_errno() == 0) failure_ = error::from_errno(-send_.result);
+  queue_.clear();
 }
 
 void stream_state::end_output() noexcept {

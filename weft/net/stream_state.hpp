@@ -121,14 +121,16 @@ class stream_state final : private flushable, private timer {
   static void on_flush(flushable& self) noexcept { static_cast<stream_state&>(self).pump(); }
   static void on_linger_over(timer& self) noexcept;
   bool start_send() noexcept;
+  [[gnu::noinline]] void gather() noexcept;
   void finish_send() noexcept;
-  void wake_waiters() noexcept;
+  [[gnu::noinline]] void forget_gathered() noexcept;
+  [[gnu::noinline]] void fail_sending() noexcept;
+  [[gnu::noinline]] void wake_waiters() noexcept;
   void end_if_abandoned() noexcept;
 
   event_loop& loop_;
   owned_send send_;
   write_queue queue_;
-  gathered* gathered_ = nullptr;  // while a send of several parts is in flight
   intrusive_list<write_waiter, &write_waiter::in_line> waiters_;
   error failure_{errc::system};  // stands when its errno does
   receive_operation* reading_ = nullptr;

@@ -26,32 +26,34 @@ void write_queue::push(segment& added) noexcept {
   last_ = &added;
 }
 
-void write_queue::pop() noexcept {
-  segment* gone = first_;
-  first_ = gone->next;
-  if (first_ == nullptr) last_ = nullptr;
-  if (gone->slot != segment::no_slot)
-    pool_.release(gone->slot);
-  else
-    delete static_cast<foreign_segment*>(gone);
+void write_queue::drop_foreign(segment& gone) noexcept {
+  delete &static_cast<foreign_segment&>(gone);
 }
 
 std::span<char> write_queue::prepare_another(std::size_t size_bytes) {
   WEFT_DEBUG_ASSERT(size_bytes <= prepare_most_bytes, "prepare() is for what fits a slot");
-  if (std::uint32_t slot = 0; pool_.take(slot)) [[likely]] {
-    char* const memory = pool_.address(slot);
-    auto* added = ::new (memory) segment{
-        .data = memory + sizeof(segment), .end = memory + buffer_pool::slot_capacity, .slot = slot};
-    push(*added);
-  } else {
-    // No slot is left: the heap serves until some come back.
-    auto added = std::make_unique<foreign_segment>();
-    added->text.resize(size_bytes);
-    added->data = added->text.data();
-    added->end = added->data + size_bytes;
-    push(*added.release());
-  }
-  return {last_->data, last_->room()};
+  std::uint32_t slot = 0;
+  if (pool_.has_free() && pool_.take(slot)) [[likely]]
+    return prepare_in(slot);
+  return prepare_in_more_memory(size_bytes);
+}
+
+[[gnu::always_inline]] inline std::span<char> write_queue::prepare_in(std::uint32_t slot) noexcept {
+  char* const memory = pool_.address(slot);
+  push(*::new (memory) segment{
+      .data = memory + sizeof(segment), .end = memory + buffer_pool::slot_capacity, .slot = slot});
+  return {memory + sizeof(segment), prepare_most_bytes};
+}
+
+std::span<char> write_queue::prepare_in_more_memory(std::size_t size_bytes) {
+  if (std::uint32_t slot = 0; pool_.take(slot)) return prepare_in(slot);
+  // No slot is left: the heap serves until some come back.
+  auto added = std::make_unique<foreign_segment>();
+  added->text.resize(size_bytes);
+  added->data = added->text.data();
+  added->end = added->data + size_bytes;
+  push(*added);
+  return {added.release()->data, size_bytes};
 }
 
 void write_queue::append(std::string_view text) {
@@ -91,11 +93,7 @@ std::size_t write_queue::gather(std::span<iovec> parts) const noexcept {
   return count;
 }
 
-void write_queue::consume(std::size_t size_bytes) noexcept {
-  if (size_bytes == size_) [[likely]] {
-    clear();
-    return;
-  }
+void write_queue::consume_part(std::size_t size_bytes) noexcept {
   size_ -= size_bytes;
   while (size_bytes > 0) {
     const std::size_t part = std::min(size_bytes, first_->size);
@@ -104,11 +102,6 @@ void write_queue::consume(std::size_t size_bytes) noexcept {
     size_bytes -= part;
     if (first_->size == 0) pop();
   }
-}
-
-void write_queue::clear() noexcept {
-  while (first_ != nullptr) pop();
-  size_ = 0;
 }
 
 }  // namespace weft::net

@@ -66,18 +66,43 @@ class write_queue {
     size_ += size_bytes;
   }
 
+  /// All of the queue if it stands in one place; else, or if there is nothing, empty.
+  [[nodiscard]] std::string_view in_one_piece() const noexcept {
+    if (first_ == nullptr || first_ != last_) return {};
+    return {first_->data, first_->size};
+  }
   /// The first parts of the queue, as many as fit; returns how many.
   [[nodiscard]] std::size_t gather(std::span<iovec> parts) const noexcept;
   /// Drops `size_bytes` from the front.
-  void consume(std::size_t size_bytes) noexcept;
-  void clear() noexcept;
+  void consume(std::size_t size_bytes) noexcept {
+    if (size_bytes == size_) [[likely]]
+      clear();
+    else
+      consume_part(size_bytes);
+  }
+  void clear() noexcept {
+    while (first_ != nullptr) pop();
+    size_ = 0;
+  }
 
  private:
   struct foreign_segment;
 
   std::span<char> prepare_another(std::size_t size_bytes);
+  [[gnu::noinline]] std::span<char> prepare_in_more_memory(std::size_t size_bytes);
+  std::span<char> prepare_in(std::uint32_t slot) noexcept;
+  [[gnu::noinline]] void consume_part(std::size_t size_bytes) noexcept;
   void push(segment& added) noexcept;
-  void pop() noexcept;
+  void pop() noexcept {
+    segment& gone = *first_;
+    first_ = gone.next;
+    if (first_ == nullptr) last_ = nullptr;
+    if (gone.slot != segment::no_slot) [[likely]]
+      pool_.release(gone.slot);
+    else
+      drop_foreign(gone);
+  }
+  [[gnu::noinline]] static void drop_foreign(segment& gone) noexcept;
 
   buffer_pool& pool_;
   segment* first_ = nullptr;

@@ -122,6 +122,19 @@ TEST_F(write_queue_test, writes_in_place) {
   EXPECT_EQ(parts(), 1U);
 }
 
+TEST_F(write_queue_test, gives_what_stands_in_one_place_in_one_piece) {
+  EXPECT_EQ(queue.in_one_piece(), "");
+  queue.append(std::string_view{"small and "});
+  queue.append(std::string_view{"small"});
+  EXPECT_EQ(queue.in_one_piece(), "small and small");
+  queue.append(std::string(10'000, 'l'));
+  EXPECT_EQ(queue.in_one_piece(), "") << "two places";
+  queue.consume(15);
+  EXPECT_EQ(queue.in_one_piece(), std::string(10'000, 'l'));
+  queue.consume(9'999);
+  EXPECT_EQ(queue.in_one_piece(), "l");
+}
+
 TEST_F(write_queue_test, skips_a_part_that_was_prepared_and_not_filled) {
   ASSERT_GE(queue.prepare(10).size(), 10U);
   queue.commit(0);
