@@ -6,19 +6,13 @@
 
 namespace weft {
 
-bool operation_wait::begin(operation& op, std::coroutine_handle<> waiting,
-                           const environment& env) noexcept {
-  if (env.stop.stop_requested() || env.until.passed(loop_.now())) [[unlikely]] {
-    timed_out_ = !env.stop.stop_requested();
-    op.result = -ECANCELED;
-    return false;
-  }
-  operation_ = &op;
-  waiting_ = waiting;
-  if (loop_.start(op)) return false;
-  env.stop.subscribe(*this);
-  if (!env.until.is_never()) loop_.timers().arm(*this, env.until.when());
-  return true;
+void operation_wait::refuse(operation& op, const environment& env) noexcept {
+  timed_out_ = !env.stop.stop_requested();
+  op.result = -ECANCELED;
+}
+
+void operation_wait::arm_deadline(const environment& env) noexcept {
+  loop_.timers().arm(*this, env.until.when());
 }
 
 void operation_wait::resume() noexcept {

@@ -30,8 +30,19 @@ class operation_wait : private stop_registration, private timer {
 
   /// True: suspend. False: the operation has answered, or was never started because the environment
   /// forbids it.
-  [[nodiscard]] bool begin(operation& op, std::coroutine_handle<> waiting,
-                           const environment& env) noexcept;
+  [[nodiscard, gnu::always_inline]] bool begin(operation& op, std::coroutine_handle<> waiting,
+                                               const environment& env) noexcept {
+    if (env.stop.stop_requested() || env.until.passed(loop_.now())) [[unlikely]] {
+      refuse(op, env);
+      return false;
+    }
+    operation_ = &op;
+    waiting_ = waiting;
+    if (loop_.start(op)) return false;
+    env.stop.subscribe(*this);
+    if (!env.until.is_never()) arm_deadline(env);
+    return true;
+  }
 
   /// After the answer: what a negative result means.
   [[nodiscard]] error failure(const operation& op) const noexcept;
@@ -40,6 +51,8 @@ class operation_wait : private stop_registration, private timer {
   void resume() noexcept;
 
  private:
+  void refuse(operation& op, const environment& env) noexcept;
+  void arm_deadline(const environment& env) noexcept;
   static void on_stop(stop_registration& self) noexcept;
   static void on_deadline(timer& self) noexcept;
 
