@@ -50,9 +50,7 @@ class backend {
   virtual ~backend() = default;
 
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
-  /// The time. Asked for at least once between two calls of enter(), which may count from the last
-  /// answer.
-  [[nodiscard]] virtual time_point now() noexcept = 0;
+  [[nodiscard]] virtual time_point now() const noexcept = 0;
   /// Whether addresses are the machine's, which other programs may hold, and not a world of its
   /// own.
   [[nodiscard]] virtual bool has_machine_addresses() const noexcept { return true; }

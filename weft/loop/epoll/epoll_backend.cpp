@@ -33,7 +33,7 @@ class epoll_backend final : public backend {
   ~epoll_backend() override;
 
   std::string_view name() const noexcept override { return "epoll"; }
-  time_point now() noexcept override { return clock_.read(); }
+  time_point now() const noexcept override { return kernel_clock::now(); }
   result<descriptor*> listen(const raw_address& address, const listen_options& options) override;
   result<descriptor*> open_stream(int family) override;
   result<raw_address> local_address(const descriptor& socket) const override {
@@ -80,7 +80,6 @@ class epoll_backend final : public backend {
   void forget_starved(epoll_descriptor& d) noexcept;
 
   backend_context context_;
-  kernel_clock clock_;
   int epoll_;
   int wake_;
   descriptor_table sockets_;
@@ -340,7 +339,7 @@ void epoll_backend::forget_starved(epoll_descriptor& d) noexcept {
 
 int epoll_backend::wait(epoll_event* events, int capacity, time_point until) noexcept {
   if (until == time_point::max()) return ::epoll_wait(epoll_, events, capacity, -1);
-  const duration left = clock_.left_until(until);
+  const duration left = kernel_clock::left_until(until);
   if (left == duration::zero()) return ::epoll_wait(epoll_, events, capacity, 0);
   if (has_pwait2_) [[likely]] {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);

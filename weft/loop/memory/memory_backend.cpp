@@ -57,7 +57,7 @@ class memory_backend final : public backend {
       : context_{context}, now_{start} {}
 
   std::string_view name() const noexcept override { return "memory"; }
-  time_point now() noexcept override { return now_; }
+  time_point now() const noexcept override { return now_; }
   bool has_machine_addresses() const noexcept override { return false; }
   result<descriptor*> listen(const raw_address& address, const listen_options& options) override;
   result<descriptor*> open_stream(int family) override;

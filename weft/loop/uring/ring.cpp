@@ -7,6 +7,8 @@
 #include <system_error>
 #include <tuple>
 
+#include <weft/loop/kernel_clock.hpp>
+
 namespace weft {
 namespace {
 
@@ -88,7 +90,7 @@ void ring::enter(time_point until) noexcept {
     io_uring_submit_and_wait_timeout(&ring_, &first, 1, nullptr, nullptr);
     return;
   }
-  const duration left = clock_.left_until(until);
+  const duration left = kernel_clock::left_until(until);
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
   __kernel_timespec timeout{.tv_sec = seconds.count(), .tv_nsec = (left - seconds).count()};
   io_uring_submit_and_wait_timeout(&ring_, &first, 1, &timeout, nullptr);

@@ -17,7 +17,6 @@
 
 #include <weft/base/result.hpp>
 #include <weft/base/time.hpp>
-#include <weft/loop/kernel_clock.hpp>
 
 namespace weft {
 
@@ -31,8 +30,6 @@ class ring {
   [[nodiscard]] result<void> open(std::string& why);
   [[nodiscard]] std::string_view mode() const noexcept { return mode_; }
   [[nodiscard]] io_uring& raw() noexcept { return ring_; }
-
-  [[nodiscard]] kernel_clock& clock() noexcept { return clock_; }
 
   [[nodiscard]] io_uring_sqe& prepare() noexcept;
   /// Submits, and waits for at least one answer until `until`; time_point::min() does not wait, and
@@ -55,7 +52,6 @@ class ring {
   [[nodiscard]] bool kernel_has_work() noexcept;
 
   io_uring ring_{};
-  kernel_clock clock_;
   std::string_view mode_;
   bool open_ = false;
 };

@@ -11,6 +11,7 @@
 #include <weft/base/assert.hpp>
 #include <weft/base/intrusive_list.hpp>
 #include <weft/base/slab.hpp>
+#include <weft/loop/kernel_clock.hpp>
 #include <weft/loop/socket_calls.hpp>
 #include <weft/loop/uring/buffer_ring.hpp>
 #include <weft/loop/uring/ring.hpp>
@@ -36,7 +37,7 @@ class uring_backend final : public backend {
   [[nodiscard]] result<void> open(std::string& why);
 
   std::string_view name() const noexcept override { return "io_uring"; }
-  time_point now() noexcept override { return ring_.clock().read(); }
+  time_point now() const noexcept override { return kernel_clock::now(); }
   result<descriptor*> listen(const raw_address& address, const listen_options& options) override;
   result<descriptor*> open_stream(int family) override;
   result<raw_address> local_address(const descriptor& socket) const override {
