@@ -57,7 +57,7 @@ class [[nodiscard]] poll_wait : public operation_awaiter<poll_operation> {
   poll_wait(event_loop& loop, operation_kind direction, int fd) noexcept
       : operation_awaiter{loop, direction, fd} {}
   [[nodiscard]] result<void> await_resume() const noexcept {
-    if (operation_.result < 0) return fail(wait_.failure(operation_));
+    if (operation_.result < 0) return fail(operation_.failure());
     return {};
   }
 };

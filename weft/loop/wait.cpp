@@ -26,17 +26,15 @@ error operation_wait::failure(const operation& op) const noexcept {
   return error::from_errno(-op.result);
 }
 
-void operation_wait::on_stop(stop_registration& self) noexcept {
-  auto& wait = static_cast<operation_wait&>(self);
-  wait.loop_.timers().disarm(wait);
-  wait.loop_.io().cancel(*wait.operation_);
+void operation_wait::stop(operation& op) noexcept {
+  loop_.timers().disarm(*this);
+  loop_.io().cancel(op);
 }
 
-void operation_wait::on_deadline(timer& self) noexcept {
-  auto& wait = static_cast<operation_wait&>(self);
-  wait.timed_out_ = true;
-  wait.stop_registration::disarm();
-  wait.loop_.io().cancel(*wait.operation_);
+void operation_wait::time_out(operation& op) noexcept {
+  timed_out_ = true;
+  stop_registration::disarm();
+  loop_.io().cancel(op);
 }
 
 }  // namespace weft

@@ -23,10 +23,12 @@
 
 namespace weft {
 
-class operation_wait : private stop_registration, private timer {
- public:
-  explicit operation_wait(event_loop& loop) noexcept
-      : stop_registration{&on_stop}, timer{&on_deadline}, loop_{loop} {}
+class operation_wait : protected stop_registration, protected timer {
+ protected:
+  operation_wait(event_loop& loop, stop_registration::function on_stop,
+                 timer::function on_deadline) noexcept
+      : stop_registration{on_stop}, timer{on_deadline}, loop_{loop} {}
+  ~operation_wait() = default;
 
   /// True: suspend. False: the operation has answered, or was never started because the environment
   /// forbids it.
@@ -36,7 +38,6 @@ class operation_wait : private stop_registration, private timer {
       refuse(op, env);
       return false;
     }
-    operation_ = &op;
     waiting_ = waiting;
     if (loop_.start(op)) return false;
     env.stop.subscribe(*this);
@@ -47,19 +48,40 @@ class operation_wait : private stop_registration, private timer {
   /// After the answer: what a negative result means.
   [[nodiscard]] error failure(const operation& op) const noexcept;
 
-  /// To be called by the operation's on_answer.
   void resume() noexcept;
+  void stop(operation& op) noexcept;
+  void time_out(operation& op) noexcept;
 
  private:
   void refuse(operation& op, const environment& env) noexcept;
   void arm_deadline(const environment& env) noexcept;
-  static void on_stop(stop_registration& self) noexcept;
-  static void on_deadline(timer& self) noexcept;
 
+  bool timed_out_ = false;  // first: it fills what the timer leaves
   event_loop& loop_;
-  operation* operation_ = nullptr;
   std::coroutine_handle<> waiting_;
-  bool timed_out_ = false;
+};
+
+/// An operation with its wait, each of which finds the other without a pointer: every idle
+/// connection holds one.
+template <class Operation>
+struct awaited_operation final : Operation, operation_wait {
+  template <class... Arguments>
+  explicit awaited_operation(event_loop& loop, Arguments... arguments) noexcept
+      : Operation{arguments..., &on_answered}, operation_wait{loop, &on_stop, &on_deadline} {}
+
+  using operation_wait::begin;
+  [[nodiscard]] error failure() const noexcept { return operation_wait::failure(*this); }
+
+ private:
+  static void on_answered(operation& op) noexcept { static_cast<awaited_operation&>(op).resume(); }
+  static void on_stop(stop_registration& self) noexcept {
+    auto& awaited = static_cast<awaited_operation&>(self);
+    awaited.stop(awaited);
+  }
+  static void on_deadline(timer& self) noexcept {
+    auto& awaited = static_cast<awaited_operation&>(self);
+    awaited.time_out(awaited);
+  }
 };
 
 template <class Operation>
@@ -71,27 +93,16 @@ class operation_awaiter {
   bool await_ready() const noexcept { return false; }
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> waiting) noexcept {
-    return wait_.begin(operation_, waiting, *waiting.promise().env);
+    return operation_.begin(operation_, waiting, *waiting.promise().env);
   }
 
  protected:
   template <class... Arguments>
   explicit operation_awaiter(event_loop& loop, Arguments... arguments) noexcept
-      : operation_{*this, arguments...}, wait_{loop} {}
+      : operation_{loop, arguments...} {}
   ~operation_awaiter() = default;
 
-  struct owned_operation : Operation {
-    template <class... Arguments>
-    explicit owned_operation(operation_awaiter& awaiter, Arguments... arguments) noexcept
-        : Operation{arguments..., &answered}, owner{awaiter} {}
-    operation_awaiter& owner;
-  };
-  static void answered(operation& op) noexcept {
-    static_cast<owned_operation&>(op).owner.wait_.resume();
-  }
-
-  owned_operation operation_;
-  operation_wait wait_;
+  awaited_operation<Operation> operation_;
 };
 
 }  // namespace weft

@@ -22,7 +22,7 @@ class accept_wait : public operation_awaiter<accept_operation> {
     operation_.waits = waits;
   }
   [[nodiscard]] result<descriptor*> await_resume() const noexcept {
-    if (operation_.result < 0) return fail(wait_.failure(operation_));
+    if (operation_.result < 0) return fail(operation_.failure());
     return operation_.accepted;
   }
 };

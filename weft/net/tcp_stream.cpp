@@ -10,7 +10,7 @@ class connect_wait : public operation_awaiter<connect_operation> {
   connect_wait(event_loop& loop, descriptor* socket, const raw_address& to) noexcept
       : operation_awaiter{loop, socket, to.get(), to.size_bytes} {}
   [[nodiscard]] result<void> await_resume() const noexcept {
-    if (operation_.result < 0) return fail(wait_.failure(operation_));
+    if (operation_.result < 0) return fail(operation_.failure());
     return {};
   }
 };

@@ -62,7 +62,7 @@ class [[nodiscard]] stream_read : public operation_awaiter<receive_operation> {
 
  private:
   [[nodiscard]] error failure() const noexcept {
-    return operation_.result == 0 ? stream_.end_of_input() : wait_.failure(operation_);
+    return operation_.result == 0 ? stream_.end_of_input() : operation_.failure();
   }
 
   detail::stream_state& stream_;
