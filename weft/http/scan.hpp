@@ -6,9 +6,9 @@
 // the same by definition, one byte at a time, and the reference for the tests.
 //
 // Most runs are short, and a call costs more than it saves there: so the first blocks of 16 bytes
-// are compared inline, with SSE2, which all x86-64 has. Its comparisons accept the common bytes of
-// a set, and the byte they stop at is asked in the table, so their approximation can cost time but
-// never change the answer. Only what is left after inline_blocks goes through a pointer, to the
+// are compared inline, with SSE2, which all x86-64 has. Its comparisons pass over the common bytes
+// of a set, and the byte they stop at is asked in the table, so their approximation can cost time
+// but never change the answer. Only what is left after inline_blocks goes through a pointer, to the
 // variant that was chosen for this CPU before main(); it looks each byte up exactly. Without SSE2
 // all is scalar.
 //
@@ -78,35 +78,37 @@ inline constexpr std::array<std::uint8_t, 256> table = make_table();
 using bytes16 = __m128i;
 
 inline bytes16 each(int byte) noexcept { return _mm_set1_epi8(static_cast<char>(byte)); }
-inline bytes16 either(bytes16 a, bytes16 b) noexcept { return _mm_or_si128(a, b); }
 inline bytes16 equal(bytes16 bytes, char to) noexcept { return _mm_cmpeq_epi8(bytes, each(to)); }
-// first <= byte <= last, unsigned: SSE2 only has a signed comparison, but an unsigned minimum.
-inline bytes16 within(bytes16 bytes, int first, int last) noexcept {
-  const bytes16 distance = _mm_sub_epi8(bytes, each(first));
-  return _mm_cmpeq_epi8(_mm_min_epu8(distance, each(last - first)), distance);
+inline bytes16 either(bytes16 a, bytes16 b) noexcept { return _mm_or_si128(a, b); }
+inline bytes16 both(bytes16 a, bytes16 b) noexcept { return _mm_and_si128(a, b); }
+inline bytes16 but_not(bytes16 a, bytes16 b) noexcept { return _mm_andnot_si128(b, a); }
+// byte < first or last < byte, unsigned. SSE2 only has a signed comparison: moved to begin at the
+// least signed value, the range is all up to its own length.
+inline bytes16 outside(bytes16 bytes, int first, int last) noexcept {
+  return _mm_cmpgt_epi8(_mm_add_epi8(bytes, each(0x80 - first)), each(0x80 + last - first));
 }
-inline bytes16 letters(bytes16 bytes) noexcept {
-  return within(either(bytes, each(0x20)), 'a', 'z');
+inline bytes16 no_letters(bytes16 bytes) noexcept {
+  return outside(either(bytes, each(0x20)), 'a', 'z');
 }
 
-// The bytes of a set that real requests consist of; never a byte outside it.
+// All but the bytes of a set that real requests consist of; always every byte outside it.
 template <set Set>
-bytes16 common(bytes16 bytes) noexcept {
+bytes16 uncommon(bytes16 bytes) noexcept {
   if constexpr (Set == set::token) {
-    return either(letters(bytes), equal(bytes, '-'));
+    return but_not(no_letters(bytes), equal(bytes, '-'));
   } else if constexpr (Set == set::path) {
-    return either(either(letters(bytes), within(bytes, '/', ';')),
-                  either(equal(bytes, '-'), equal(bytes, '_')));
+    const bytes16 others = either(outside(bytes, '-', ';'), equal(bytes, '.'));
+    return but_not(both(no_letters(bytes), others), equal(bytes, '_'));
   } else if constexpr (Set == set::query) {
-    return either(either(letters(bytes), within(bytes, '&', ';')),
-                  either(equal(bytes, '='), equal(bytes, '_')));
+    return but_not(both(no_letters(bytes), outside(bytes, '&', ';')),
+                   either(equal(bytes, '='), equal(bytes, '_')));
   } else if constexpr (Set == set::uri) {
-    return either(either(letters(bytes), within(bytes, '$', ';')),
-                  either(equal(bytes, '='), equal(bytes, '?')));
+    return but_not(both(no_letters(bytes), outside(bytes, '$', ';')),
+                   either(equal(bytes, '='), equal(bytes, '?')));
   } else if constexpr (Set == set::field) {
-    return either(within(bytes, ' ', '~'), within(bytes, 0x80, 0xff));
+    return outside(bytes, ' ', '~');
   } else {
-    return either(letters(bytes), either(within(bytes, '0', '9'), within(bytes, '-', '.')));
+    return both(no_letters(bytes), either(outside(bytes, '-', '9'), equal(bytes, '/')));
   }
 }
 
@@ -114,7 +116,7 @@ bytes16 common(bytes16 bytes) noexcept {
 template <set Set>
 unsigned uncommon16(const char* at) noexcept {
   const bytes16 bytes = _mm_loadu_si128(reinterpret_cast<const bytes16*>(at));
-  return static_cast<unsigned>(_mm_movemask_epi8(common<Set>(bytes))) ^ 0xffffu;
+  return static_cast<unsigned>(_mm_movemask_epi8(uncommon<Set>(bytes)));
 }
 
 #endif
