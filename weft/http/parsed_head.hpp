@@ -38,11 +38,10 @@ enum head_flag : std::uint16_t {
   path_needs_normalizing = 128,
   odd_line = 256,  // the request line asks for a closer look than GET or POST and a path do
   unknown_method = 512,
-  resumed = 1024,  // fields were read in an earlier call, into a parsed_head that is not this one
 };
 
-// The parser's memory of a head: positions from the head's start, and bits. Handing it over is one
-// small copy.
+// What is known of a head: positions from its start, and bits. Few bytes, since the parser keeps a
+// copy between two calls.
 struct head_facts {
   std::uint64_t content_length = 0;
   std::uint32_t size = 0;
@@ -50,7 +49,6 @@ struct head_facts {
   std::uint32_t target_end = 0;
   std::uint32_t path_begin = 0;
   std::uint32_t query_begin = 0;  // of the "?"; 0 where there is none
-  std::uint16_t header_count = 0;
   std::uint16_t flags = 0;
   http::method method = http::method::get;
   target_form form = target_form::origin;

@@ -67,26 +67,28 @@ class request_parser {
   };
   struct cursor;
 
+  std::size_t resume(cursor in, const limits& bounds) noexcept;
+  bool resume_request_line(cursor& in, const limits& bounds) noexcept;
+  bool resume_line(cursor& in, const limits& bounds) noexcept;
   bool read_request_line(cursor& in, const limits& bounds) noexcept;
   bool read_before_line(cursor& in, const limits& bounds) noexcept;
+  static bool read_usual_method(cursor& in) noexcept;
   bool read_method(cursor& in) noexcept;
   bool read_target(cursor& in) noexcept;
   bool read_path(cursor& in) noexcept;
   bool read_query(cursor& in) noexcept;
   bool read_other_target(cursor& in) noexcept;
   bool read_version(cursor& in) noexcept;
-  bool read_odd_version(cursor in) noexcept;
-  bool check_odd_line(cursor in) noexcept;
-  bool read_headers(cursor& in, header_list& headers, const limits& bounds) noexcept;
-  std::size_t resume_line(cursor in, header_list& headers, const limits& bounds) noexcept;
+  [[gnu::cold]] bool read_odd_version(cursor in) noexcept;
+  [[gnu::cold]] bool check_odd_line(cursor in) noexcept;
+  bool read_headers(cursor& in, const limits& bounds) noexcept;
   bool read_empty_line(cursor& in) noexcept;
   bool read_name(cursor& in) noexcept;
   bool read_before_value(cursor& in) noexcept;
-  bool read_value(cursor& in, header_list& headers, const limits& bounds) noexcept;
-  bool read_usual_line(cursor& in, header_list& headers, const limits& bounds) noexcept;
-  static std::size_t usual_host_end(const cursor& in, std::size_t at) noexcept;
-  static std::size_t usual_length_end(const cursor& in, std::size_t at,
-                                      std::uint64_t& length) noexcept;
+  bool read_value(cursor& in) noexcept;
+  static bool read_usual_line(cursor& in) noexcept;
+  static bool read_usual_host(cursor& in) noexcept;
+  static bool read_usual_length(cursor& in) noexcept;
   bool note(const cursor& in, std::string_view value) noexcept;
   bool note_known(cursor in, std::string_view name, std::string_view value) noexcept;
   bool note_host(cursor in, std::string_view value) noexcept;
@@ -94,27 +96,25 @@ class request_parser {
   bool note_transfer_encoding(cursor in, std::string_view value) noexcept;
   bool note_connection(cursor in, std::string_view value) noexcept;
   bool note_expect(cursor in, std::string_view value) noexcept;
-  bool finish(const cursor& in, parsed_head& head) noexcept;
+  bool finish(const cursor& in) noexcept;
 
   [[nodiscard]] parse_status outcome() const noexcept {
     return fault_ == fault_kind::none ? parse_status::incomplete : parse_status::failed;
   }
-  bool stop(cursor in, step at) noexcept;
-  bool fail(std::size_t offset, fault_kind kind) noexcept;
-  bool fail_name(cursor in) noexcept;
-  bool fail_value(cursor in) noexcept;
+  [[gnu::cold]] bool stop(cursor in, step at) noexcept;
+  [[gnu::cold]] bool fail(std::size_t offset, fault_kind kind) noexcept;
+  [[gnu::cold]] bool fail_name(cursor in) noexcept;
+  [[gnu::cold]] bool fail_value(cursor in) noexcept;
 
-  [[nodiscard]] bool has_room(const limits& bounds) const noexcept {
-    return facts_.header_count < bounds.headers && facts_.header_count < header_list::capacity;
-  }
-
-  // All positions count from the start of the input, since the bytes may move between calls.
+  // All positions count from the start of the input, since the bytes may move between calls. From
+  // step::method on these are what was known when the last call ended; before it they mean nothing.
   detail::head_facts facts_;
-  std::uint32_t position_ = 0;  // where to go on; with `failed`, the offending byte
   std::uint32_t name_begin_ = 0;
   std::uint32_t name_end_ = 0;
   std::uint32_t value_begin_ = 0;
-  std::uint8_t line_begin_ = 0;  // of the request line: 0, or 2 after an empty line
+  std::uint32_t position_ = 0;      // where to go on; with `failed`, the offending byte
+  std::uint16_t header_count_ = 0;  // of earlier calls, whose parsed_head is not this one
+  std::uint8_t line_begin_ = 0;     // of the request line: 0, or 2 after an empty line
   step step_ = step::before_line;
   fault_kind fault_ = fault_kind::none;
 };

@@ -15,7 +15,8 @@ bool request_parser::stop(cursor in, step at) noexcept {
     return fail(in.limit, at <= step::method    ? fault_kind::method_too_long
                           : at <= step::version ? fault_kind::request_line_too_long
                                                 : fault_kind::head_too_long);
-  if (facts_.header_count != 0) facts_.set(resumed);
+  facts_ = in.facts();
+  header_count_ = static_cast<std::uint16_t>(in.header_count());
   step_ = at;
   position_ = narrow(in.at);
   name_begin_ = narrow(in.name);
@@ -42,26 +43,27 @@ bool request_parser::read_odd_version(cursor in) noexcept {
   }
   if (present < form.size()) return stop(in, step::version);
   if (in.byte(5) != '1') return fail(in.at, fault_kind::unsupported_version);
-  facts_.minor_version = in.byte(7) == '0' ? 0 : 1;
+  in.facts().minor_version = in.byte(7) == '0' ? 0 : 1;
   return true;
 }
 
 bool request_parser::check_odd_line(cursor in) noexcept {
-  if (facts_.has(unknown_method)) return fail(line_begin_, fault_kind::unknown_method);
-  if (in.text[facts_.target_begin] == '/' && facts_.method != method::connect) return true;
-  const std::uint32_t begin = facts_.target_begin;
-  const std::string_view target = in.view(begin, facts_.target_end);
-  const target_parts parts = split_target(facts_.method, target);
+  head_facts& facts = in.facts();
+  if (facts.has(unknown_method)) return fail(line_begin_, fault_kind::unknown_method);
+  if (in.text[facts.target_begin] == '/' && facts.method != method::connect) return true;
+  const std::uint32_t begin = facts.target_begin;
+  const std::string_view target = in.view(begin, facts.target_end);
+  const target_parts parts = split_target(facts.method, target);
   if (parts.fault != fault_kind::none) return fail(begin, parts.fault);
   // Asked of a whole URI without a path, OPTIONS means all of the server (RFC 9112 section 3.2.4).
-  const bool is_server = facts_.method == method::options && parts.path_begin == target.size();
-  facts_.form = is_server ? target_form::asterisk : parts.form;
-  if (parts.path_needs_normalizing) facts_.set(path_needs_normalizing);
-  facts_.path_begin = begin + parts.path_begin;
+  const bool is_server = facts.method == method::options && parts.path_begin == target.size();
+  facts.form = is_server ? target_form::asterisk : parts.form;
+  if (parts.path_needs_normalizing) facts.set(path_needs_normalizing);
+  facts.path_begin = begin + parts.path_begin;
   if (parts.form == target_form::absolute && parts.path_end != target.size())
-    facts_.query_begin = begin + parts.path_end;
-  if (parts.form == target_form::authority || facts_.form == target_form::asterisk)
-    facts_.path_begin = facts_.target_end;
+    facts.query_begin = begin + parts.path_end;
+  if (parts.form == target_form::authority || facts.form == target_form::asterisk)
+    facts.path_begin = facts.target_end;
   return true;
 }
 
@@ -72,7 +74,7 @@ bool request_parser::fail_name(cursor in) noexcept {
   if (is_space(c) && !is_empty)
     kind = fault_kind::space_before_colon;
   else if (is_space(c))
-    kind = facts_.header_count == 0 ? fault_kind::space_before_name : fault_kind::folded_value;
+    kind = in.header_count() == 0 ? fault_kind::space_before_name : fault_kind::folded_value;
   else if (c == ':')
     kind = fault_kind::empty_name;
   else if (c == '\n' && is_empty)
@@ -103,24 +105,24 @@ bool request_parser::note_known(cursor in, std::string_view name, std::string_vi
 }
 
 bool request_parser::note_host(cursor in, std::string_view value) noexcept {
-  if (facts_.has(has_host)) return fail(in.name, fault_kind::repeated_host);
-  facts_.set(has_host);
+  if (in.facts().has(has_host)) return fail(in.name, fault_kind::repeated_host);
+  in.facts().set(has_host);
   return is_host_and_port(value) || fail(in.value, fault_kind::bad_host);
 }
 
 bool request_parser::note_content_length(cursor in, std::string_view value) noexcept {
-  if (facts_.has(has_content_length)) return fail(in.name, fault_kind::repeated_content_length);
-  facts_.set(has_content_length);
+  if (in.facts().has(has_content_length)) return fail(in.name, fault_kind::repeated_content_length);
+  in.facts().set(has_content_length);
   const auto length = parse_content_length(value);
   if (!length) return fail(in.value, fault_kind::bad_content_length);
-  facts_.content_length = *length;
+  in.facts().content_length = *length;
   return true;
 }
 
 bool request_parser::note_transfer_encoding(cursor in, std::string_view value) noexcept {
-  if (facts_.has(has_transfer_encoding))
+  if (in.facts().has(has_transfer_encoding))
     return fail(in.name, fault_kind::repeated_transfer_encoding);
-  facts_.set(has_transfer_encoding);
+  in.facts().set(has_transfer_encoding);
   const fault_kind wrong = check_transfer_encoding(value);
   return wrong == fault_kind::none || fail(in.value, wrong);
 }
@@ -128,17 +130,17 @@ bool request_parser::note_transfer_encoding(cursor in, std::string_view value) n
 bool request_parser::note_connection(cursor in, std::string_view value) noexcept {
   const auto options = parse_connection(value);
   if (!options) return fail(in.value, fault_kind::bad_connection);
-  if (options->close) facts_.set(says_close);
-  if (options->keep_alive) facts_.set(says_keep_alive);
-  if (options->upgrade) facts_.set(says_upgrade);
+  if (options->close) in.facts().set(says_close);
+  if (options->keep_alive) in.facts().set(says_keep_alive);
+  if (options->upgrade) in.facts().set(says_upgrade);
   return true;
 }
 
 // An HTTP/1.0 client cannot know what 100 means, so what it says here is passed over (RFC 9110
 // section 10.1.1).
 bool request_parser::note_expect(cursor in, std::string_view value) noexcept {
-  if (facts_.minor_version == 0) return true;
-  facts_.set(expects_continue);
+  if (in.facts().minor_version == 0) return true;
+  in.facts().set(expects_continue);
   return expects_only_continue(value) || fail(in.value, fault_kind::unknown_expectation);
 }
 

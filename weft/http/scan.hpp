@@ -180,6 +180,17 @@ template <set Set>
 #endif
 }
 
+// A first step of skip(), for runs that mostly end within 16 bytes and at a byte that the caller
+// knows: at or before the end of the run, and at most 16 bytes on. So many must be there.
+template <set Set>
+[[nodiscard]] inline std::size_t skip_some(const char* text, std::size_t at) noexcept {
+#ifdef __SSE2__
+  return at + static_cast<unsigned>(__builtin_ctz(detail::uncommon16<Set>(text + at) | 0x10000u));
+#else
+  return skip_scalar<Set>(text, at, at + 16);
+#endif
+}
+
 template <set Set>
 [[nodiscard]] inline bool consists_of(std::string_view text) noexcept {
   return skip<Set>(text.data(), 0, text.size()) == text.size();
