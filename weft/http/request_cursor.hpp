@@ -31,22 +31,18 @@ inline std::uint64_t digit_value(char c) noexcept {
 }
 inline bool is_digit(char c) noexcept { return digit_value(c) < 10; }
 
+// Without the white space at its end.
+inline std::string_view trim_end(std::string_view text) noexcept {
+  while (!text.empty() && is_below_graphic(text.back())) text.remove_suffix(1);
+  return text;
+}
+
 // Up to eight bytes as a number, for one comparison with the bytes of a message.
 template <class Word>
 Word load(const char* at) noexcept {
   Word word;
   std::memcpy(&word, at, sizeof word);
   return word;
-}
-
-// How many of the eight bytes at `at` are digits before the first that is not: bytes that are
-// digits become 0 to 9, all others have their highest bit set at the latest by the sum.
-inline unsigned count_digits(const char* at) noexcept {
-  std::uint64_t values = load<std::uint64_t>(at) ^ 0x3030303030303030u;
-  if constexpr (std::endian::native == std::endian::big) values = std::byteswap(values);
-  const std::uint64_t others =
-      (values | ((values & 0x7f7f7f7f7f7f7f7fu) + 0x7676767676767676u)) & 0x8080808080808080u;
-  return others == 0 ? 8 : static_cast<unsigned>(std::countr_zero(others)) / 8;
 }
 
 // Names without regard to case: setting bit 5 makes letters small, and no other byte becomes one of
@@ -96,12 +92,15 @@ struct request_parser::cursor {
   std::size_t name_end = 0;
   std::size_t value = 0;
 
+  // At the start, and with the limits of header fields.
   cursor(std::string_view input, parsed_head& into, const limits& bounds) noexcept
       : text{input.data()},
         size{input.size()},
         head{&into},
         next_header{into.headers_.entries_.data()},
-        headers_end{next_header + std::min(bounds.headers, header_list::capacity)} {}
+        headers_end{next_header + std::min(bounds.headers, header_list::capacity)} {
+    set_limit(bounds.head_bytes);
+  }
 
   [[nodiscard]] detail::head_facts& facts() const noexcept { return head->facts_; }
   [[nodiscard]] std::size_t header_count() const noexcept {
@@ -131,9 +130,12 @@ struct request_parser::cursor {
     where = scan::skip_some<Set>(text, where);
     return text[where] == last;
   }
+  // Of two bytes that are there.
+  [[nodiscard]] bool has_line_end(std::size_t where) const noexcept {
+    return detail::load<std::uint16_t>(text + where) == detail::load<std::uint16_t>("\r\n");
+  }
   [[nodiscard]] bool is_line_end(std::size_t where) const noexcept {
-    return where + 2 <= end &&
-           detail::load<std::uint16_t>(text + where) == detail::load<std::uint16_t>("\r\n");
+    return has_at(where, 2) && has_line_end(where);
   }
   [[nodiscard]] std::string_view view(std::size_t from, std::size_t to) const noexcept {
     return {text + from, text + to};

@@ -32,11 +32,14 @@ parse_status request_parser::parse(std::string_view input, parsed_head& head,
     if (in.at == 0) return outcome();
     in.next_header += header_count_;
   }
-  if (!read_headers(in, bounds) || !finish(in)) return outcome();
-  if (header_count_ == 0) [[likely]]
-    return parse_status::complete;
-  // The head came in pieces: it is known to be whole and well-formed, but `head` has seen only its
-  // last fields.
+  if (!read_headers(in) || !finish(in)) return outcome();
+  return header_count_ == 0 ? parse_status::complete : parse_again(input, head, bounds);
+}
+
+// The head came in pieces: it is known to be whole and well-formed, but `head` has seen only its
+// last fields.
+[[gnu::cold, gnu::noinline]] parse_status request_parser::parse_again(
+    std::string_view input, parsed_head& head, const limits& bounds) noexcept {
   reset();
   return parse(input, head, bounds);
 }
@@ -51,8 +54,7 @@ parse_status request_parser::parse(std::string_view input, parsed_head& head,
   in.name = name_begin_;
   in.name_end = name_end_;
   in.value = value_begin_;
-  const bool done =
-      step_ < step::line_start ? resume_request_line(in, bounds) : resume_line(in, bounds);
+  const bool done = step_ < step::line_start ? resume_request_line(in, bounds) : resume_line(in);
   header_count_ = static_cast<std::uint16_t>(in.header_count());
   return done ? in.at : 0;
 }
@@ -62,9 +64,14 @@ parse_status request_parser::parse(std::string_view input, parsed_head& head,
 // --- The request line (RFC 9112 section 3).
 
 WEFT_HOT bool request_parser::read_request_line(cursor& in, const limits& bounds) noexcept {
-  in.set_limit(std::min(bounds.request_line_bytes, bounds.head_bytes));
-  return read_before_line(in, bounds) && (read_usual_method(in) || read_method(in)) &&
-         read_target(in) && read_version(in);
+  // Less than it may have is no line that is too long.
+  if (in.end >= bounds.request_line_bytes) in.set_limit(bounds.request_line_bytes);
+  const bool done = read_usual_start(in)
+                        ? read_path_and_query(in)
+                        : read_before_line(in, bounds) && read_method(in) && read_target(in);
+  if (!done || !read_version(in)) return false;
+  in.set_limit(bounds.head_bytes);
+  return true;
 }
 
 WEFT_HOT bool request_parser::resume_request_line(cursor& in, const limits& bounds) noexcept {
@@ -92,17 +99,20 @@ WEFT_HOT bool request_parser::read_before_line(cursor& in, const limits& bounds)
   return true;
 }
 
-// From the start of the line.
-WEFT_HOT bool request_parser::read_usual_method(cursor& in) noexcept {
+// "GET /" or "POST /".
+WEFT_HOT bool request_parser::read_usual_start(cursor& in) noexcept {
   if (!in.has(6)) return false;
   const auto word = load<std::uint32_t>(in.text + in.at);
-  if (word == load<std::uint32_t>("GET ")) {
+  if (word == load<std::uint32_t>("GET ") && in.byte(4) == '/') {
     in.at += 4;
-    return true;
+  } else if (word == load<std::uint32_t>("POST") &&
+             load<std::uint16_t>(in.text + in.at + 4) == load<std::uint16_t>(" /")) {
+    in.facts().method = method::post;
+    in.at += 5;
+  } else {
+    return false;
   }
-  if (word != load<std::uint32_t>("POST") || in.byte(4) != ' ') return false;
-  in.facts().method = method::post;
-  in.at += 5;
+  in.facts().target_begin = in.facts().path_begin = narrow(in.at);
   return true;
 }
 
@@ -124,19 +134,28 @@ WEFT_HOT bool request_parser::read_method(cursor& in) noexcept {
 WEFT_HOT bool request_parser::read_target(cursor& in) noexcept {
   if (in.at == in.end) return stop(in, step::target);
   in.facts().target_begin = in.facts().path_begin = narrow(in.at);
-  return in.byte() == '/' ? read_path(in) : read_other_target(in);
+  return in.byte() == '/' ? read_path_and_query(in) : read_other_target(in);
+}
+
+WEFT_HOT bool request_parser::read_path_and_query(cursor& in) noexcept {
+  return in.finds<scan::set::path>(' ', in.at) ? end_target(in) : read_path(in);
+}
+
+WEFT_HOT bool request_parser::end_target(cursor& in) noexcept {
+  in.facts().target_end = narrow(in.at);
+  ++in.at;
+  return true;
 }
 
 WEFT_HOT bool request_parser::read_path(cursor& in) noexcept {
-  while (!in.finds<scan::set::path>(' ', in.at)) {
+  for (;;) {
     in.at = scan::skip<scan::set::path>(in.text, in.at, in.end);
     if (in.at == in.end) return stop(in, step::path);
-    if (in.byte() == ' ') [[likely]]
-      break;
+    if (in.byte() == ' ') return end_target(in);
     if (in.byte() == '?') {
       in.facts().query_begin = narrow(in.at);
       ++in.at;
-      return read_query(in);
+      return in.finds<scan::set::query>(' ', in.at) ? end_target(in) : read_query(in);
     }
     if (in.byte() == '.') {
       if (in.text[in.at - 1] == '/') in.facts().set(path_needs_normalizing);
@@ -152,25 +171,19 @@ WEFT_HOT bool request_parser::read_path(cursor& in) noexcept {
     in.facts().set(path_needs_normalizing);
     in.at += 3;
   }
-  in.facts().target_end = narrow(in.at);
-  ++in.at;
-  return true;
 }
 
 WEFT_HOT bool request_parser::read_query(cursor& in) noexcept {
-  while (!in.finds<scan::set::query>(' ', in.at)) {
+  for (;;) {
     in.at = scan::skip<scan::set::query>(in.text, in.at, in.end);
     if (in.at == in.end) return stop(in, step::query);
-    if (in.byte() == ' ') break;
+    if (in.byte() == ' ') return end_target(in);
     if (in.byte() != '%') return fail(in.at, fault_kind::bad_target);
     if (!in.has(3)) return stop(in, step::query);
     if (!has_valid_escapes(in.view(in.at, in.at + 3)))
       return fail(in.at, fault_kind::bad_target_escape);
     in.at += 3;
   }
-  in.facts().target_end = narrow(in.at);
-  ++in.at;
-  return true;
 }
 
 // "*", an authority or a whole URI: first the bytes, then check_odd_line() once the line has ended.
@@ -197,8 +210,7 @@ WEFT_HOT bool request_parser::read_version(cursor& in) noexcept {
 
 // --- Header fields (RFC 9112 section 5, RFC 9110 section 5).
 
-WEFT_HOT bool request_parser::read_headers(cursor& in, const limits& bounds) noexcept {
-  in.set_limit(bounds.head_bytes);
+WEFT_HOT bool request_parser::read_headers(cursor& in) noexcept {
   for (;;) {
     in.name = in.name_end = in.value = in.at;
     const bool is_roomy = in.has(16);
@@ -206,15 +218,17 @@ WEFT_HOT bool request_parser::read_headers(cursor& in, const limits& bounds) noe
     if (in.byte() == '\r') return read_empty_line(in);
     if (is_roomy && read_usual_line(in)) continue;
     if (!read_name(in) || !read_before_value(in) || !read_value(in)) return false;
+    if (may_matter(in)) [[unlikely]] {
+      if (!note(in.text, in.next_header[-1], in.facts())) return false;
+    }
   }
 }
 
-WEFT_HOT bool request_parser::resume_line(cursor& in, const limits& bounds) noexcept {
-  in.set_limit(bounds.head_bytes);
+WEFT_HOT bool request_parser::resume_line(cursor& in) noexcept {
   if (step_ == step::line_start) return true;
   if (step_ == step::name && !read_name(in)) return false;
   if (step_ <= step::before_value && !read_before_value(in)) return false;
-  return read_value(in);
+  return read_value(in) && (!may_matter(in) || note(in.text, in.next_header[-1], in.facts()));
 }
 
 WEFT_HOT bool request_parser::read_empty_line(cursor& in) noexcept {
@@ -251,10 +265,11 @@ WEFT_HOT bool request_parser::read_value(cursor& in) noexcept {
   if (!in.is_line_end(in.at)) return fail_value(in);
   if (!in.has_room()) return fail(in.name, fault_kind::too_many_headers);
   std::size_t value_end = in.at;
-  while (value_end != in.value && is_below_graphic(in.text[value_end - 1])) --value_end;
+  if (is_below_graphic(in.text[value_end - 1])) [[unlikely]]
+    value_end = in.value + trim_end(in.view(in.value, value_end)).size();
   in.add_header(in.name, in.name_end, in.value, value_end);
   in.at += 2;
-  return note(in, in.view(in.value, value_end));
+  return true;
 }
 
 // The two fields that nearly every request has, in their usual form: a line read and judged in one
@@ -282,11 +297,13 @@ WEFT_HOT bool request_parser::read_usual_host(cursor& in) noexcept {
   if (in.text[at] == ':') {
     ++at;
     if (!in.has_at(at, 8)) return false;
-    const std::size_t digits = count_digits(in.text + at);
-    if (digits > 5 || (digits == 5 && in.text[at] >= '6')) return false;
+    const std::size_t digits = scan::count_digits(in.text + at);
+    if (digits > 4 && (digits > 5 || in.text[at] >= '6')) return false;
     at += digits;
+  } else if (!in.has_at(at, 2)) {
+    return false;
   }
-  if (!in.is_line_end(at) || !in.has_room() || in.facts().has(has_host)) return false;
+  if (!in.has_line_end(at) || !in.has_room() || in.facts().has(has_host)) return false;
   in.add_header(in.at, in.at + 4, value, at);
   in.facts().set(has_host);
   in.at = at + 2;
@@ -311,36 +328,23 @@ WEFT_HOT bool request_parser::read_usual_length(cursor& in) noexcept {
 
 // --- The fields that decide about the message.
 
-WEFT_HOT bool request_parser::note(const cursor& in, std::string_view value) noexcept {
+// Whether the field that was read last could be one of them.
+WEFT_HOT bool request_parser::may_matter(const cursor& in) noexcept {
   // The first letter of the one name of each size that matters.
   static constexpr char first_letters[] = "\0\0\0\0h\0e\0\0\0c\0\0\0c\0\0t";
   const std::size_t size = in.name_end - in.name;
-  if (size > 17 || (in.text[in.name] | 0x20) != first_letters[size]) [[likely]]
-    return true;
-  return note_known(in, in.view(in.name, in.name_end), value);
+  return size <= 17 && (in.text[in.name] | 0x20) == first_letters[size];
 }
 
 // --- The empty line: what only the whole head can tell (RFC 9112 sections 3.2 and 6.3).
 
 WEFT_HOT bool request_parser::finish(const cursor& in) noexcept {
-  const std::uint32_t size = narrow(in.at);
   head_facts& facts = in.facts();
-  if (!facts.has(has_host) && facts.minor_version != 0) return fail(size, fault_kind::missing_host);
-  if (facts.has(has_transfer_encoding)) {
-    if (facts.minor_version == 0) return fail(size, fault_kind::chunked_in_http_1_0);
-    if (facts.has(has_content_length)) return fail(size, fault_kind::length_and_chunked);
-  }
-  facts.size = size;
-  header_list& headers = in.head->headers_;
-  headers.size_ = in.header_count();
-  // Who names the host in the target must repeat it in Host (RFC 9112 section 3.2); where the two
-  // differ, somebody before us may have routed by the other one.
-  if (facts.form != target_form::origin && header_count_ == 0) {
-    const auto host = headers.find("host");
-    const std::string_view authority = split_target(facts.method, in.head->target()).authority;
-    if (host && !authority.empty() && !equals_ignoring_case(*host, authority))
-      return fail(size, fault_kind::host_not_target);
-  }
+  facts.size = narrow(in.at);
+  in.head->headers_.size_ = in.header_count();
+  const bool is_usual =
+      (facts.flags & (has_host | has_transfer_encoding | odd_line)) == std::uint16_t{has_host};
+  if (!is_usual && !check_whole(in)) return false;
   step_ = step::finished;
   return true;
 }

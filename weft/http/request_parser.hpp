@@ -66,22 +66,27 @@ class request_parser {
     finished
   };
   struct cursor;
+  struct field_text;
 
+  parse_status parse_again(std::string_view input, parsed_head& head,
+                           const limits& bounds) noexcept;
   std::size_t resume(cursor in, const limits& bounds) noexcept;
   bool resume_request_line(cursor& in, const limits& bounds) noexcept;
-  bool resume_line(cursor& in, const limits& bounds) noexcept;
+  bool resume_line(cursor& in) noexcept;
   bool read_request_line(cursor& in, const limits& bounds) noexcept;
   bool read_before_line(cursor& in, const limits& bounds) noexcept;
-  static bool read_usual_method(cursor& in) noexcept;
+  static bool read_usual_start(cursor& in) noexcept;
   bool read_method(cursor& in) noexcept;
   bool read_target(cursor& in) noexcept;
+  bool read_path_and_query(cursor& in) noexcept;
+  static bool end_target(cursor& in) noexcept;
   bool read_path(cursor& in) noexcept;
   bool read_query(cursor& in) noexcept;
   bool read_other_target(cursor& in) noexcept;
   bool read_version(cursor& in) noexcept;
   [[gnu::cold]] bool read_odd_version(cursor in) noexcept;
   [[gnu::cold]] bool check_odd_line(cursor in) noexcept;
-  bool read_headers(cursor& in, const limits& bounds) noexcept;
+  bool read_headers(cursor& in) noexcept;
   bool read_empty_line(cursor& in) noexcept;
   bool read_name(cursor& in) noexcept;
   bool read_before_value(cursor& in) noexcept;
@@ -89,14 +94,15 @@ class request_parser {
   static bool read_usual_line(cursor& in) noexcept;
   static bool read_usual_host(cursor& in) noexcept;
   static bool read_usual_length(cursor& in) noexcept;
-  bool note(const cursor& in, std::string_view value) noexcept;
-  bool note_known(cursor in, std::string_view name, std::string_view value) noexcept;
-  bool note_host(cursor in, std::string_view value) noexcept;
-  bool note_content_length(cursor in, std::string_view value) noexcept;
-  bool note_transfer_encoding(cursor in, std::string_view value) noexcept;
-  bool note_connection(cursor in, std::string_view value) noexcept;
-  bool note_expect(cursor in, std::string_view value) noexcept;
+  static bool may_matter(const cursor& in) noexcept;
+  bool note(const char* text, const header_list::entry& field, detail::head_facts& facts) noexcept;
+  bool note_host(const field_text& field, detail::head_facts& facts) noexcept;
+  bool note_content_length(const field_text& field, detail::head_facts& facts) noexcept;
+  bool note_transfer_encoding(const field_text& field, detail::head_facts& facts) noexcept;
+  bool note_connection(const field_text& field, detail::head_facts& facts) noexcept;
+  bool note_expect(const field_text& field, detail::head_facts& facts) noexcept;
   bool finish(const cursor& in) noexcept;
+  bool check_whole(cursor in) noexcept;
 
   [[nodiscard]] parse_status outcome() const noexcept {
     return fault_ == fault_kind::none ? parse_status::incomplete : parse_status::failed;

@@ -93,55 +93,86 @@ bool request_parser::fail_value(cursor in) noexcept {
   return fail(in.at, fault_kind::bare_cr);
 }
 
-bool request_parser::note_known(cursor in, std::string_view name, std::string_view value) noexcept {
+struct request_parser::field_text {
+  std::size_t name_at;
+  std::size_t value_at;
+  std::string_view value;
+};
+
+bool request_parser::note(const char* text, const header_list::entry& entry,
+                          head_facts& facts) noexcept {
+  const std::string_view name{text + entry.name, text + entry.name_end};
+  const field_text field{.name_at = entry.name,
+                         .value_at = entry.value,
+                         .value = {text + entry.value, text + entry.value_end}};
   switch (name.size()) {
-    case 4: return !is_host(name.data()) || note_host(in, value);
-    case 6: return !equals_ignoring_case(name, "expect") || note_expect(in, value);
-    case 10: return !is_connection(name.data()) || note_connection(in, value);
-    case 14: return !is_content_length(name.data()) || note_content_length(in, value);
+    case 4: return !is_host(name.data()) || note_host(field, facts);
+    case 6: return !equals_ignoring_case(name, "expect") || note_expect(field, facts);
+    case 10: return !is_connection(name.data()) || note_connection(field, facts);
+    case 14: return !is_content_length(name.data()) || note_content_length(field, facts);
     default:
-      return !equals_ignoring_case(name, "transfer-encoding") || note_transfer_encoding(in, value);
+      return !equals_ignoring_case(name, "transfer-encoding") ||
+             note_transfer_encoding(field, facts);
   }
 }
 
-bool request_parser::note_host(cursor in, std::string_view value) noexcept {
-  if (in.facts().has(has_host)) return fail(in.name, fault_kind::repeated_host);
-  in.facts().set(has_host);
-  return is_host_and_port(value) || fail(in.value, fault_kind::bad_host);
+bool request_parser::note_host(const field_text& field, head_facts& facts) noexcept {
+  if (facts.has(has_host)) return fail(field.name_at, fault_kind::repeated_host);
+  facts.set(has_host);
+  return is_host_and_port(field.value) || fail(field.value_at, fault_kind::bad_host);
 }
 
-bool request_parser::note_content_length(cursor in, std::string_view value) noexcept {
-  if (in.facts().has(has_content_length)) return fail(in.name, fault_kind::repeated_content_length);
-  in.facts().set(has_content_length);
-  const auto length = parse_content_length(value);
-  if (!length) return fail(in.value, fault_kind::bad_content_length);
-  in.facts().content_length = *length;
+bool request_parser::note_content_length(const field_text& field, head_facts& facts) noexcept {
+  if (facts.has(has_content_length))
+    return fail(field.name_at, fault_kind::repeated_content_length);
+  facts.set(has_content_length);
+  const auto length = parse_content_length(field.value);
+  if (!length) return fail(field.value_at, fault_kind::bad_content_length);
+  facts.content_length = *length;
   return true;
 }
 
-bool request_parser::note_transfer_encoding(cursor in, std::string_view value) noexcept {
-  if (in.facts().has(has_transfer_encoding))
-    return fail(in.name, fault_kind::repeated_transfer_encoding);
-  in.facts().set(has_transfer_encoding);
-  const fault_kind wrong = check_transfer_encoding(value);
-  return wrong == fault_kind::none || fail(in.value, wrong);
+bool request_parser::note_transfer_encoding(const field_text& field, head_facts& facts) noexcept {
+  if (facts.has(has_transfer_encoding))
+    return fail(field.name_at, fault_kind::repeated_transfer_encoding);
+  facts.set(has_transfer_encoding);
+  const fault_kind wrong = check_transfer_encoding(field.value);
+  return wrong == fault_kind::none || fail(field.value_at, wrong);
 }
 
-bool request_parser::note_connection(cursor in, std::string_view value) noexcept {
-  const auto options = parse_connection(value);
-  if (!options) return fail(in.value, fault_kind::bad_connection);
-  if (options->close) in.facts().set(says_close);
-  if (options->keep_alive) in.facts().set(says_keep_alive);
-  if (options->upgrade) in.facts().set(says_upgrade);
+bool request_parser::note_connection(const field_text& field, head_facts& facts) noexcept {
+  const auto options = parse_connection(field.value);
+  if (!options) return fail(field.value_at, fault_kind::bad_connection);
+  if (options->close) facts.set(says_close);
+  if (options->keep_alive) facts.set(says_keep_alive);
+  if (options->upgrade) facts.set(says_upgrade);
   return true;
 }
 
 // An HTTP/1.0 client cannot know what 100 means, so what it says here is passed over (RFC 9110
 // section 10.1.1).
-bool request_parser::note_expect(cursor in, std::string_view value) noexcept {
-  if (in.facts().minor_version == 0) return true;
-  in.facts().set(expects_continue);
-  return expects_only_continue(value) || fail(in.value, fault_kind::unknown_expectation);
+bool request_parser::note_expect(const field_text& field, head_facts& facts) noexcept {
+  if (facts.minor_version == 0) return true;
+  facts.set(expects_continue);
+  return expects_only_continue(field.value) ||
+         fail(field.value_at, fault_kind::unknown_expectation);
+}
+
+bool request_parser::check_whole(cursor in) noexcept {
+  const head_facts& facts = in.facts();
+  if (!facts.has(has_host) && facts.minor_version != 0)
+    return fail(in.at, fault_kind::missing_host);
+  if (facts.has(has_transfer_encoding)) {
+    if (facts.minor_version == 0) return fail(in.at, fault_kind::chunked_in_http_1_0);
+    if (facts.has(has_content_length)) return fail(in.at, fault_kind::length_and_chunked);
+  }
+  // Who names the host in the target must repeat it in Host (RFC 9112 section 3.2); where the two
+  // differ, somebody before us may have routed by the other one.
+  if (facts.form == target_form::origin || header_count_ != 0) return true;
+  const auto host = in.head->headers().find("host");
+  const std::string_view authority = split_target(facts.method, in.head->target()).authority;
+  return !host || authority.empty() || equals_ignoring_case(*host, authority) ||
+         fail(in.at, fault_kind::host_not_target);
 }
 
 }  // namespace weft::http

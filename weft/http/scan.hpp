@@ -191,6 +191,20 @@ template <set Set>
 #endif
 }
 
+// How many of the eight bytes at `at` are digits before the first that is not.
+[[nodiscard]] inline unsigned count_digits(const char* at) noexcept {
+#ifdef __SSE2__
+  // The other eight are 0, which is no digit either.
+  const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(at));
+  const int others = _mm_movemask_epi8(detail::outside(bytes, '0', '9'));
+  return static_cast<unsigned>(__builtin_ctz(static_cast<unsigned>(others)));
+#else
+  unsigned count = 0;
+  while (count != 8 && static_cast<unsigned char>(at[count]) - unsigned{'0'} < 10) ++count;
+  return count;
+#endif
+}
+
 template <set Set>
 [[nodiscard]] inline bool consists_of(std::string_view text) noexcept {
   return skip<Set>(text.data(), 0, text.size()) == text.size();
