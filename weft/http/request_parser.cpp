@@ -23,40 +23,30 @@ parse_status request_parser::parse(std::string_view input, parsed_head& head,
   WEFT_DEBUG_ASSERT(input.size() >= position_,
                     "give all bytes received of this request, not only the new ones");
   head.headers_.base_ = input.data();
+  if (step_ != step::before_line) [[unlikely]]
+    return parse_rest(input, head, bounds);
   cursor in{input, head, bounds};
-  if (step_ == step::before_line) [[likely]] {
-    head.facts_ = {};
-    if (!read_request_line(in, bounds)) return outcome();
-  } else {
-    in.at = resume(in, bounds);
-    if (in.at == 0) return outcome();
-    in.next_header += header_count_;
-  }
-  if (!read_headers(in) || !finish(in)) return outcome();
-  return header_count_ == 0 ? parse_status::complete : parse_again(input, head, bounds);
+  head.facts_ = {};
+  const bool done = read_request_line(in, bounds) && read_headers(in) && finish(in);
+  return done ? parse_status::complete : outcome();
 }
 
-// The head came in pieces: it is known to be whole and well-formed, but `head` has seen only its
-// last fields.
-[[gnu::cold, gnu::noinline]] parse_status request_parser::parse_again(
-    std::string_view input, parsed_head& head, const limits& bounds) noexcept {
-  reset();
-  return parse(input, head, bounds);
-}
-
-// The rest of a line of which an earlier call has seen the beginning: where the next one begins, or
-// 0.
-[[gnu::cold, gnu::noinline]] std::size_t request_parser::resume(cursor in,
-                                                                const limits& bounds) noexcept {
-  in.facts() = facts_;
+// What an earlier call has begun: first the rest of its line.
+[[gnu::noinline]] parse_status request_parser::parse_rest(std::string_view input, parsed_head& head,
+                                                          const limits& bounds) noexcept {
+  cursor in{input, head, bounds};
+  head.facts_ = facts_;
   in.next_header += header_count_;
   in.at = position_;
   in.name = name_begin_;
   in.name_end = name_end_;
   in.value = value_begin_;
-  const bool done = step_ < step::line_start ? resume_request_line(in, bounds) : resume_line(in);
-  header_count_ = static_cast<std::uint16_t>(in.header_count());
-  return done ? in.at : 0;
+  const bool resumed = step_ < step::line_start ? resume_request_line(in, bounds) : resume_line(in);
+  if (!resumed || !read_headers(in) || !finish(in)) return outcome();
+  if (header_count_ == 0) return parse_status::complete;
+  // It is known to be whole and well-formed, but `head` has seen only its last fields.
+  reset();
+  return parse(input, head, bounds);
 }
 
 // --- All steps begin where `in.at` stands and return false when they have failed or want more
@@ -85,7 +75,9 @@ WEFT_HOT bool request_parser::resume_request_line(cursor& in, const limits& boun
     case step::other_target: done = read_other_target(in); break;
     default: break;
   }
-  return done && read_version(in);
+  if (!done || !read_version(in)) return false;
+  in.set_limit(bounds.head_bytes);
+  return true;
 }
 
 WEFT_HOT bool request_parser::read_before_line(cursor& in, const limits& bounds) noexcept {

@@ -68,9 +68,7 @@ class request_parser {
   struct cursor;
   struct field_text;
 
-  parse_status parse_again(std::string_view input, parsed_head& head,
-                           const limits& bounds) noexcept;
-  std::size_t resume(cursor in, const limits& bounds) noexcept;
+  parse_status parse_rest(std::string_view input, parsed_head& head, const limits& bounds) noexcept;
   bool resume_request_line(cursor& in, const limits& bounds) noexcept;
   bool resume_line(cursor& in) noexcept;
   bool read_request_line(cursor& in, const limits& bounds) noexcept;
