@@ -56,6 +56,18 @@ std::size_t skip_inline(scan::set of, const char* text, std::size_t at, std::siz
   return 0;
 }
 
+std::size_t skip_some(scan::set of, const char* text, std::size_t at) {
+  switch (of) {
+    case scan::set::token: return scan::skip_some<scan::set::token>(text, at);
+    case scan::set::path: return scan::skip_some<scan::set::path>(text, at);
+    case scan::set::query: return scan::skip_some<scan::set::query>(text, at);
+    case scan::set::uri: return scan::skip_some<scan::set::uri>(text, at);
+    case scan::set::field: return scan::skip_some<scan::set::field>(text, at);
+    case scan::set::host: return scan::skip_some<scan::set::host>(text, at);
+  }
+  return 0;
+}
+
 /// Every variant, called by name and from behind the inline blocks, against the reference.
 void compare(scan::set of, const char* text, std::size_t at, std::size_t end) {
   const std::size_t expected = scan::skip_by(scan::variant::scalar, of, text, at, end);
@@ -64,6 +76,11 @@ void compare(scan::set of, const char* text, std::size_t at, std::size_t end) {
     scan::use(each);
     agree = agree && skip_inline(of, text, at, end) == expected &&
             scan::skip_by(each, of, text, at, end) == expected;
+  }
+  if (end - at >= 16) {
+    const std::size_t some = skip_some(of, text, at);
+    agree = agree && some <= expected && some <= at + 16 &&
+            scan::skip_by(scan::variant::scalar, of, text, some, end) == expected;
   }
   ASSERT_TRUE(agree) << "set " << static_cast<int>(of) << " from " << at << " of "
                      << testing::PrintToString(std::string{text, end});
@@ -163,6 +180,28 @@ TEST_F(scan_variants, agree_on_random_inputs) {
       text[dice.below(size)] = borders[i][dice.below(borders[i].size())];
     compare(all_sets[i], text, size == 0 ? 0 : (bits >> 40) % 4 * size / 8, size);
   }
+}
+
+// It may stop early, but not at what every request has.
+TEST(scan, skip_some_passes_over_what_is_common) {
+  constexpr std::string_view letters = "abcdefgXYZ";
+  for (const scan::set each : all_sets)
+    EXPECT_EQ(skip_some(each, "abcdefgXYZ\r\n\r\n\r\n", 0), letters.size());
+  EXPECT_EQ(skip_some(scan::set::token, "Content-Type: application/json", 0), 12U);
+  EXPECT_EQ(skip_some(scan::set::host, "127.0.0.1:8080\r\nA", 0), 9U);
+  EXPECT_EQ(skip_some(scan::set::path, "/orders-1_a:2 HTTP/1.1", 0), 13U);
+  EXPECT_EQ(skip_some(scan::set::field, "application/json\r\n", 0), 16U);
+}
+
+TEST(scan, count_digits) {
+  EXPECT_EQ(scan::count_digits("01234567"), 8U);
+  EXPECT_EQ(scan::count_digits("89898989"), 8U);
+  for (int c = 0; c < 256; ++c)
+    for (std::size_t place = 0; place < 8; ++place) {
+      std::string text = "09182736";
+      text[place] = static_cast<char>(c);
+      EXPECT_EQ(scan::count_digits(text.data()), c >= '0' && c <= '9' ? 8 : place) << c;
+    }
 }
 
 TEST(scan, decimal) {
