@@ -204,6 +204,7 @@ WEFT_HOT bool request_parser::read_version(cursor& in) noexcept {
 
 WEFT_HOT bool request_parser::read_headers(cursor& in) noexcept {
   for (;;) {
+    // So that no place of the line before must be kept.
     in.name = in.name_end = in.value = in.at;
     const bool is_roomy = in.has(16);
     if (!is_roomy && in.at == in.end) return stop(in, step::line_start);
