@@ -6,7 +6,7 @@ Each figure is the difference of two runs, so that starting and stopping cancel 
 import pytest
 from tracing import (calls_in, functions_in, instructions_in, profiled, skip_unless_traceable, traced)
 
-INSTRUCTIONS_MAX = 2_400  # a request, on epoll, the loop included and the kernel not
+INSTRUCTIONS_MAX = 2_000  # a request, on epoll, the loop included and the kernel not
 CONNECTIONS = 64
 PIPELINED = 16
 BODY = b'{"sequence": 2}'
