@@ -14,7 +14,11 @@
 
 #include <cstdint>
 
+#include <weft/base/time.hpp>
+
 namespace weft {
+
+class timer;
 
 /// Bands of the ready queue, most urgent first. Within a band the order is first in, first out.
 enum class priority : std::uint8_t { critical, high, normal, low, idle };
@@ -34,11 +38,19 @@ struct runnable {
   ~runnable() = default;
 };
 
-/// Whoever runs what has become ready: the event loop, or a test.
+/// Whoever runs what has become ready, and keeps time for what waits: the event loop, or a test.
 class scheduler {
  public:
   /// Queues `item` behind all of its band; it is run from the loop, never from inside this call.
   virtual void schedule(runnable& item, priority band) noexcept = 0;
+
+  /// The time this turn began.
+  [[nodiscard]] virtual time_point now() const noexcept = 0;
+  /// Has `t`, which must not be armed, fire at `when` or soon after, from the loop; a time in the
+  /// past fires in the next turn.
+  virtual void arm(timer& t, time_point when) noexcept = 0;
+  /// Does nothing for a timer that is not armed.
+  virtual void disarm(timer& t) noexcept = 0;
 
   virtual ~scheduler() = default;
 };

@@ -77,7 +77,9 @@ class event_loop final : public scheduler {
   [[nodiscard]] static event_loop& current() noexcept;
 
   /// The time this turn began: one clock reading a turn.
-  [[nodiscard]] time_point now() const noexcept { return now_; }
+  [[nodiscard]] time_point now() const noexcept override { return now_; }
+  void arm(timer& t, time_point when) noexcept override { timers_.arm(t, when); }
+  void disarm(timer& t) noexcept override { timers_.disarm(t); }
 
   void schedule(runnable& item, priority band = priority::normal) noexcept override {
     ready_.push(item, band);

@@ -18,33 +18,9 @@
 
 #include <weft/base/intrusive_list.hpp>
 #include <weft/base/time.hpp>
+#include <weft/coro/timer.hpp>
 
 namespace weft {
-
-class timer_wheel;
-
-class timer {
- public:
-  using function = void (*)(timer&) noexcept;
-
-  explicit timer(function on_expiry) noexcept : on_expiry_{on_expiry} {}
-  timer(const timer&) = delete;
-  timer& operator=(const timer&) = delete;
-
-  [[nodiscard]] bool armed() const noexcept { return hook.is_linked(); }
-
-  list_hook hook;
-
- protected:
-  ~timer() = default;
-
- private:
-  friend class timer_wheel;
-  function on_expiry_;
-  std::uint64_t expiry_tick_ = 0;
-  std::uint8_t level_ = 0;
-  std::uint8_t slot_ = 0;
-};
 
 class timer_wheel {
  public:
