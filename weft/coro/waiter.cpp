@@ -1,0 +1,46 @@
+#include <weft/coro/waiter.hpp>
+
+namespace weft {
+
+bool waiter::begin(std::coroutine_handle<> waiting, const environment& env) noexcept {
+  if (env.stop.stop_requested()) {
+    outcome_ = fail(errc::cancelled);
+    return false;
+  }
+  if (!env.until.is_never() && env.until.passed(env.runs_on->now())) {
+    outcome_ = fail(errc::timed_out);
+    return false;
+  }
+  if (take()) return false;
+  waiting_ = waiting;
+  runs_on_ = env.runs_on;
+  line_.waiters_.push_back(*this);
+  env.stop.subscribe(*this);
+  if (!env.until.is_never()) runs_on_->arm(*this, env.until.when());
+  return true;
+}
+
+void waiter::wake(result<void> outcome) noexcept {
+  place_.unlink();
+  stop_registration::disarm();
+  if (timer::armed()) runs_on_->disarm(*this);
+  outcome_ = outcome;
+  runs_on_->schedule(*this, priority::normal);
+}
+
+void waiter::give_up(errc why) noexcept {
+  wake(fail(why));
+  gave_up();
+}
+
+void waiter::on_stop(stop_registration& self) noexcept {
+  static_cast<waiter&>(self).give_up(errc::cancelled);
+}
+
+void waiter::on_deadline(timer& self) noexcept {
+  static_cast<waiter&>(self).give_up(errc::timed_out);
+}
+
+void waiter::on_run(runnable& self) noexcept { static_cast<waiter&>(self).waiting_.resume(); }
+
+}  // namespace weft

@@ -1,0 +1,101 @@
+// How a coroutine waits for another one: the part that event, mutex, semaphore and channel share.
+// Obeys the stop request and the deadline of its environment, as every wait does.
+//
+// Contract: an awaiter derives from waiter and says in take() whether what it wants is there. If it
+// is not, the waiter stands at the end of the line until whoever owns the line calls wake(), the
+// task is asked to stop, or its deadline passes: whatever comes first takes it out of the line and
+// is the answer, so that nothing is ever given to one who has left. A stop request or a deadline
+// passed before the wait began answers without asking take(). The coroutine is resumed from the
+// ready queue, never from inside a call. A line outlives those who stand in it. Allocates nothing.
+// One shard.
+//
+//   class [[nodiscard]] lock_wait final : public waiter {
+//    public:
+//     explicit lock_wait(mutex& m) noexcept : waiter{m.line_}, mutex_{m} {}
+//     result<lock_guard> await_resume() noexcept { ... outcome() ... }
+//    private:
+//     bool take() noexcept override { return mutex_.try_take(); }
+//     mutex& mutex_;
+//   };
+#pragma once
+
+#include <coroutine>
+
+#include <weft/base/assert.hpp>
+#include <weft/base/intrusive_list.hpp>
+#include <weft/base/result.hpp>
+#include <weft/coro/environment.hpp>
+#include <weft/coro/runnable.hpp>
+#include <weft/coro/timer.hpp>
+
+namespace weft {
+
+class wait_line;
+
+class waiter : private stop_registration, private timer, private runnable {
+ public:
+  waiter(const waiter&) = delete;
+  waiter& operator=(const waiter&) = delete;
+
+  bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> waiting) noexcept {
+    return begin(waiting, *waiting.promise().env);
+  }
+
+  /// Ends the wait of one who stands in line.
+  void wake(result<void> outcome = {}) noexcept;
+
+ protected:
+  explicit waiter(wait_line& line) noexcept
+      : stop_registration{&on_stop}, timer{&on_deadline}, runnable{&on_run}, line_{line} {}
+  ~waiter() = default;
+
+  /// How the wait ended, for await_resume().
+  [[nodiscard]] const result<void>& outcome() const noexcept { return outcome_; }
+  /// For take(), when the answer it found is a failure.
+  void answer(result<void> outcome) noexcept { outcome_ = outcome; }
+
+ private:
+  friend class wait_line;
+
+  /// Whether the answer is there; takes what it gives. Asked once, before the wait.
+  virtual bool take() noexcept = 0;
+  /// Has left the line, stopped or timed out: the next one's wish may be another.
+  virtual void gave_up() noexcept {}
+
+  bool begin(std::coroutine_handle<> waiting, const environment& env) noexcept;
+  void give_up(errc why) noexcept;
+  static void on_stop(stop_registration& self) noexcept;
+  static void on_deadline(timer& self) noexcept;
+  static void on_run(runnable& self) noexcept;
+
+  wait_line& line_;
+  list_hook place_;
+  scheduler* runs_on_ = nullptr;
+  std::coroutine_handle<> waiting_;
+  result<void> outcome_;
+};
+
+/// Who waits for one thing, first come, first served.
+class wait_line {
+ public:
+  wait_line() noexcept = default;
+  wait_line(const wait_line&) = delete;
+  wait_line& operator=(const wait_line&) = delete;
+  ~wait_line() { WEFT_ASSERT(empty(), "what tasks wait for outlives them: end the tasks first"); }
+
+  [[nodiscard]] bool empty() const noexcept { return waiters_.empty(); }
+  /// nullptr when empty.
+  [[nodiscard]] waiter* front() noexcept { return waiters_.front(); }
+
+  void wake_all(result<void> outcome = {}) noexcept {
+    while (!empty()) front()->wake(outcome);
+  }
+
+ private:
+  friend class waiter;
+  intrusive_list<waiter, &waiter::place_> waiters_;
+};
+
+}  // namespace weft
