@@ -181,7 +181,7 @@ class [[nodiscard("a task does nothing until it is awaited or spawned")]] task {
   void swap(task& other) noexcept { std::swap(frame_, other.frame_); }
 
   /// Whether there is a coroutine: false for one moved from.
-  [[nodiscard]] explicit operator bool() const noexcept { return frame_ != nullptr; }
+  [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(frame_); }
 
   auto operator co_await() && noexcept { return awaited_in(nullptr); }
 
@@ -199,8 +199,7 @@ class [[nodiscard("a task does nothing until it is awaited or spawned")]] task {
   explicit task(std::coroutine_handle<promise_type> frame) noexcept : frame_{frame} {}
 
   auto awaited_in(const environment* narrowed) noexcept {
-    WEFT_DEBUG_ASSERT(frame_ != nullptr && !frame_.promise().continuation,
-                      "a task can be awaited once only");
+    WEFT_DEBUG_ASSERT(frame_ && !frame_.promise().continuation, "a task can be awaited once only");
     return detail::task_awaiter<T>{frame_, narrowed};
   }
 
