@@ -2,11 +2,14 @@
 
 #include <utility>
 
+#include <weft/coro/task_failures.hpp>
+
 namespace weft {
 
-scope::scope(const environment& parent) noexcept
+scope::scope(const environment& parent, failure_policy policy) noexcept
     : stop_{parent.stop},
-      environment_{.stop = stop_.token(), .until = parent.until, .runs_on = parent.runs_on} {}
+      environment_{.stop = stop_.token(), .until = parent.until, .runs_on = parent.runs_on},
+      policy_{policy} {}
 
 scope::~scope() {
   WEFT_ASSERT(active_ == 0, "a scope ends after its tasks: co_await join() first");
@@ -23,16 +26,26 @@ void scope::spawn_in(const environment& env, task<void> work, priority band) noe
 
 void scope::task_ended(std::coroutine_handle<> frame, std::exception_ptr failure) noexcept {
   frame.destroy();
-  if (failure && !failure_) {
-    failure_ = std::move(failure);
-    stop_.request_stop();
-  }
+  if (failure) note_failure(std::move(failure));
   if (--active_ == 0 && joiner_ != nullptr)
     environment_.runs_on->schedule(*std::exchange(joiner_, nullptr), priority::normal);
 }
 
+void scope::note_failure(std::exception_ptr failure) {
+  if (!failure_)
+    failure_ = std::move(failure);
+  else if (policy_ == failure_policy::collect)
+    more_failures_.push_back(std::move(failure));
+  if (policy_ == failure_policy::fail_fast) stop_.request_stop();
+}
+
 void scope::rethrow_failure() {
-  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  if (!failure_) return;
+  std::exception_ptr first = std::exchange(failure_, nullptr);
+  if (policy_ == failure_policy::fail_fast) std::rethrow_exception(std::move(first));
+  std::vector<std::exception_ptr> all = std::exchange(more_failures_, {});
+  all.insert(all.begin(), std::move(first));
+  throw task_failures{std::move(all)};
 }
 
 }  // namespace weft

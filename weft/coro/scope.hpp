@@ -3,9 +3,11 @@
 //
 // Contract: spawn() queues the task's start; the task inherits the scope's environment, whose
 // stop_token the scope's own request_stop() and its parent's stop both set. `co_await scope.join()`
-// waits until no task is left (a task may spawn further ones meanwhile) and gives the first
-// failure: an exception that left a task ends here and stops its siblings. The destructor insists
-// that all have ended. One shard; nothing here is thread safe.
+// waits until no task is left (a task may spawn further ones meanwhile) and rethrows what
+// failed, as the scope's policy says: an exception that left a task ends here. fail_fast stops the
+// siblings and gives the first failure; collect lets them run on and gives all, as task_failures,
+// even if it is one. The destructor insists that all have ended. One shard; nothing here is thread
+// safe.
 //
 //   scope workers{co_await this_task::environment()};
 //   workers.spawn(serve(std::move(stream)));
@@ -13,16 +15,27 @@
 #pragma once
 
 #include <coroutine>
+#include <cstddef>
+#include <cstdint>
 #include <exception>
+#include <utility>
+#include <vector>
 
 #include <weft/coro/task.hpp>
 
 namespace weft {
 
+/// What a scope does when an exception leaves one of its tasks.
+enum class failure_policy : std::uint8_t {
+  fail_fast,  // asks the others to stop: what they do is of use only together
+  collect,    // lets the others run on: each is of use by itself
+};
+
 class scope final : private detail::task_owner {
  public:
   /// Tasks of this scope stop when `parent.stop` does, keep its deadline and run on its scheduler.
-  explicit scope(const environment& parent) noexcept;
+  explicit scope(const environment& parent,
+                 failure_policy policy = failure_policy::fail_fast) noexcept;
   scope(const scope&) = delete;
   scope& operator=(const scope&) = delete;
   ~scope();
@@ -45,8 +58,8 @@ class scope final : private detail::task_owner {
 
   [[nodiscard]] std::size_t active() const noexcept { return active_; }
 
-  /// Waits until active() is zero, then rethrows the first exception that left a task, if one did.
-  /// One waiter at a time. Joining is not cut short by a stop request: the tasks are.
+  /// Waits until active() is zero, then rethrows what failed, if anything did. One waiter at a
+  /// time. Joining is not cut short by a stop request: the tasks are.
   [[nodiscard]] auto join() noexcept {
     struct awaiter : runnable {
       explicit awaiter(scope& s) noexcept : runnable{&resume_joiner}, owner{s} {}
@@ -70,18 +83,21 @@ class scope final : private detail::task_owner {
     return awaiter{*this};
   }
 
-  /// Rethrows the first exception that left a task, once; what join() does at its end, for owners
-  /// that cannot wait.
+  /// Rethrows the first exception that left a task, or throws task_failures with all, once; what
+  /// join() does at its end, for owners that cannot wait.
   void rethrow_failure();
 
  private:
   void task_ended(std::coroutine_handle<> frame, std::exception_ptr failure) noexcept override;
+  void note_failure(std::exception_ptr failure);
 
   stop_source stop_;
   environment environment_;
   std::size_t active_ = 0;
   runnable* joiner_ = nullptr;
-  std::exception_ptr failure_;
+  std::exception_ptr failure_;                     // the first
+  std::vector<std::exception_ptr> more_failures_;  // with failure_policy::collect
+  failure_policy policy_;
 };
 
 }  // namespace weft

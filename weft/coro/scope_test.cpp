@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <weft/coro/manual_scheduler.hpp>
+#include <weft/coro/task_failures.hpp>
 
 namespace weft {
 namespace {
@@ -35,6 +36,15 @@ class scope_test : public testing::Test {
     co_return;
   }
   static task<void> wait_for(gate& barrier) { co_await barrier; }
+  static std::string text_of(const std::exception_ptr& failure) {
+    try {
+      std::rethrow_exception(failure);
+    } catch (const std::exception& known) {
+      return known.what();
+    } catch (int) {
+      return "a number";
+    }
+  }
   static task<void> throw_text(const char* text) {
     throw std::runtime_error{text};
     co_return;
@@ -165,6 +175,44 @@ TEST_F(scope_test, the_first_failure_stops_the_siblings_and_leaves_by_join) {
   EXPECT_EQ(joined_, "first");
   join(tasks);
   EXPECT_EQ(joined_, "in order") << "a failure is reported once";
+}
+
+TEST_F(scope_test, one_that_collects_lets_the_siblings_run_on_and_gives_all_failures_in_order) {
+  scope tasks{outside_, failure_policy::collect};
+  gate barrier{ready_};
+  tasks.spawn(throw_text("first"));
+  tasks.spawn([](gate& until) -> task<void> {
+    co_await until;
+    throw 3;
+  }(barrier));
+  tasks.spawn(throw_text("second"));
+  tasks.spawn(note(1));
+  std::vector<std::string> texts;
+  joiners_.spawn([](scope& joined, std::vector<std::string>& into) -> task<void> {
+    try {
+      co_await joined.join();
+    } catch (const task_failures& failed) {
+      into.emplace_back(failed.what());
+      for (const std::exception_ptr& one : failed.all()) into.push_back(text_of(one));
+    }
+  }(tasks, texts));
+  ready_.run();
+  EXPECT_FALSE(tasks.token().stop_requested());
+  EXPECT_EQ(order_, std::vector{1});
+  EXPECT_TRUE(texts.empty()) << "join waits for all";
+  barrier.go();
+  ready_.run();
+  EXPECT_EQ(texts, (std::vector<std::string>{"3 tasks failed; the first: first", "first", "second",
+                                             "a number"}));
+  join(tasks);
+  EXPECT_EQ(joined_, "in order") << "failures are reported once";
+}
+
+TEST_F(scope_test, one_that_collects_gives_a_single_failure_in_the_same_way) {
+  scope tasks{outside_, failure_policy::collect};
+  tasks.spawn(throw_text("alone"));
+  join(tasks);
+  EXPECT_EQ(joined_, "a task failed: alone");
 }
 
 TEST_F(scope_test, tasks_inherit_deadline_scheduler_and_both_stops) {
