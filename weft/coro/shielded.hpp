@@ -1,0 +1,30 @@
+// Work that goes on though its caller was asked to stop: to give back, to flush, to say goodbye.
+//
+// Contract: `work`, and all it awaits, sees no stop request of the caller. It keeps the caller's
+// deadline, or has `until` instead, which may be later; deadline::never() is none. The caller waits
+// for it all the same, so give it a deadline: nothing else will end it.
+//
+//   auto stopping = co_await serve(stream);
+//   co_await shielded(say_goodbye(stream), deadline::at(loop.now() + std::chrono::seconds{1}));
+#pragma once
+
+#include <weft/coro/task.hpp>
+
+namespace weft {
+
+template <class T>
+task<T> shielded(task<T> work) {
+  environment own = co_await this_task::environment();
+  own.stop = {};
+  co_return co_await std::move(work).in(own);
+}
+
+template <class T>
+task<T> shielded(task<T> work, deadline until) {
+  environment own = co_await this_task::environment();
+  own.stop = {};
+  own.until = until;
+  co_return co_await std::move(work).in(own);
+}
+
+}  // namespace weft
