@@ -2,9 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
-#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include <weft/base/result.hpp>
+#include <weft/coro/stack_span_test.hpp>
 #include <weft/coro/task_fixture_test.hpp>
 
 namespace weft {
@@ -138,38 +137,6 @@ TEST_F(task_test, a_child_inherits_the_environment_and_in_narrows_it) {
   EXPECT_EQ(seen[2], &tasks_.inherited());
 }
 
-/// How far apart the stack pointers of the calls were.
-class stack_span {
- public:
-  [[gnu::noinline]] void note() {
-    const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-    lowest_ = std::min(lowest_, here);
-    highest_ = std::max(highest_, here);
-  }
-  [[nodiscard]] std::size_t bytes() const { return highest_ - lowest_; }
-
- private:
-  std::uintptr_t lowest_ = UINTPTR_MAX;
-  std::uintptr_t highest_ = 0;
-};
-
-constexpr std::size_t some_frames_bytes = 16 * 1024;
-
-TEST_F(task_test, a_million_awaits_use_no_stack) {
-  stack_span stack;
-  const auto add = [](stack_span& span, int to) -> task<int> {
-    span.note();
-    co_return to + 1;
-  };
-  const auto sum = [&add](stack_span& span) -> task<int> {
-    int total = 0;
-    for (int i = 0; i < 1'000'000; ++i) total = co_await add(span, total);
-    co_return total;
-  };
-  EXPECT_EQ(run(sum(stack)), 1'000'000);
-  EXPECT_LT(stack.bytes(), some_frames_bytes);
-}
-
 task<int> depth(stack_span& span, int left) {
   span.note();
   const int below = left == 0 ? 0 : co_await depth(span, left - 1);
@@ -180,7 +147,7 @@ task<int> depth(stack_span& span, int left) {
 TEST_F(task_test, a_chain_of_a_hundred_thousand_uses_no_stack) {
   stack_span stack;
   EXPECT_EQ(run(depth(stack, 99'999)), 100'000);
-  EXPECT_LT(stack.bytes(), some_frames_bytes);
+  EXPECT_LT(stack.bytes(), stack_span::some_frames_bytes);
 }
 
 task<void> throw_from(int left) {
