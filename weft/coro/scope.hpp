@@ -11,7 +11,7 @@
 //
 //   scope workers{co_await this_task::environment()};
 //   workers.spawn(serve(std::move(stream)));
-//   auto ended = co_await workers.join();
+//   co_await workers.join();
 #pragma once
 
 #include <coroutine>

@@ -4,8 +4,9 @@
 // deadline, or has `until` instead, which may be later; deadline::never() is none. The caller waits
 // for it all the same, so give it a deadline: nothing else will end it.
 //
-//   auto stopping = co_await serve(stream);
-//   co_await shielded(say_goodbye(stream), deadline::at(loop.now() + std::chrono::seconds{1}));
+//   auto served = co_await serve(stream);  // asked to stop: so is every wait after it
+//   co_await shielded(with_timeout(std::chrono::seconds{1}, say_goodbye(stream)),
+//                     deadline::never());
 #pragma once
 
 #include <weft/coro/task.hpp>
