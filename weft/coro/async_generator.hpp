@@ -29,7 +29,7 @@ class [[nodiscard]] async_generator {
  public:
   class promise_type final : public detail::promise_base {
    public:
-    promise_type() noexcept { self = std::coroutine_handle<promise_type>::from_promise(*this); }
+    promise_type() noexcept : promise_base{nullptr} {}
 
     async_generator get_return_object() noexcept {
       return async_generator{std::coroutine_handle<promise_type>::from_promise(*this)};
@@ -48,7 +48,7 @@ class [[nodiscard]] async_generator {
       bool await_ready() const noexcept { return false; }
       std::coroutine_handle<> await_suspend(
           std::coroutine_handle<promise_type> yielding) const noexcept {
-        return std::exchange(yielding.promise().continuation, nullptr);
+        return yielding.promise().give_back();
       }
       void await_resume() const noexcept {}
     };
@@ -69,7 +69,7 @@ class [[nodiscard]] async_generator {
   }
   ~async_generator() {
     if (!frame_) return;
-    WEFT_ASSERT(frame_.done() || !frame_.promise().continuation,
+    WEFT_ASSERT(frame_.done() || frame_.promise().caller == nullptr,
                 "a generator is destroyed between two calls of next()");
     frame_.destroy();
   }
@@ -83,9 +83,8 @@ class [[nodiscard]] async_generator {
     bool await_ready() const noexcept { return frame.done(); }
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> caller) const noexcept {
-      WEFT_DEBUG_ASSERT(!frame.promise().continuation, "a generator has one consumer");
-      frame.promise().continuation = caller;
-      frame.promise().env = caller.promise().env;
+      WEFT_DEBUG_ASSERT(frame.promise().caller == nullptr, "a generator has one consumer");
+      frame.promise().await_from(caller.promise());
       return frame;
     }
     [[nodiscard]] T* await_resume() const {

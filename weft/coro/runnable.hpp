@@ -14,6 +14,7 @@
 
 #include <cstdint>
 
+#include <weft/base/intrusive_list.hpp>
 #include <weft/base/time.hpp>
 
 namespace weft {
@@ -38,6 +39,15 @@ struct runnable {
   ~runnable() = default;
 };
 
+/// How a scheduler knows a scope whose tasks it runs.
+struct scope_registration {
+  list_hook hook;
+
+ protected:
+  scope_registration() noexcept = default;
+  ~scope_registration() = default;
+};
+
 /// Whoever runs what has become ready, and keeps time for what waits: the event loop, or a test.
 class scheduler {
  public:
@@ -52,7 +62,14 @@ class scheduler {
   /// Does nothing for a timer that is not armed.
   virtual void disarm(timer& t) noexcept = 0;
 
+  /// The scopes whose tasks run here, for whoever lists them; each takes itself out.
+  void enlist(scope_registration& added) noexcept { scopes_.push_back(added); }
+  [[nodiscard]] auto& scopes() noexcept { return scopes_; }
+
   virtual ~scheduler() = default;
+
+ private:
+  intrusive_list<scope_registration, &scope_registration::hook> scopes_;
 };
 
 }  // namespace weft

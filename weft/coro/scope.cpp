@@ -9,10 +9,13 @@ namespace weft {
 scope::scope(const environment& parent, failure_policy policy) noexcept
     : stop_{parent.stop},
       environment_{.stop = stop_.token(), .until = parent.until, .runs_on = parent.runs_on},
-      policy_{policy} {}
+      policy_{policy} {
+  parent.runs_on->enlist(*this);
+}
 
 scope::~scope() {
   WEFT_ASSERT(active_ == 0, "a scope ends after its tasks: co_await join() first");
+  hook.unlink();
 }
 
 void scope::spawn_in(const environment& env, task<void> work, priority band) noexcept {
@@ -20,12 +23,15 @@ void scope::spawn_in(const environment& env, task<void> work, priority band) noe
   auto& promise = work.release().promise();
   promise.env = &env;
   promise.owner = this;
+  tasks_.push_back(promise);
   ++active_;
   environment_.runs_on->schedule(promise, band);
 }
 
-void scope::task_ended(std::coroutine_handle<> frame, std::exception_ptr failure) noexcept {
-  frame.destroy();
+void scope::task_ended(detail::promise<void>& ended) noexcept {
+  std::exception_ptr failure = std::move(ended.failure);
+  ended.spawned.unlink();
+  ended.handle().destroy();
   if (failure) note_failure(std::move(failure));
   if (--active_ == 0 && joiner_ != nullptr)
     environment_.runs_on->schedule(*std::exchange(joiner_, nullptr), priority::normal);

@@ -31,7 +31,7 @@ enum class failure_policy : std::uint8_t {
   collect,    // lets the others run on: each is of use by itself
 };
 
-class scope final : private detail::task_owner {
+class scope final : public scope_registration, private detail::task_owner {
  public:
   /// Tasks of this scope stop when `parent.stop` does, keep its deadline and run on its scheduler.
   explicit scope(const environment& parent,
@@ -57,6 +57,11 @@ class scope final : private detail::task_owner {
   [[nodiscard]] stop_token token() noexcept { return stop_.token(); }
 
   [[nodiscard]] std::size_t active() const noexcept { return active_; }
+  /// Calls `see` with the promise of each task that has not ended, the oldest first.
+  template <class F>
+  void for_each_task(F see) {
+    for (detail::promise<void>& each : tasks_) see(each);
+  }
 
   /// Waits until active() is zero, then rethrows what failed, if anything did. One waiter at a
   /// time. Joining is not cut short by a stop request: the tasks are.
@@ -88,11 +93,12 @@ class scope final : private detail::task_owner {
   void rethrow_failure();
 
  private:
-  void task_ended(std::coroutine_handle<> frame, std::exception_ptr failure) noexcept override;
+  void task_ended(detail::promise<void>& ended) noexcept override;
   void note_failure(std::exception_ptr failure);
 
   stop_source stop_;
   environment environment_;
+  intrusive_list<detail::promise<void>, &detail::promise<void>::spawned> tasks_;
   std::size_t active_ = 0;
   runnable* joiner_ = nullptr;
   std::exception_ptr failure_;                     // the first

@@ -11,13 +11,16 @@
 #pragma once
 
 #include <coroutine>
+#include <cstddef>
 #include <exception>
 #include <memory>
 #include <new>
+#include <source_location>
 #include <type_traits>
 #include <utility>
 
 #include <weft/base/assert.hpp>
+#include <weft/base/intrusive_list.hpp>
 #include <weft/coro/environment.hpp>
 #include <weft/coro/frame_pool.hpp>
 #include <weft/coro/runnable.hpp>
@@ -38,20 +41,23 @@ struct environment_t {};
 
 namespace detail {
 
+template <class T>
+class promise;
+
 /// Told when a spawned task has ended; owns it from then on.
 class task_owner {
  public:
-  virtual void task_ended(std::coroutine_handle<> frame, std::exception_ptr failure) noexcept = 0;
+  virtual void task_ended(promise<void>& ended) noexcept = 0;
 
  protected:
   ~task_owner() = default;
 };
 
-/// What all promises share. It is a runnable, so that a spawned task waits for its first turn
-/// without an allocation.
+/// What all promises share: whom the coroutine obeys, who waits for it, and where it waits itself.
+/// It is a runnable, so that a spawned task waits for its first turn without an allocation.
 class promise_base : public runnable {
  public:
-  promise_base() noexcept : runnable{&start} {}
+  using runnable::runnable;
 
   static void* operator new(std::size_t size_bytes) { return frame_pool::allocate(size_bytes); }
   static void operator delete(void* frame, std::size_t size_bytes) noexcept {
@@ -64,9 +70,9 @@ class promise_base : public runnable {
     bool await_ready() const noexcept { return false; }
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> ended) const noexcept {
-      promise_base& promise = ended.promise();
-      if (promise.continuation) return promise.continuation;
-      promise.owner->task_ended(ended, std::move(promise.failure));
+      Promise& promise = ended.promise();
+      if (promise.caller != nullptr) return promise.give_back();
+      if constexpr (requires { promise.owner; }) promise.owner->task_ended(promise);
       return std::noop_coroutine();
     }
     void await_resume() const noexcept {}
@@ -76,7 +82,9 @@ class promise_base : public runnable {
   void unhandled_exception() noexcept { failure = std::current_exception(); }
 
   template <class Awaitable>
-  decltype(auto) await_transform(Awaitable&& awaitable) noexcept {
+  decltype(auto) await_transform(
+      Awaitable&& awaitable, std::source_location here = std::source_location::current()) noexcept {
+    waits_at = here;
     return std::forward<Awaitable>(awaitable);
   }
 
@@ -90,20 +98,35 @@ class promise_base : public runnable {
     return awaiter{env};
   }
 
-  const environment* env = nullptr;
-  std::coroutine_handle<> continuation;
-  std::coroutine_handle<> self;
-  task_owner* owner = nullptr;
-  std::exception_ptr failure;
+  /// Makes `caller_promise` wait for this coroutine, in `in` or else in the caller's environment.
+  void await_from(promise_base& caller_promise, const environment* in = nullptr) noexcept {
+    caller = &caller_promise;
+    caller_promise.waits_for = this;
+    env = in != nullptr ? in : caller_promise.env;
+  }
+  /// Ends that wait; the caller, to be resumed.
+  [[nodiscard]] std::coroutine_handle<> give_back() noexcept {
+    caller->waits_for = nullptr;
+    return std::exchange(caller, nullptr)->handle();
+  }
+  /// All promises begin with this one, and are aligned as it is.
+  [[nodiscard]] std::coroutine_handle<> handle() noexcept {
+    return std::coroutine_handle<promise_base>::from_promise(*this);
+  }
 
- private:
-  static void start(runnable& item) noexcept { static_cast<promise_base&>(item).self.resume(); }
+  const environment* env = nullptr;
+  promise_base* caller = nullptr;     // the coroutine that awaits this one
+  promise_base* waits_for = nullptr;  // and the one that this awaits
+  std::source_location waits_at{};    // line 0: it has not begun
+  std::exception_ptr failure;
 };
 
 template <class T>
 class promise final : public promise_base {
  public:
-  promise() noexcept { self = std::coroutine_handle<promise>::from_promise(*this); }
+  static_assert(alignof(T) <= alignof(std::max_align_t), "a task gives no over-aligned value");
+
+  promise() noexcept : promise_base{nullptr} {}
   promise(const promise&) = delete;
   promise& operator=(const promise&) = delete;
   ~promise() {
@@ -138,11 +161,19 @@ class promise final : public promise_base {
 template <>
 class promise<void> final : public promise_base {
  public:
-  promise() noexcept { self = std::coroutine_handle<promise>::from_promise(*this); }
+  promise() noexcept : promise_base{&start} {}
   task<void> get_return_object() noexcept;
   void return_void() const noexcept {}
   void take() {
     if (failure) std::rethrow_exception(std::move(failure));
+  }
+
+  task_owner* owner = nullptr;  // of a spawned task
+  list_hook spawned;
+
+ private:
+  static void start(runnable& item) noexcept {
+    std::coroutine_handle<promise>::from_promise(static_cast<promise&>(item)).resume();
   }
 };
 
@@ -154,8 +185,7 @@ struct task_awaiter {
   bool await_ready() const noexcept { return false; }
   template <class Promise>
   std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> caller) const noexcept {
-    frame.promise().continuation = caller;
-    frame.promise().env = narrowed != nullptr ? narrowed : caller.promise().env;
+    frame.promise().await_from(caller.promise(), narrowed);
     return frame;
   }
   T await_resume() const { return frame.promise().take(); }
@@ -199,7 +229,8 @@ class [[nodiscard("a task does nothing until it is awaited or spawned")]] task {
   explicit task(std::coroutine_handle<promise_type> frame) noexcept : frame_{frame} {}
 
   auto awaited_in(const environment* narrowed) noexcept {
-    WEFT_DEBUG_ASSERT(frame_ && !frame_.promise().continuation, "a task can be awaited once only");
+    WEFT_DEBUG_ASSERT(frame_ && frame_.promise().caller == nullptr,
+                      "a task can be awaited once only");
     return detail::task_awaiter<T>{frame_, narrowed};
   }
 

@@ -1,0 +1,50 @@
+#include <weft/coro/task_dump.hpp>
+
+#include <format>
+#include <string_view>
+
+#include <weft/coro/scope.hpp>
+
+namespace weft {
+namespace {
+
+std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+await_chain chain_of(const detail::promise_base& spawned) {
+  await_chain chain;
+  for (const auto* each = &spawned; each != nullptr; each = each->waits_for)
+    if (each->waits_at.line() != 0) chain.push_back(each->waits_at);
+  return chain;
+}
+
+}  // namespace
+
+std::vector<await_chain> unfinished_tasks(scheduler& of) {
+  std::vector<await_chain> all;
+  for (scope_registration& each : of.scopes())
+    static_cast<scope&>(each).for_each_task(
+        [&](const detail::promise_base& task) { all.push_back(chain_of(task)); });
+  return all;
+}
+
+std::string describe(const await_chain& task) {
+  if (task.empty()) return "  has not begun\n";
+  std::string text;
+  std::string lead = "  ";
+  for (const std::source_location& place : task) {
+    text += std::format("{}{} at {}:{}\n", lead, place.function_name(),
+                        file_name(place.file_name()), place.line());
+    lead.insert(0, "  ");
+    if (lead.size() == 4) lead += "> ";
+  }
+  return text;
+}
+
+std::string dump_tasks(scheduler& of) {
+  const std::vector<await_chain> all = unfinished_tasks(of);
+  std::string text = std::format("{} task{}\n", all.size(), all.size() == 1 ? "" : "s");
+  for (const await_chain& each : all) text += describe(each);
+  return text;
+}
+
+}  // namespace weft
