@@ -36,13 +36,17 @@ struct listen_options {
   int inherited = -1;
 };
 
-/// A socket address as the kernel writes it.
-struct raw_address {
-  sockaddr_storage storage{};
-  socklen_t size_bytes = 0;
-  [[nodiscard]] const sockaddr* get() const noexcept {
-    return reinterpret_cast<const sockaddr*>(&storage);
-  }
+/// How a datagram socket has its address.
+enum class address_sharing : std::uint8_t {
+  none,   // alone: nobody else can bind it
+  first,  // alone at first, and then open to those who join
+  joins   // beside the sockets of this program that have it already
+};
+
+struct datagram_options {
+  const raw_address* local = nullptr;  // nullptr: the system chooses one
+  const raw_address* peer = nullptr;   // the only one to exchange datagrams with; nullptr: anyone
+  address_sharing sharing = address_sharing::none;
 };
 
 class backend {
@@ -59,6 +63,12 @@ class backend {
                                                    const listen_options& options) = 0;
   /// A stream socket to start a connect_operation on.
   [[nodiscard]] virtual result<descriptor*> open_stream(int family) = 0;
+  /// A datagram socket, bound and connected as `options` say. errc::unsupported where there are
+  /// none.
+  [[nodiscard]] virtual result<descriptor*> open_datagram(int /*family*/,
+                                                          const datagram_options& /*options*/) {
+    return fail(errc::unsupported);
+  }
   [[nodiscard]] virtual result<raw_address> local_address(const descriptor& socket) const = 0;
   [[nodiscard]] virtual result<raw_address> peer_address(const descriptor& socket) const = 0;
   /// From now on nobody joins the line of `listener`; who stands in it can still be accepted, and

@@ -15,9 +15,11 @@
 #include <sys/uio.h>
 
 #include <cstdint>
+#include <span>
 
 #include <weft/coro/runnable.hpp>
 #include <weft/loop/buffer_pool.hpp>
+#include <weft/loop/raw_address.hpp>
 
 namespace weft {
 
@@ -31,6 +33,8 @@ enum class operation_kind : std::uint8_t {
   accept,
   receive,
   send,
+  receive_datagrams,
+  send_datagrams,
   connect,
   readable,
   writable,
@@ -90,6 +94,33 @@ struct connect_operation : operation {
       : operation{operation_kind::connect, stream, a}, address{to}, address_bytes{to_bytes} {}
   const sockaddr* address;
   socklen_t address_bytes;
+};
+
+/// Of a longer datagram only so much is kept: what a slot holds beside io_uring's header and the
+/// peer's address.
+inline constexpr std::size_t datagram_most_bytes = buffer_pool::slot_capacity - 44;
+
+/// A datagram that has come.
+struct datagram {
+  buffer_ref bytes;
+  raw_address peer;
+  std::size_t size_bytes = 0;  // as it was sent
+  [[nodiscard]] bool truncated() const noexcept { return size_bytes > bytes.size(); }
+};
+
+/// Answers with datagrams at the front of `room`, as many as `result` says.
+struct receive_datagrams_operation : operation {
+  receive_datagrams_operation(descriptor* socket, std::span<datagram> r, answer a) noexcept
+      : operation{operation_kind::receive_datagrams, socket, a}, room{r} {}
+  std::span<datagram> room;
+};
+
+/// Sends `messages` in one go, perhaps fewer; a failure is the first one's. 0: there was room for
+/// none, and now there may be: to be started anew.
+struct send_datagrams_operation : operation {
+  send_datagrams_operation(descriptor* socket, answer a) noexcept
+      : operation{operation_kind::send_datagrams, socket, a} {}
+  std::span<mmsghdr> messages;
 };
 
 /// Answers when the file descriptor `fd`, which stays its owner's, can be read or written without

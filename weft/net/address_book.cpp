@@ -16,7 +16,7 @@ std::string explain(std::string_view text, error why) {
         text);
   if (why == errc::address_in_use)
     return std::format(
-        "{} is in use by another program; `ss -tlnp` shows which, or choose another port", text);
+        "{} is in use by another program; `ss -tulnp` shows which, or choose another port", text);
   return std::format("cannot listen on {}: {}", text, why.message());
 }
 
@@ -54,6 +54,28 @@ result<tcp_listener> address_book::listen(event_loop& loop, std::string_view tex
   }();
   if (!listener) log::error(explain(text, listener.error()));
   return listener;
+}
+
+result<udp_socket> address_book::join_datagrams(event_loop& loop, std::string_view text) {
+  const auto wanted = endpoint::parse(text);
+  if (!wanted) return fail(wanted.error());
+  if (!loop.io().has_machine_addresses()) return udp_socket::bind(loop, *wanted);
+  const std::lock_guard lock{mutex_};
+  for (const datagram_entry& known : datagram_entries_)
+    if (known.text == text) return udp_socket::bind(loop, known.address, address_sharing::joins);
+  auto first = udp_socket::bind(loop, *wanted, address_sharing::first);
+  if (!first) return first;
+  const auto address = first->local_endpoint();
+  if (!address) return fail(address.error());
+  datagram_entries_.push_back({.text = std::string{text}, .address = *address});
+  log::info(std::format("receiving datagrams on {}", address->to_string()));
+  return first;
+}
+
+result<udp_socket> address_book::bind_datagrams(event_loop& loop, std::string_view text) {
+  auto socket = join_datagrams(loop, text);
+  if (!socket) log::error(explain(text, socket.error()));
+  return socket;
 }
 
 }  // namespace weft::net

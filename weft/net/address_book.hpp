@@ -16,6 +16,7 @@
 #include <weft/net/address_claim.hpp>
 #include <weft/net/endpoint.hpp>
 #include <weft/net/tcp_listener.hpp>
+#include <weft/net/udp_socket.hpp>
 
 namespace weft::net {
 
@@ -29,6 +30,10 @@ class address_book {
   /// if something is.
   [[nodiscard]] result<tcp_listener> listen(event_loop& loop, std::string_view text,
                                             int backlog = 4096);
+  /// As listen(), for datagrams: the kernel spreads peers over the shards' sockets, each always to
+  /// the same one. The address is claimed by the first socket, and the program's as long as one is
+  /// open.
+  [[nodiscard]] result<udp_socket> bind_datagrams(event_loop& loop, std::string_view text);
 
  private:
   struct entry {
@@ -41,9 +46,15 @@ class address_book {
     listen_options options;
   };
   [[nodiscard]] result<share> join(std::string_view text, int backlog);
+  struct datagram_entry {
+    std::string text;
+    endpoint address;
+  };
+  [[nodiscard]] result<udp_socket> join_datagrams(event_loop& loop, std::string_view text);
 
   std::mutex mutex_;
   std::vector<entry> entries_;
+  std::vector<datagram_entry> datagram_entries_;
 };
 
 }  // namespace weft::net

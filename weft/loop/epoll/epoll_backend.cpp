@@ -12,7 +12,10 @@
 #include <utility>
 
 #include <weft/base/assert.hpp>
+#include <weft/loop/datagram_calls.hpp>
+#include <weft/loop/epoll/datagram_attempts.hpp>
 #include <weft/loop/epoll/descriptor_table.hpp>
+#include <weft/loop/epoll/event_wait.hpp>
 #include <weft/loop/epoll/file_watches.hpp>
 #include <weft/loop/kernel_clock.hpp>
 #include <weft/loop/socket_calls.hpp>
@@ -36,6 +39,7 @@ class epoll_backend final : public backend {
   time_point now() const noexcept override { return kernel_clock::now(); }
   result<descriptor*> listen(const raw_address& address, const listen_options& options) override;
   result<descriptor*> open_stream(int family) override;
+  result<descriptor*> open_datagram(int family, const datagram_options& options) override;
   result<raw_address> local_address(const descriptor& socket) const override {
     return socket_address(socket.fd);
   }
@@ -69,13 +73,13 @@ class epoll_backend final : public backend {
   bool attempt_receive(receive_operation& op) noexcept;
   bool attempt_send(send_operation& op) noexcept;
   [[gnu::noinline]] bool attempt_connect(connect_operation& op) noexcept;
+  [[gnu::noinline]] bool attempt_receive_datagrams(receive_datagrams_operation& op) noexcept;
+  [[gnu::noinline]] void wait_for_buffer(epoll_descriptor& d) noexcept;
   void park(operation& op) noexcept;
   void answer(operation& op, int result) noexcept;
   void unpark(operation*& parked) noexcept;
   void on_edge(std::uint64_t tag, std::uint32_t events) noexcept;
   [[gnu::noinline]] void on_file(int fd, std::uint32_t events) noexcept;
-  int wait(epoll_event* events, int capacity, time_point until) noexcept;
-  [[gnu::noinline]] void starve(epoll_descriptor& d) noexcept;
   [[gnu::noinline]] bool feed_starved() noexcept;
   void forget_starved(epoll_descriptor& d) noexcept;
 
@@ -86,7 +90,7 @@ class epoll_backend final : public backend {
   file_watches watches_;
   std::deque<epoll_descriptor*> starved_;  // whose readers found no buffer
   std::size_t parked_ = 0;                 // operations that wait for an edge or a buffer
-  bool has_pwait2_ = true;                 // until the kernel says that it does not
+  event_wait wait_;
 };
 
 epoll_backend::~epoll_backend() {
@@ -128,6 +132,12 @@ result<descriptor*> epoll_backend::open_stream(int family) {
   return add(*fd);
 }
 
+result<descriptor*> epoll_backend::open_datagram(int family, const datagram_options& options) {
+  const auto fd = open_datagram_socket(family, options);
+  if (!fd) return fail(fd.error());
+  return add(*fd);
+}
+
 /// Tail calls only: who just waits for an edge saves no registers.
 bool epoll_backend::start(operation& op) noexcept {
   if (op.kind == operation_kind::send) return start_send(static_cast<send_operation&>(op));
@@ -160,6 +170,10 @@ bool epoll_backend::start_other(operation& op) noexcept {
     return attempt_receive(static_cast<receive_operation&>(op));
   if (op.kind == operation_kind::send) return attempt_send(static_cast<send_operation&>(op));
   if (op.kind == operation_kind::accept) return attempt_accept(static_cast<accept_operation&>(op));
+  if (op.kind == operation_kind::receive_datagrams)
+    return attempt_receive_datagrams(static_cast<receive_datagrams_operation&>(op));
+  if (op.kind == operation_kind::send_datagrams)
+    return weft::attempt(socket_of(op), static_cast<send_datagrams_operation&>(op));
   return attempt_connect(static_cast<connect_operation&>(op));
 }
 
@@ -184,7 +198,7 @@ bool epoll_backend::attempt_accept(accept_operation& op) noexcept {
   if (!d.readable) return false;
   if (std::uint32_t slot = 0; !op.buffer) {
     if (!context_.buffers.take(slot)) [[unlikely]] {
-      starve(d);
+      wait_for_buffer(d);
       return false;
     }
     op.buffer = context_.buffers.adopt(slot, 0);
@@ -245,9 +259,21 @@ bool epoll_backend::attempt_connect(connect_operation& op) noexcept {
   return true;
 }
 
+bool epoll_backend::attempt_receive_datagrams(receive_datagrams_operation& op) noexcept {
+  const bool answered = weft::attempt(socket_of(op), op, context_.buffers);
+  if (op.result == -ENOBUFS) wait_for_buffer(socket_of(op));
+  return answered;
+}
+
+void epoll_backend::wait_for_buffer(epoll_descriptor& d) noexcept {
+  d.starved = true;
+  starved_.push_back(&d);
+}
+
 void epoll_backend::park(operation& op) noexcept {
   epoll_descriptor& d = socket_of(op);
-  const bool reads = op.kind == operation_kind::accept || op.kind == operation_kind::receive;
+  const bool reads = op.kind == operation_kind::accept || op.kind == operation_kind::receive ||
+                     op.kind == operation_kind::receive_datagrams;
   operation*& place = reads ? d.reader : d.writer;
   WEFT_DEBUG_ASSERT(place == nullptr, "one operation a direction at a time");
   place = &op;
@@ -311,11 +337,6 @@ void epoll_backend::on_edge(std::uint64_t tag, std::uint32_t events) noexcept {
   }
 }
 
-void epoll_backend::starve(epoll_descriptor& d) noexcept {
-  d.starved = true;
-  starved_.push_back(&d);
-}
-
 /// Whether a reader has been given a buffer, and is ready to run.
 bool epoll_backend::feed_starved() noexcept {
   bool fed = false;
@@ -325,7 +346,10 @@ bool epoll_backend::feed_starved() noexcept {
     epoll_descriptor& d = *starved_.front();
     starved_.pop_front();
     d.starved = false;
-    static_cast<receive_operation&>(*d.reader).buffer = std::move(buffer);
+    if (d.reader->kind == operation_kind::receive)
+      static_cast<receive_operation&>(*d.reader).buffer = std::move(buffer);
+    else
+      static_cast<receive_datagrams_operation&>(*d.reader).room.front().bytes = std::move(buffer);
     unpark(d.reader);
     fed = true;
   }
@@ -337,29 +361,11 @@ void epoll_backend::forget_starved(epoll_descriptor& d) noexcept {
   std::erase(starved_, &d);
 }
 
-int epoll_backend::wait(epoll_event* events, int capacity, time_point until) noexcept {
-  if (until == time_point::max()) return ::epoll_wait(epoll_, events, capacity, -1);
-  const duration left = kernel_clock::left_until(until);
-  if (left == duration::zero()) return ::epoll_wait(epoll_, events, capacity, 0);
-  if (has_pwait2_) [[likely]] {
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
-    const timespec timeout{.tv_sec = seconds.count(), .tv_nsec = (left - seconds).count()};
-    const int count = ::epoll_pwait2(epoll_, events, capacity, &timeout, nullptr);
-    if (count >= 0 || errno != ENOSYS) return count;
-    has_pwait2_ = false;
-  }
-  // Before Linux 5.11, and under valgrind: whole milliseconds, rounded up so that no timer is
-  // early.
-  const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(left).count();
-  return ::epoll_wait(epoll_, events, capacity,
-                      static_cast<int>(std::min<duration::rep>(milliseconds, 60'000)));
-}
-
 void epoll_backend::enter(time_point until) noexcept {
   if (!starved_.empty() && feed_starved()) [[unlikely]]
     until = time_point::min();
   std::array<epoll_event, 1024> events;
-  const int count = wait(events.data(), static_cast<int>(events.size()), until);
+  const int count = wait_(epoll_, events, until);
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
     if (names_file(event.data.u64)) [[unlikely]]

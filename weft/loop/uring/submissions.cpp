@@ -38,4 +38,11 @@ void submit(ring& to, poll_operation& op) noexcept {
   name(entry, op);
 }
 
+void submit(ring& to, send_datagrams_operation& op) noexcept {
+  io_uring_sqe& entry = to.prepare();
+  io_uring_prep_poll_add(&entry, op.target->fd, POLLOUT);
+  io_uring_sqe_set_data64(&entry, data_for(&op, tag::room));
+  op.in_kernel = true;
+}
+
 }  // namespace weft

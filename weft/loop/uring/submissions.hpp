@@ -13,5 +13,7 @@ namespace weft {
 void submit(ring& to, send_operation& op) noexcept;
 void submit(ring& to, connect_operation& op) noexcept;
 void submit(ring& to, poll_operation& op) noexcept;
+/// Asks when there is room to send: the answer carries tag::room.
+void submit(ring& to, send_datagrams_operation& op) noexcept;
 
 }  // namespace weft

@@ -24,82 +24,8 @@ namespace {
 
 /// Buffers a connection may have waiting before it is told to stop.
 constexpr unsigned inbox_limit = 4;
-/// Accepted connections that may wait for the listener's owner.
-constexpr std::size_t backlog_limit = 256;
 
 }  // namespace
-
-class uring_backend final : public backend {
- public:
-  explicit uring_backend(backend_context context)
-      : context_{context}, buffers_{context.buffers}, inboxes_{context.buffers} {}
-  ~uring_backend() override;
-  [[nodiscard]] result<void> open(std::string& why);
-
-  std::string_view name() const noexcept override { return "io_uring"; }
-  time_point now() const noexcept override { return kernel_clock::now(); }
-  result<descriptor*> listen(const raw_address& address, const listen_options& options) override;
-  result<descriptor*> open_stream(int family) override;
-  result<raw_address> local_address(const descriptor& socket) const override {
-    return socket_address(socket.fd);
-  }
-  result<raw_address> peer_address(const descriptor& socket) const override {
-    return socket_peer(socket.fd);
-  }
-  void refuse_newcomers(descriptor& listener) noexcept override { close_line(listener.fd); }
-  bool has_input(descriptor& socket) noexcept override;
-  void shutdown_write(descriptor& socket) noexcept override { ::shutdown(socket.fd, SHUT_WR); }
-  bool start(operation& op) noexcept override;
-  void cancel(operation& op) noexcept override;
-  void abandon(descriptor& socket) noexcept override {
-    begin_close(static_cast<uring_descriptor&>(socket));
-  }
-  bool quiescent() const noexcept override { return closing_ == 0 && in_kernel_ == 0; }
-  void enter(time_point until) noexcept override;
-  void wake() noexcept override { signal_wake(wake_); }
-
- private:
-  static uring_descriptor& socket_of(operation& op) noexcept {
-    return static_cast<uring_descriptor&>(*op.target);
-  }
-
-  uring_descriptor& add(int fd);
-  void answer(operation& op, int result) noexcept;
-
-  bool start_receive(receive_operation& op) noexcept;
-  bool start_accept(accept_operation& op) noexcept;
-
-  bool take_buffer(uring_descriptor& d, receive_operation& op) noexcept;
-  bool take_connection(uring_descriptor& d, accept_operation& op) noexcept;
-  bool accept_now(uring_descriptor& d, accept_operation& op) noexcept;
-  bool serve_acceptor(uring_descriptor& d, accept_operation& op) noexcept;
-  void arm(uring_descriptor& d) noexcept;
-  void disarm(uring_descriptor& d) noexcept;
-  void wait_for_buffer(uring_descriptor& d) noexcept;
-
-  void begin_close(uring_descriptor& d) noexcept;
-  void submit_close(uring_descriptor& d) noexcept;
-  void finish_close(uring_descriptor& d) noexcept;
-
-  void on_answer(const io_uring_cqe& cqe) noexcept;
-  void on_receive(uring_descriptor& d, const io_uring_cqe& cqe) noexcept;
-  void on_accept(uring_descriptor& d, const io_uring_cqe& cqe) noexcept;
-  void on_wake(const io_uring_cqe& cqe) noexcept;
-  void serve_reader(uring_descriptor& d) noexcept;
-  void watch_wake() noexcept;
-  void reap() noexcept;
-
-  backend_context context_;
-  ring ring_;
-  buffer_ring buffers_;
-  slab<uring_descriptor> sockets_;
-  intrusive_list<uring_descriptor, &uring_descriptor::all> open_;
-  intrusive_list<uring_descriptor, &uring_descriptor::starved> starved_;
-  inboxes inboxes_;
-  std::size_t closing_ = 0;
-  std::size_t in_kernel_ = 0;  // operations submitted one by one
-  int wake_ = -1;
-};
 
 result<void> uring_backend::open(std::string& why) {
   if (auto opened = ring_.open(why); !opened) return opened;
@@ -128,15 +54,6 @@ uring_descriptor& uring_backend::add(int fd) {
   return d;
 }
 
-result<descriptor*> uring_backend::listen(const raw_address& address,
-                                          const listen_options& options) {
-  const auto fd = open_listener(address, options);
-  if (!fd) return fail(fd.error());
-  uring_descriptor& d = add(*fd);
-  d.accepted = std::make_unique<std::deque<int>>();
-  return &d;
-}
-
 result<descriptor*> uring_backend::open_stream(int family) {
   const auto fd = open_stream_socket(family);
   if (!fd) return fail(fd.error());
@@ -153,6 +70,11 @@ bool uring_backend::start(operation& op) noexcept {
   switch (op.kind) {
     case operation_kind::receive: return start_receive(static_cast<receive_operation&>(op));
     case operation_kind::accept: return start_accept(static_cast<accept_operation&>(op));
+    case operation_kind::receive_datagrams:
+      return start_receive_datagrams(static_cast<receive_datagrams_operation&>(op));
+    case operation_kind::send_datagrams:
+      if (start_send_datagrams(static_cast<send_datagrams_operation&>(op))) return true;
+      break;
     case operation_kind::send: submit(ring_, static_cast<send_operation&>(op)); break;
     case operation_kind::connect: submit(ring_, static_cast<connect_operation&>(op)); break;
     case operation_kind::readable:
@@ -175,26 +97,6 @@ bool uring_backend::start_receive(receive_operation& op) noexcept {
   return false;
 }
 
-bool uring_backend::start_accept(accept_operation& op) noexcept {
-  uring_descriptor& d = socket_of(op);
-  if (take_connection(d, op)) return true;
-  if (!op.waits && !d.armed) return accept_now(d, op);
-  d.reader = &op;
-  if (!op.waits)
-    disarm(d);  // what it has taken comes before its end
-  else if (!d.armed)
-    arm(d);
-  return false;
-}
-
-/// Past the ring, which is to have nothing to do with the listener now. True: answered.
-bool uring_backend::accept_now(uring_descriptor& d, accept_operation& op) noexcept {
-  const int fd = accept_connection(d.fd);
-  op.result = std::min(fd, 0);
-  if (fd >= 0) op.accepted = &add(fd);
-  return true;
-}
-
 /// True: `op` has its bytes, or the end of the stream.
 bool uring_backend::take_buffer(uring_descriptor& d, receive_operation& op) noexcept {
   op.buffer = inboxes_.pop(d);
@@ -207,24 +109,15 @@ bool uring_backend::take_buffer(uring_descriptor& d, receive_operation& op) noex
   return true;
 }
 
-bool uring_backend::take_connection(uring_descriptor& d, accept_operation& op) noexcept {
-  if (!d.accepted->empty()) {
-    op.accepted = &add(d.accepted->front());
-    op.result = 0;
-    d.accepted->pop_front();
-    return true;
-  }
-  if (d.failure == 0) return false;
-  op.result = -std::exchange(d.failure, std::int16_t{0});
-  return true;
-}
-
 void uring_backend::arm(uring_descriptor& d) noexcept {
-  io_uring_sqe& entry = ring_.prepare();
   if (d.accepted != nullptr) {
+    io_uring_sqe& entry = ring_.prepare();
     io_uring_prep_multishot_accept(&entry, d.fd, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     io_uring_sqe_set_data64(&entry, data_for(&d, tag::accept));
+  } else if (d.datagrams) {
+    prepare_receive_datagrams(d);
   } else {
+    io_uring_sqe& entry = ring_.prepare();
     io_uring_prep_recv_multishot(&entry, d.fd, nullptr, 0, 0);
     entry.flags |= IOSQE_BUFFER_SELECT;
     entry.buf_group = buffer_ring::group;
@@ -238,8 +131,10 @@ void uring_backend::disarm(uring_descriptor& d) noexcept {
   if (!d.armed || d.stopping) return;
   d.stopping = true;
   io_uring_sqe& entry = ring_.prepare();
-  io_uring_prep_cancel64(&entry, data_for(&d, d.accepted != nullptr ? tag::accept : tag::receive),
-                         0);
+  const tag armed = d.accepted != nullptr ? tag::accept
+                    : d.datagrams         ? tag::datagram
+                                          : tag::receive;
+  io_uring_prep_cancel64(&entry, data_for(&d, armed), 0);
   io_uring_sqe_set_data64(&entry, data_for(nullptr, tag::ignored));
 }
 
@@ -251,7 +146,8 @@ void uring_backend::cancel(operation& op) noexcept {
   op.cancelled = true;
   if (op.in_kernel) {
     io_uring_sqe& entry = ring_.prepare();
-    io_uring_prep_cancel64(&entry, data_for(&op, tag::operation), 0);
+    const bool waits_for_room = op.kind == operation_kind::send_datagrams;
+    io_uring_prep_cancel64(&entry, data_for(&op, waits_for_room ? tag::room : tag::operation), 0);
     io_uring_sqe_set_data64(&entry, data_for(nullptr, tag::ignored));
     return;
   }
@@ -287,10 +183,6 @@ void uring_backend::finish_close(uring_descriptor& d) noexcept {
   d.all.unlink();
   sockets_.destroy(&d);
   --closing_;
-}
-
-bool uring_backend::serve_acceptor(uring_descriptor& d, accept_operation& op) noexcept {
-  return take_connection(d, op) || (!op.waits && !d.armed && accept_now(d, op));
 }
 
 /// Gives a waiting reader what has come, or sees to it that something will.
@@ -333,17 +225,6 @@ void uring_backend::on_receive(uring_descriptor& d, const io_uring_cqe& cqe) noe
   serve_reader(d);
 }
 
-void uring_backend::on_accept(uring_descriptor& d, const io_uring_cqe& cqe) noexcept {
-  d.armed = (cqe.flags & IORING_CQE_F_MORE) != 0;
-  if (cqe.res >= 0) {
-    d.accepted->push_back(cqe.res);
-    if (d.accepted->size() >= backlog_limit) disarm(d);
-  } else if (cqe.res != -ECANCELED && cqe.res != -EINTR && !died_in_line(-cqe.res)) {
-    d.failure = static_cast<std::int16_t>(-cqe.res);
-  }
-  serve_reader(d);
-}
-
 void uring_backend::watch_wake() noexcept {
   io_uring_sqe& entry = ring_.prepare();
   io_uring_prep_poll_multishot(&entry, wake_, POLLIN);
@@ -360,6 +241,8 @@ void uring_backend::on_answer(const io_uring_cqe& cqe) noexcept {
     case tag::operation: answer(object_of<operation>(cqe.user_data), cqe.res); break;
     case tag::receive: on_receive(object_of<uring_descriptor>(cqe.user_data), cqe); break;
     case tag::accept: on_accept(object_of<uring_descriptor>(cqe.user_data), cqe); break;
+    case tag::datagram: on_datagram(object_of<uring_descriptor>(cqe.user_data), cqe); break;
+    case tag::room: answer(object_of<operation>(cqe.user_data), std::min(cqe.res, 0)); break;
     case tag::close: finish_close(object_of<uring_descriptor>(cqe.user_data)); break;
     case tag::wake: on_wake(cqe); break;
     case tag::ignored: break;
@@ -368,6 +251,7 @@ void uring_backend::on_answer(const io_uring_cqe& cqe) noexcept {
 
 void uring_backend::reap() noexcept {
   ring_.for_each([this](const io_uring_cqe& cqe) { on_answer(cqe); });
+  serve_datagram_readers();
 }
 
 /// Bytes are in the socket, or the kernel has moved them into an answer. It may do so at any time:

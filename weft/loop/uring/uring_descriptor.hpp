@@ -31,6 +31,7 @@ struct uring_descriptor : descriptor {
   bool stopping = false;      // and has been asked to end
   bool ended = false;         // the peer will send no more
   bool closing = false;
+  bool datagrams = false;  // gives them whole, each with its header and its peer
   list_hook starved;
   list_hook all;
 };

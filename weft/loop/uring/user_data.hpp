@@ -17,7 +17,9 @@ enum class tag : std::uint64_t {
   accept = 2,
   close = 3,
   wake = 4,
-  ignored = 5
+  ignored = 5,
+  datagram = 6,
+  room = 7
 };
 
 inline constexpr std::uint64_t tag_mask = 7;
