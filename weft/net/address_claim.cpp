@@ -45,16 +45,16 @@ result<void> free_path(const raw_address& address) {
   return {};
 }
 
-result<int> listen_on_path(const raw_address& address) {
-  if (const auto freed = free_path(address); !freed) return fail(freed.error());
-  return open_listener(address, {});
+result<int> listen_alone(const endpoint& where) {
+  if (!where.is_abstract())
+    if (const auto freed = free_path(where.raw()); !freed) return fail(freed.error());
+  return open_listener(where.raw(), {});
 }
 
 }  // namespace
 
 result<address_claim> address_claim::take(const endpoint& wanted) {
-  const auto fd =
-      wanted.family() == AF_UNIX ? listen_on_path(wanted.raw()) : bind_alone(wanted.raw());
+  const auto fd = wanted.family() == AF_UNIX ? listen_alone(wanted) : bind_alone(wanted.raw());
   if (!fd) return fail(fd.error());
   const auto bound = socket_address(*fd);
   if (!bound) {
@@ -71,7 +71,7 @@ listen_options address_claim::options(int backlog) const noexcept {
 
 address_claim::~address_claim() {
   if (fd_ < 0) return;
-  if (address_.family() == AF_UNIX)
+  if (address_.family() == AF_UNIX && !address_.is_abstract())
     ::unlink(reinterpret_cast<const sockaddr_un&>(address_.raw().storage).sun_path);
   ::close(fd_);
 }

@@ -34,6 +34,12 @@ result<endpoint> parse_unix(std::string_view path) {
   if (path.empty() || path.size() >= sizeof un.sun_path) return fail(errc::invalid_argument);
   un.sun_family = AF_UNIX;
   std::memcpy(un.sun_path, path.data(), path.size());
+  if (path.front() == '@') {  // an abstract name: no file, and its length counts (unix(7))
+    if (path.size() == 1) return fail(errc::invalid_argument);
+    un.sun_path[0] = '\0';
+    address.size_bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size());
+    return endpoint{address};
+  }
   address.size_bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + 1);
   return endpoint{address};
 }
@@ -91,6 +97,12 @@ std::uint16_t endpoint::port() const noexcept {
   }
 }
 
+bool endpoint::is_abstract() const noexcept {
+  const auto& un = reinterpret_cast<const sockaddr_un&>(address_.storage);
+  return family() == AF_UNIX && address_.size_bytes > offsetof(sockaddr_un, sun_path) + 1 &&
+         un.sun_path[0] == '\0';
+}
+
 std::string endpoint::to_string() const {
   raw_address address = address_;
   std::array<char, INET6_ADDRSTRLEN> text{};
@@ -103,7 +115,9 @@ std::string endpoint::to_string() const {
       return std::format("[{}]:{}", text.data(), port());
     case AF_UNIX: {
       const char* path = reinterpret_cast<const sockaddr_un&>(address.storage).sun_path;
-      return std::format("unix:{}", path);
+      if (!is_abstract()) return std::format("unix:{}", path);
+      const std::size_t size = address.size_bytes - offsetof(sockaddr_un, sun_path);
+      return std::format("unix:@{}", std::string_view{path + 1, size - 1});
     }
     default: return "unknown address";
   }

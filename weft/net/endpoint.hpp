@@ -2,7 +2,8 @@
 //
 // Contract: a value, cheap to copy, holding the address as the kernel wants it. Names are not
 // looked up: "localhost" is the resolver's business. Text forms: "127.0.0.1:8080", "[::1]:8080",
-// ":8080" (all IPv4 addresses), "unix:/run/app.sock".
+// ":8080" (all IPv4 addresses), "unix:/run/app.sock", "unix:@app" (an abstract name, which is no
+// file and ends with its last socket).
 //
 //   auto where = net::endpoint::parse("127.0.0.1:8080");
 //   if (!where) return where.error();
@@ -29,6 +30,8 @@ class endpoint {
   /// 0 for a Unix socket.
   [[nodiscard]] std::uint16_t port() const noexcept;
   [[nodiscard]] int family() const noexcept { return address_.storage.ss_family; }
+  /// Whether it is a Unix socket without a file.
+  [[nodiscard]] bool is_abstract() const noexcept;
   [[nodiscard]] const raw_address& raw() const noexcept { return address_; }
   /// The form parse() takes.
   [[nodiscard]] std::string to_string() const;

@@ -19,6 +19,7 @@ TEST(endpoint, reads_each_form_and_writes_it_back) {
   EXPECT_EQ(round_trip("[::1]:443"), "[::1]:443");
   EXPECT_EQ(round_trip("[2001:db8::7]:0"), "[2001:db8::7]:0");
   EXPECT_EQ(round_trip("unix:/run/app.sock"), "unix:/run/app.sock");
+  EXPECT_EQ(round_trip("unix:@app"), "unix:@app");
   EXPECT_EQ(round_trip(":8080"), "0.0.0.0:8080");
   EXPECT_EQ(round_trip("255.255.255.255:65535"), "255.255.255.255:65535");
 }
@@ -31,6 +32,12 @@ TEST(endpoint, knows_its_family_and_port) {
   EXPECT_EQ(endpoint::parse("unix:/x")->family(), AF_UNIX);
   EXPECT_EQ(endpoint::parse("unix:/x")->port(), 0);
   EXPECT_EQ(endpoint::loopback(5).to_string(), "127.0.0.1:5");
+}
+
+TEST(endpoint, tells_abstract_names_from_paths) {
+  EXPECT_TRUE(endpoint::parse("unix:@app")->is_abstract());
+  EXPECT_FALSE(endpoint::parse("unix:/@app")->is_abstract());
+  EXPECT_FALSE(endpoint::loopback(1).is_abstract());
 }
 
 TEST(endpoint, refuses_what_is_none_of_the_forms) {
@@ -57,6 +64,7 @@ TEST(endpoint, refuses_what_is_none_of_the_forms) {
                                       "[::1%lo]:80"sv,
                                       "::1]:80"sv,
                                       "unix:"sv,
+                                      "unix:@"sv,
                                       "127.0.0.1\0.evil:80"sv,
                                       "[::1\0x]:80"sv,
                                       "unix:/a\0b"sv}) {

@@ -1,6 +1,9 @@
 #include <weft/net/tcp_stream.hpp>
 
+#include <sys/socket.h>
+
 #include <algorithm>
+#include <cerrno>
 
 namespace weft::net {
 namespace {
@@ -82,6 +85,16 @@ result<endpoint> tcp_stream::peer_endpoint() const {
   return state_->loop().io().peer_address(state_->socket()).transform([](const raw_address& a) {
     return endpoint{a};
   });
+}
+
+result<peer_credentials> tcp_stream::peer() const {
+  const auto local = local_endpoint();
+  if (!local || local->family() != AF_UNIX) return fail(errc::unsupported);
+  ucred known{};
+  socklen_t size = sizeof known;
+  if (::getsockopt(state_->socket().fd, SOL_SOCKET, SO_PEERCRED, &known, &size) != 0)
+    return fail(error::from_errno(errno));
+  return peer_credentials{.pid = known.pid, .uid = known.uid, .gid = known.gid};
 }
 
 }  // namespace weft::net

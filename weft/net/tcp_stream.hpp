@@ -19,6 +19,8 @@
 //   }
 #pragma once
 
+#include <sys/types.h>
+
 #include <concepts>
 #include <coroutine>
 #include <memory>
@@ -91,6 +93,13 @@ class [[nodiscard]] stream_write {
   detail::stream_state& stream_;
   std::size_t ready_at_;
   detail::write_waiter waiter_;
+};
+
+/// Who is at the other end of a Unix socket, as the kernel noted when it connected or listened.
+struct peer_credentials {
+  pid_t pid;
+  uid_t uid;
+  gid_t gid;
 };
 
 class tcp_stream {
@@ -189,6 +198,8 @@ class tcp_stream {
   [[nodiscard]] bool is_open() const noexcept { return state_ != nullptr; }
   [[nodiscard]] result<endpoint> local_endpoint() const;
   [[nodiscard]] result<endpoint> peer_endpoint() const;
+  /// errc::unsupported for what is no Unix socket of the kernel.
+  [[nodiscard]] result<peer_credentials> peer() const;
 
  private:
   [[nodiscard]] stream_write written() noexcept {
