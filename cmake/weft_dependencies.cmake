@@ -2,13 +2,15 @@
 # pinned download. Nothing is fetched where an earlier step succeeded.
 include(FetchContent)
 
-# The C library of io_uring, linked by its plain name, so that no path of this machine is installed.
-function(weft_require_liburing)
-  find_path(weft_liburing_include liburing.h)
-  find_library(weft_liburing_library uring)
-  mark_as_advanced(weft_liburing_include weft_liburing_library)
-  if(NOT weft_liburing_include OR NOT weft_liburing_library)
-    message(FATAL_ERROR "liburing is not installed (Debian: apt-get install liburing-dev).")
+# A C library, linked by its plain name, so that no path of this machine is installed:
+# weft_require_library(liburing HEADER liburing.h LIBRARY uring PACKAGE liburing-dev)
+function(weft_require_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "HEADER;LIBRARY;PACKAGE" "")
+  find_path(weft_${name}_include ${arg_HEADER})
+  find_library(weft_${name}_library ${arg_LIBRARY})
+  mark_as_advanced(weft_${name}_include weft_${name}_library)
+  if(NOT weft_${name}_include OR NOT weft_${name}_library)
+    message(FATAL_ERROR "${name} is not installed (Debian: apt-get install ${arg_PACKAGE}).")
   endif()
 endfunction()
 
@@ -73,7 +75,10 @@ function(weft_provide_cli11)
 endfunction()
 
 if(EXISTS "${PROJECT_SOURCE_DIR}/weft/loop/CMakeLists.txt")
-  weft_require_liburing()
+  weft_require_library(liburing HEADER liburing.h LIBRARY uring PACKAGE liburing-dev)
+endif()
+if(EXISTS "${PROJECT_SOURCE_DIR}/weft/net/CMakeLists.txt")
+  weft_require_library(c-ares HEADER ares.h LIBRARY cares PACKAGE libc-ares-dev)
 endif()
 if(EXISTS "${PROJECT_SOURCE_DIR}/weft/service/CMakeLists.txt")
   weft_provide_cli11()

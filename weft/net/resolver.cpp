@@ -1,0 +1,43 @@
+#include <weft/net/resolver.hpp>
+
+#include <optional>
+#include <utility>
+
+#include <weft/net/resolver_state.hpp>
+
+namespace weft::net {
+namespace {
+
+std::optional<endpoint> numeric(const std::string& name, std::uint16_t port) {
+  const bool is_ipv6 = name.contains(':');
+  const std::string text = (is_ipv6 ? '[' + name + ']' : name) + ':' + std::to_string(port);
+  const auto parsed = endpoint::parse(text);
+  return parsed ? std::optional{*parsed} : std::nullopt;
+}
+
+}  // namespace
+
+result<resolver> resolver::create(event_loop& loop, const resolver_options& options) {
+  resolver made{*new detail::resolver_state{loop}};
+  if (const auto opened = made.state_->open(options); !opened) return fail(opened.error());
+  return made;
+}
+
+resolver::resolver(resolver&& other) noexcept : state_{std::exchange(other.state_, nullptr)} {}
+
+resolver::~resolver() {
+  if (state_ != nullptr) state_->abandon();
+}
+
+task<result<std::vector<endpoint>>> resolver::resolve(std::string name, std::uint16_t port,
+                                                      int family) {
+  // c-ares would read up to it and take the rest for granted.
+  if (name.empty() || name.contains('\0')) co_return fail(errc::invalid_argument);
+  if (const auto address = numeric(name, port)) {
+    if (family != AF_UNSPEC && family != address->family()) co_return fail(errc::not_found);
+    co_return std::vector{*address};
+  }
+  co_return co_await detail::lookup_wait{*state_, name, port, family};
+}
+
+}  // namespace weft::net
