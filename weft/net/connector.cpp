@@ -1,0 +1,221 @@
+#include <weft/net/connector.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <deque>
+#include <format>
+#include <optional>
+
+#include <weft/coro/scope.hpp>
+#include <weft/coro/stop_token.hpp>
+#include <weft/loop/sleep.hpp>
+
+namespace weft::net {
+namespace {
+
+struct host_and_port {
+  std::string host;
+  std::uint16_t port = 0;
+};
+
+result<host_and_port> parse_target(const std::string& target) {
+  const std::size_t colon = target.rfind(':');
+  host_and_port parsed;
+  if (colon == std::string::npos || colon == 0) return fail(errc::invalid_argument);
+  const char* const end = target.data() + target.size();
+  const auto [stopped, code] = std::from_chars(target.data() + colon + 1, end, parsed.port);
+  if (code != std::errc{} || stopped != end) return fail(errc::invalid_argument);
+  parsed.host = target.substr(0, colon);
+  if (parsed.host.contains(':')) return fail(errc::invalid_argument);  // IPv6 without brackets
+  return parsed;
+}
+
+/// The addresses of one family, as far as they are known.
+struct address_family {
+  bool looking_up = false;
+  std::deque<endpoint> untried;
+  std::optional<error> failure;  // of the lookup
+};
+
+/// One connect(): its tasks live in `attempts_`, and tell it of their end by happened().
+class connecting {
+ public:
+  connecting(event_loop& loop, resolver& names, const connect_options& options,
+             const environment& env) noexcept
+      : loop_{loop}, names_{names}, options_{options}, env_{env}, attempts_{env} {}
+
+  /// Where to look: one address, or a name.
+  [[nodiscard]] result<void> aim(const std::string& target);
+  [[nodiscard]] task<void> run();
+
+  std::optional<tcp_stream> winner;
+  std::vector<connect_failure::attempt> failures;
+  [[nodiscard]] error reason() const noexcept;
+
+ private:
+  void start_lookup(address_family& family, const host_and_port& of, int number);
+  task<void> look_up(address_family& family, host_and_port of, int number);
+  task<void> attempt(endpoint to);
+  [[nodiscard]] bool ended() const noexcept;
+  [[nodiscard]] std::optional<endpoint> next_address() noexcept;
+  [[nodiscard]] bool begin_attempt();
+  [[nodiscard]] time_point next_look() const noexcept;
+  task<void> something();
+  void happened() noexcept {
+    if (nudge_ != nullptr) nudge_->request_stop();
+  }
+  [[nodiscard]] bool cut_short() const noexcept {
+    return env_.stop.stop_requested() || env_.until.passed(loop_.now());
+  }
+
+  event_loop& loop_;
+  resolver& names_;
+  const connect_options& options_;
+  const environment& env_;
+  scope attempts_;
+  address_family ipv6_;
+  address_family ipv4_;  // a single address as well, whatever it is
+  bool ipv6_is_next_ = true;
+  unsigned running_ = 0;                             // attempts
+  time_point ipv4_waits_until_ = time_point::min();  // for IPv6 addresses
+  time_point next_attempt_ = time_point::min();
+  stop_source* nudge_ = nullptr;  // while something() waits
+};
+
+result<void> connecting::aim(const std::string& target) {
+  if (const auto address = endpoint::parse(target)) {
+    ipv4_.untried.push_back(*address);
+    return {};
+  }
+  const auto parsed = parse_target(target);
+  if (!parsed) return fail(parsed.error());
+  start_lookup(ipv6_, *parsed, AF_INET6);
+  start_lookup(ipv4_, *parsed, AF_INET);
+  return {};
+}
+
+void connecting::start_lookup(address_family& family, const host_and_port& of, int number) {
+  family.looking_up = true;
+  attempts_.spawn(look_up(family, of, number));
+}
+
+task<void> connecting::look_up(address_family& family, host_and_port of, int number) {
+  auto found = co_await names_.resolve(std::move(of.host), of.port, number);
+  family.looking_up = false;
+  if (found)
+    family.untried.assign(found->begin(), found->end());
+  else
+    family.failure = found.error();
+  if (number == AF_INET) ipv4_waits_until_ = loop_.now() + options_.resolution_delay;
+  happened();
+}
+
+task<void> connecting::attempt(endpoint to) {
+  auto stream = co_await tcp_stream::connect(loop_, to);
+  --running_;
+  if (stream) {
+    if (!winner) winner.emplace(std::move(*stream));
+  } else {
+    failures.push_back({.address = to, .why = stream.error()});
+    next_attempt_ = time_point::min();
+  }
+  happened();
+}
+
+bool connecting::ended() const noexcept {
+  const auto exhausted = [](const address_family& family) {
+    return !family.looking_up && family.untried.empty();
+  };
+  return winner.has_value() || cut_short() ||
+         (running_ == 0 && exhausted(ipv4_) && exhausted(ipv6_));
+}
+
+/// By turns, as far as each family has one.
+std::optional<endpoint> connecting::next_address() noexcept {
+  const bool ipv4_waits = ipv6_.looking_up && loop_.now() < ipv4_waits_until_;
+  const bool has_ipv4 = !ipv4_.untried.empty() && !ipv4_waits;
+  const bool has_ipv6 = !ipv6_.untried.empty();
+  if (!has_ipv4 && !has_ipv6) return std::nullopt;
+  const bool takes_ipv6 = has_ipv6 && (ipv6_is_next_ || !has_ipv4);
+  std::deque<endpoint>& from = takes_ipv6 ? ipv6_.untried : ipv4_.untried;
+  ipv6_is_next_ = !takes_ipv6;
+  const endpoint address = from.front();
+  from.pop_front();
+  return address;
+}
+
+/// False: it is not the time, or there is no address.
+bool connecting::begin_attempt() {
+  if (running_ != 0 && loop_.now() < next_attempt_) return false;
+  const auto address = next_address();
+  if (!address) return false;
+  next_attempt_ = loop_.now() + options_.attempt_delay;
+  ++running_;
+  attempts_.spawn(attempt(*address));
+  return true;
+}
+
+/// When begin_attempt() may say something else though nothing has happened.
+time_point connecting::next_look() const noexcept {
+  time_point when = time_point::max();
+  if (running_ != 0 && !(ipv4_.untried.empty() && ipv6_.untried.empty()))
+    when = std::max(next_attempt_, loop_.now());
+  if (ipv6_.looking_up && !ipv4_.untried.empty() && loop_.now() < ipv4_waits_until_)
+    when = running_ == 0 ? ipv4_waits_until_ : std::max(when, ipv4_waits_until_);
+  return when;
+}
+
+task<void> pause(event_loop& loop, time_point until) {
+  [[maybe_unused]] const auto slept = co_await sleep_until{loop, until};
+}
+
+/// Until an attempt or a lookup has ended, or it is time to look again.
+task<void> connecting::something() {
+  stop_source nudge{env_.stop};
+  nudge_ = &nudge;
+  const environment until_nudged{
+      .stop = nudge.token(), .until = env_.until, .runs_on = env_.runs_on};
+  co_await pause(loop_, next_look()).in(until_nudged);
+  nudge_ = nullptr;
+}
+
+task<void> connecting::run() {
+  while (!ended())
+    if (!begin_attempt()) co_await something();
+  attempts_.request_stop();
+  co_await attempts_.join();
+}
+
+error connecting::reason() const noexcept {
+  if (env_.stop.stop_requested()) return errc::cancelled;
+  if (env_.until.passed(loop_.now())) return errc::timed_out;
+  if (!failures.empty()) return failures.back().why;
+  return ipv4_.failure.value_or(ipv6_.failure.value_or(errc::not_found));
+}
+
+}  // namespace
+
+std::string connect_failure::message() const {
+  std::string text = std::format("cannot connect to {}: ", target);
+  if (attempts.empty()) return text + why.message();
+  for (std::size_t i = 0; i < attempts.size(); ++i)
+    text += std::format("{}{}: {}", i == 0 ? "" : "; ", attempts[i].address.to_string(),
+                        attempts[i].why.message());
+  return text;
+}
+
+task<std::expected<tcp_stream, connect_failure>> connect(event_loop& loop, resolver& names,
+                                                         std::string target,
+                                                         connect_options options) {
+  environment env = co_await this_task::environment();
+  env.until = std::min(env.until, deadline::at(loop.now() + options.timeout));
+  connecting work{loop, names, options, env};
+  const auto aimed = work.aim(target);
+  if (aimed) co_await work.run();
+  if (work.winner) co_return std::move(*work.winner);
+  const error why = aimed ? work.reason() : aimed.error();
+  co_return std::unexpected{connect_failure{
+      .why = why, .target = std::move(target), .attempts = std::move(work.failures)}};
+}
+
+}  // namespace weft::net
