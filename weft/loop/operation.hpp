@@ -38,6 +38,7 @@ enum class operation_kind : std::uint8_t {
   connect,
   readable,
   writable,
+  file,
   close
 };
 

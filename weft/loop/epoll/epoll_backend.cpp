@@ -16,6 +16,7 @@
 #include <weft/loop/epoll/datagram_attempts.hpp>
 #include <weft/loop/epoll/descriptor_table.hpp>
 #include <weft/loop/epoll/event_wait.hpp>
+#include <weft/loop/epoll/file_threads.hpp>
 #include <weft/loop/epoll/file_watches.hpp>
 #include <weft/loop/kernel_clock.hpp>
 #include <weft/loop/socket_calls.hpp>
@@ -32,7 +33,11 @@ bool would_block(int code) noexcept { return code == EAGAIN || code == EWOULDBLO
 class epoll_backend final : public backend {
  public:
   epoll_backend(backend_context context, int epoll_fd, int wake_fd) noexcept
-      : context_{context}, epoll_{epoll_fd}, wake_{wake_fd}, watches_{context.ready, epoll_fd} {}
+      : context_{context},
+        epoll_{epoll_fd},
+        wake_{wake_fd},
+        watches_{context.ready, epoll_fd},
+        files_{wake_fd} {}
   ~epoll_backend() override;
 
   std::string_view name() const noexcept override { return "epoll"; }
@@ -54,7 +59,7 @@ class epoll_backend final : public backend {
   void abandon(descriptor& socket) noexcept override {
     release(static_cast<epoll_descriptor&>(socket));
   }
-  bool quiescent() const noexcept override { return parked_ == 0; }
+  bool quiescent() const noexcept override { return parked_ == 0 && files_.count() == 0; }
   void enter(time_point until) noexcept override;
   void wake() noexcept override { signal_wake(wake_); }
 
@@ -80,6 +85,7 @@ class epoll_backend final : public backend {
   void unpark(operation*& parked) noexcept;
   void on_edge(std::uint64_t tag, std::uint32_t events) noexcept;
   [[gnu::noinline]] void on_file(int fd, std::uint32_t events) noexcept;
+  void on_wake() noexcept;
   [[gnu::noinline]] bool feed_starved() noexcept;
   void forget_starved(epoll_descriptor& d) noexcept;
 
@@ -91,6 +97,7 @@ class epoll_backend final : public backend {
   std::deque<epoll_descriptor*> starved_;  // whose readers found no buffer
   std::size_t parked_ = 0;                 // operations that wait for an edge or a buffer
   event_wait wait_;
+  file_threads files_;
 };
 
 epoll_backend::~epoll_backend() {
@@ -158,6 +165,7 @@ bool epoll_backend::start_other(operation& op) noexcept {
     op.result = 0;
     return true;
   }
+  if (op.kind == operation_kind::file) return files_.start(static_cast<file_operation&>(op));
   if (op.kind > operation_kind::connect) return watches_.start(static_cast<poll_operation&>(op));
   if (attempt(op)) return true;
   park(op);
@@ -313,6 +321,10 @@ void epoll_backend::cancel(operation& op) noexcept {
     watches_.cancel(static_cast<poll_operation&>(op));
     return;
   }
+  if (op.kind == operation_kind::file) {
+    if (files_.withdraw(static_cast<file_operation&>(op))) answer(op, -ECANCELED);
+    return;
+  }
   epoll_descriptor& d = socket_of(op);
   for (operation** place : {&d.reader, &d.writer}) {
     if (*place != &op) continue;
@@ -361,6 +373,11 @@ void epoll_backend::forget_starved(epoll_descriptor& d) noexcept {
   std::erase(starved_, &d);
 }
 
+void epoll_backend::on_wake() noexcept {
+  drain_wake(wake_);
+  if (files_.count() != 0) files_.reap(context_.ready);
+}
+
 void epoll_backend::enter(time_point until) noexcept {
   if (!starved_.empty() && feed_starved()) [[unlikely]]
     until = time_point::min();
@@ -377,7 +394,7 @@ void epoll_backend::enter(time_point until) noexcept {
 
 void epoll_backend::on_file(int fd, std::uint32_t events) noexcept {
   if (fd == wake_)
-    drain_wake(wake_);
+    on_wake();
   else
     watches_.on_event(fd, events);
 }

@@ -1,5 +1,6 @@
 #include <weft/loop/uring/submissions.hpp>
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -35,6 +36,24 @@ void submit(ring& to, poll_operation& op) noexcept {
   io_uring_sqe& entry = to.prepare();
   const bool reads = op.kind == operation_kind::readable;
   io_uring_prep_poll_add(&entry, op.fd, reads ? POLLIN | POLLRDHUP : POLLOUT);
+  name(entry, op);
+}
+
+void submit(ring& to, file_operation& op) noexcept {
+  io_uring_sqe& entry = to.prepare();
+  const auto size = static_cast<unsigned>(op.size);
+  switch (op.action) {
+    case file_action::open:
+      io_uring_prep_openat(&entry, AT_FDCWD, op.path, op.flags, op.mode);
+      break;
+    case file_action::read: io_uring_prep_read(&entry, op.fd, op.data, size, op.offset); break;
+    case file_action::write: io_uring_prep_write(&entry, op.fd, op.data, size, op.offset); break;
+    case file_action::size:
+      io_uring_prep_statx(&entry, op.fd, "", AT_EMPTY_PATH, STATX_SIZE, op.about);
+      break;
+    case file_action::sync: io_uring_prep_fsync(&entry, op.fd, 0); break;
+    case file_action::close: io_uring_prep_close(&entry, op.fd); break;
+  }
   name(entry, op);
 }
 

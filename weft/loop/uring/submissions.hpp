@@ -5,6 +5,7 @@
 //   submit(ring, send);
 #pragma once
 
+#include <weft/loop/file_operation.hpp>
 #include <weft/loop/operation.hpp>
 #include <weft/loop/uring/ring.hpp>
 
@@ -13,6 +14,7 @@ namespace weft {
 void submit(ring& to, send_operation& op) noexcept;
 void submit(ring& to, connect_operation& op) noexcept;
 void submit(ring& to, poll_operation& op) noexcept;
+void submit(ring& to, file_operation& op) noexcept;
 /// Asks when there is room to send: the answer carries tag::room.
 void submit(ring& to, send_datagrams_operation& op) noexcept;
 

@@ -11,7 +11,11 @@
 #include <weft/base/assert.hpp>
 #include <weft/base/intrusive_list.hpp>
 #include <weft/base/slab.hpp>
+<<<<<<< HEAD
 #include <weft/loop/kernel_clock.hpp>
+=======
+#include <weft/loop/file_operation.hpp>
+>>>>>>> 9f9e196 (Read and write files without blocking the loop)
 #include <weft/loop/socket_calls.hpp>
 #include <weft/loop/uring/buffer_ring.hpp>
 #include <weft/loop/uring/ring.hpp>
@@ -79,6 +83,7 @@ bool uring_backend::start(operation& op) noexcept {
     case operation_kind::connect: submit(ring_, static_cast<connect_operation&>(op)); break;
     case operation_kind::readable:
     case operation_kind::writable: submit(ring_, static_cast<poll_operation&>(op)); break;
+    case operation_kind::file: submit(ring_, static_cast<file_operation&>(op)); break;
     case operation_kind::close:
       begin_close(socket_of(op));
       socket_of(op).reader = &op;

@@ -1,0 +1,77 @@
+#include <weft/loop/epoll/file_threads.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include <weft/loop/socket_calls.hpp>
+
+namespace weft {
+
+file_threads::~file_threads() {
+  {
+    const std::lock_guard lock{mutex_};
+    ending_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+bool file_threads::start(file_operation& op) noexcept {
+  if (!has_thread_for(count_ + 1)) {
+    op.result = -EAGAIN;
+    return true;
+  }
+  ++count_;
+  {
+    const std::lock_guard lock{mutex_};
+    op.has_begun = false;
+    waiting_.push_back(op);
+  }
+  changed_.notify_one();
+  return false;
+}
+
+/// One an operation, up to the most. Fewer do, if the system has no more; none do not.
+bool file_threads::has_thread_for(std::size_t operations) noexcept {
+  if (threads_.size() >= std::min(operations, threads_most)) return true;
+  try {
+    threads_.emplace_back([this] { work(); });
+  } catch (const std::system_error&) {
+    return !threads_.empty();
+  }
+  return true;
+}
+
+bool file_threads::withdraw(file_operation& op) noexcept {
+  const std::lock_guard lock{mutex_};
+  if (op.has_begun) return false;
+  op.in_line.unlink();
+  --count_;
+  return true;
+}
+
+void file_threads::work() noexcept {
+  std::unique_lock lock{mutex_};
+  for (;;) {
+    changed_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
+    if (waiting_.empty()) return;
+    file_operation& op = *waiting_.pop_front();
+    op.has_begun = true;
+    lock.unlock();
+    op.result = op.perform();
+    lock.lock();
+    done_.push_back(op);
+    signal_wake(wake_);
+  }
+}
+
+void file_threads::reap(ready_queue& ready) noexcept {
+  const std::lock_guard lock{mutex_};
+  while (file_operation* op = done_.pop_front()) {
+    --count_;
+    ready.push(*op, priority::normal);
+  }
+}
+
+}  // namespace weft
