@@ -165,8 +165,9 @@ bool epoll_backend::start_other(operation& op) noexcept {
     op.result = 0;
     return true;
   }
-  if (op.kind == operation_kind::file) return files_.start(static_cast<file_operation&>(op));
-  if (op.kind > operation_kind::connect) return watches_.start(static_cast<poll_operation&>(op));
+  if (op.kind > operation_kind::connect)
+    return op.kind == operation_kind::file ? files_.start(static_cast<file_operation&>(op))
+                                           : watches_.start(static_cast<poll_operation&>(op));
   if (attempt(op)) return true;
   park(op);
   return false;

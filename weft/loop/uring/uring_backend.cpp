@@ -256,7 +256,7 @@ void uring_backend::on_answer(const io_uring_cqe& cqe) noexcept {
 
 void uring_backend::reap() noexcept {
   ring_.for_each([this](const io_uring_cqe& cqe) { on_answer(cqe); });
-  serve_datagram_readers();
+  if (!fed_.empty()) serve_datagram_readers();
 }
 
 /// Bytes are in the socket, or the kernel has moved them into an answer. It may do so at any time:
