@@ -12,7 +12,6 @@
 #include <weft/base/intrusive_list.hpp>
 #include <weft/base/slab.hpp>
 <<<<<<< HEAD
-#include <weft/loop/kernel_clock.hpp>
 =======
 #include <weft/loop/file_operation.hpp>
 >>>>>>> 9f9e196 (Read and write files without blocking the loop)

@@ -19,8 +19,8 @@
 #include <weft/base/intrusive_list.hpp>
 #include <weft/base/slab.hpp>
 #include <weft/loop/backend.hpp>
-#include <weft/loop/socket_calls.hpp>
 #include <weft/loop/kernel_clock.hpp>
+#include <weft/loop/socket_calls.hpp>
 #include <weft/loop/uring/buffer_ring.hpp>
 #include <weft/loop/uring/ring.hpp>
 #include <weft/loop/uring/uring_descriptor.hpp>
