@@ -40,7 +40,7 @@ class file_wait : public operation_awaiter<file_operation> {
   [[nodiscard]] result<std::size_t> await_resume() noexcept {
     // How a cancel ends a call that io_uring has a thread in.
     if (operation_.result == -EINTR) operation_.result = -ECANCELED;
-    if (operation_.result < 0) return fail(wait_.failure(operation_));
+    if (operation_.result < 0) return fail(operation_.failure());
     return static_cast<std::size_t>(operation_.result);
   }
 };

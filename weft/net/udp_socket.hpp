@@ -49,7 +49,7 @@ class [[nodiscard]] udp_receive : public operation_awaiter<receive_datagrams_ope
   }
   [[nodiscard]] result<std::span<datagram>> await_resume() noexcept {
     if (!socket_.receive_ended()) return fail(errc::cancelled);
-    if (operation_.result < 0) return fail(wait_.failure(operation_));
+    if (operation_.result < 0) return fail(operation_.failure());
     return socket_.received(static_cast<std::size_t>(operation_.result));
   }
 

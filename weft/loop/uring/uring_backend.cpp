@@ -11,10 +11,7 @@
 #include <weft/base/assert.hpp>
 #include <weft/base/intrusive_list.hpp>
 #include <weft/base/slab.hpp>
-<<<<<<< HEAD
-=======
 #include <weft/loop/file_operation.hpp>
->>>>>>> 9f9e196 (Read and write files without blocking the loop)
 #include <weft/loop/socket_calls.hpp>
 #include <weft/loop/uring/buffer_ring.hpp>
 #include <weft/loop/uring/ring.hpp>
