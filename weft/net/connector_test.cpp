@@ -87,6 +87,21 @@ TEST_P(connector_test, connects_to_numbers_and_paths_without_a_lookup) {
   });
 }
 
+using connector_in_memory_test = loopback;
+INSTANTIATE_TEST_SUITE_P(backends, connector_in_memory_test, testing::Values(backend_kind::memory),
+                         backend_name);
+
+TEST_P(connector_in_memory_test, connects_to_numbers_and_knows_no_names) {
+  run([&]() -> task<void> {
+    auto names = resolver::create(loop());
+    auto listener = tcp_listener::bind(loop(), endpoint::loopback(0));
+    const std::string where = listener->local_endpoint().to_string();
+    EXPECT_TRUE((co_await connect(loop(), names.value(), where)).has_value());
+    const auto named = co_await connect(loop(), names.value(), "www.test:80");
+    EXPECT_EQ(named.error().why, errc::unsupported);
+  });
+}
+
 TEST_P(connector_test, prefers_ipv6_where_both_answer) {
   run_with_server([&](dns_server& dns, resolver& names) -> task<void> {
     auto six = tcp_listener::bind(loop(), endpoint::parse("[::1]:0").value());
@@ -185,11 +200,13 @@ TEST_P(connector_test, is_cancelled_at_any_step_or_connected) {
     dns.add("both.test", {.ipv4 = {"127.0.0.1"}, .ipv6 = {"::1"}});
     unsigned successes = 0;
     unsigned cancellations = 0;
-    for (unsigned order = 0; order < 24; ++order) {
+    constexpr unsigned orders = 24;
+    for (unsigned order = 0; order < orders; ++order) {
       scope tasks{co_await this_task::environment()};
       connect_outcome outcome;
       tasks.spawn(connect_once(loop(), names, target, outcome));
       co_await turns(order);
+      while (order + 1 == orders && !outcome.ended) co_await turns(1);
       tasks.request_stop();
       co_await tasks.join();
       EXPECT_TRUE(outcome.ended);

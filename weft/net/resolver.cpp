@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include <weft/loop/backend.hpp>
 #include <weft/net/resolver_state.hpp>
 
 namespace weft::net {
@@ -37,6 +38,8 @@ task<result<std::vector<endpoint>>> resolver::resolve(std::string name, std::uin
     if (family != AF_UNSPEC && family != address->family()) co_return fail(errc::not_found);
     co_return std::vector{*address};
   }
+  // The servers are the machine's, and its sockets c-ares's own.
+  if (!state_->loop().io().has_machine_addresses()) co_return fail(errc::unsupported);
   co_return co_await detail::lookup_wait{*state_, name, port, family};
 }
 

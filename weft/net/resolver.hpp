@@ -11,6 +11,7 @@
 //   errc::unavailable       the servers refuse, fail, or cannot be reached
 //   errc::protocol_error    an answer that is none
 //   errc::invalid_argument  a name that no server could know
+//   errc::unsupported       a name, on a backend with addresses of its own
 //
 //   auto names = net::resolver::create(loop);
 //   auto addresses = co_await names->resolve("db.example", 5432);

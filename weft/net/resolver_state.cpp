@@ -61,10 +61,12 @@ result<void> resolver_state::open(const resolver_options& options) {
   wanted.tries = options.attempts;
   wanted.sock_state_cb = &on_socket;
   wanted.sock_state_cb_data = this;
+  int mask = ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB;
+#ifdef ARES_OPT_QUERY_CACHE
+  mask |= ARES_OPT_QUERY_CACHE;  // since 1.31 there is one, unless it is given no time
+#endif
   int status = initialise_library();
-  if (status == ARES_SUCCESS)
-    status = ::ares_init_options(&channel_, &wanted,
-                                 ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB);
+  if (status == ARES_SUCCESS) status = ::ares_init_options(&channel_, &wanted, mask);
   if (status == ARES_SUCCESS && !options.servers.empty())
     status = ::ares_set_servers_ports_csv(channel_, joined(options.servers).c_str());
   if (status != ARES_SUCCESS) return fail(meaning(status));

@@ -127,8 +127,9 @@ TEST_P(resolver_test, passes_over_datagrams_that_are_no_answer) {
 TEST_P(resolver_test, fails_on_an_answer_that_is_none) {
   run_with_server([](dns_server& dns, resolver& names) -> task<void> {
     dns.add("broken.test", {.manner = dns_manner::is_malformed});
-    EXPECT_EQ((co_await looked_up(names, "broken.test", AF_INET)).failure.value(),
-              errc::protocol_error);
+    const error broken = (co_await looked_up(names, "broken.test", AF_INET)).failure.value();
+    EXPECT_TRUE(broken == errc::protocol_error || broken == errc::timed_out)
+        << broken.message() << "; later releases of c-ares ask again, in vain";
     dns.add("closed.test", {.manner = dns_manner::refuses});
     EXPECT_EQ((co_await looked_up(names, "closed.test", AF_INET)).failure.value(),
               errc::unavailable);
@@ -172,11 +173,13 @@ TEST_P(resolver_test, returns_an_answer_that_came_before_the_stop) {
     dns.add("www.test", {.ipv4 = {"127.0.0.7"}});
     unsigned successes = 0;
     unsigned cancellations = 0;
-    for (unsigned order = 0; order < 12; ++order) {
+    constexpr unsigned orders = 12;
+    for (unsigned order = 0; order < orders; ++order) {
       scope tasks{co_await this_task::environment()};
       lookup_outcome racing;
       tasks.spawn(look_up(names, "www.test", racing, AF_INET));
       co_await turns(order);
+      while (order + 1 == orders && !racing.ended) co_await turns(1);
       tasks.request_stop();
       co_await tasks.join();
       EXPECT_TRUE(racing.ended);
