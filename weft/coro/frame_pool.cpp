@@ -60,6 +60,7 @@ class pool {
         bytes -= (i + 1) * step;
     return bytes;
   }
+  [[nodiscard]] std::size_t held_bytes() const noexcept { return carved_bytes_; }
 
  private:
   void refill(std::size_t size_class);
@@ -117,5 +118,7 @@ void deallocate(void* frame, std::size_t size_bytes) noexcept {
 std::size_t live_frames() noexcept { return frames.live; }
 
 std::size_t live_bytes() noexcept { return frames.live_bytes(); }
+
+std::size_t held_bytes() noexcept { return frames.held_bytes(); }
 
 }  // namespace weft::frame_pool

@@ -1,16 +1,22 @@
 #include <weft/loop/event_loop.hpp>
 
+#include <cstdio>
+#include <string>
 #include <utility>
 
 #include <weft/base/assert.hpp>
 #include <weft/loop/backend.hpp>
 #include <weft/loop/mailbox.hpp>
 #include <weft/loop/make_backend.hpp>
+#include <weft/loop/mesh.hpp>
 
 namespace weft {
 namespace {
 
 thread_local event_loop* current_loop = nullptr;
+thread_local const char this_thread_mark = 0;  // whose address names the thread
+
+constexpr std::uint64_t turns_between_notes = 64;
 
 /// Tells the processor that this thread only waits, which leaves more of the core to its sibling.
 void pause_processor() noexcept {
@@ -29,16 +35,25 @@ time_point saturated_sum(time_point start, duration more) noexcept {
 
 // Keeps <mutex> and <atomic> users out of the public header.
 struct event_loop::mailbox_holder {
+  mailbox_holder(doorbell* of_shard, std::size_t letters_max) noexcept
+      : bell{of_shard != nullptr ? *of_shard : own_bell}, box{bell, letters_max} {}
+  doorbell own_bell;
+  doorbell& bell;
   mailbox box;
 };
 
 event_loop::event_loop(const loop_options& options)
     : options_{options},
       buffers_{options.buffers_max},
-      mail_{std::make_unique<mailbox_holder>()},
+      port_{options.shards != nullptr
+                ? std::make_unique<mesh_port>(*options.shards, options.shard, *this)
+                : nullptr},
       now_{std::chrono::steady_clock::now()},
       timers_{now_},
+      thread_{&this_thread_mark},
       answers_left_{options.answers_per_resumption} {
+  mail_ = std::make_unique<mailbox_holder>(port_ != nullptr ? &port_->bell() : nullptr,
+                                           options.letters_max);
   // Time in memory stands still until the loop sleeps.
   if (options_.backend == backend_kind::memory) options_.idle = idle_policy::sleep();
   tasks_ = std::make_unique<scope>(environment{.stop = {}, .until = {}, .runs_on = this});
@@ -51,6 +66,7 @@ result<std::unique_ptr<event_loop>> event_loop::create(const loop_options& optio
       make_backend(options.backend, {.ready = loop->ready_, .buffers = loop->buffers_}, loop->now_);
   if (!io) return fail(io.error());
   loop->io_ = std::move(*io);
+  if (options.shards != nullptr) options.shards->enlist(options.shard, *loop);
   current_loop = loop.get();
   return loop;
 }
@@ -58,6 +74,7 @@ result<std::unique_ptr<event_loop>> event_loop::create(const loop_options& optio
 event_loop::~event_loop() {
   // Streams dropped since the last turn still send what they have.
   if (tasks_->active() == 0 && io_ != nullptr) run();
+  if (port_ != nullptr) port_->shards().discharge(port_->index());
   tasks_.reset();
   io_.reset();
   if (current_loop == this) current_loop = nullptr;
@@ -68,11 +85,46 @@ event_loop& event_loop::current() noexcept {
   return *current_loop;
 }
 
-void event_loop::post(unique_function<void()> work) {
-  if (mail_->box.post(std::move(work))) io_->wake();
+/// What has been put in the wrong hands is lost later, and elsewhere: so this names both shards.
+void event_loop::check_here(const char* call) const noexcept {
+  const bool in_turn = current_loop == this;
+  const bool between_turns = current_loop == nullptr && thread_ == &this_thread_mark;
+  if (in_turn || between_turns) return;
+  const std::string where = current_loop != nullptr
+                                ? "shard " + std::to_string(current_loop->shard())
+                                : "a thread of no shard";
+  const std::string message =
+      std::string{call} + " of shard " + std::to_string(shard()) + " was called on " + where +
+      ": use co_await on(shard, f) between shards, post() from other threads";
+  detail::assertion_failed(__FILE__, __LINE__, "&event_loop::current() == this", message.c_str());
+}
+
+result<void> event_loop::post(unique_function<void()> work) {
+  switch (mail_->box.post(std::move(work))) {
+    case mailbox::receipt::full: return fail(errc::limit_exceeded);
+    case mailbox::receipt::wake: io_->wake(); break;
+    case mailbox::receipt::posted: break;
+  }
+  return {};
+}
+
+void event_loop::post(runnable& item) noexcept {
+  if (mail_->box.post(item) == mailbox::receipt::wake) io_->wake();
+}
+
+void event_loop::post_stop() noexcept {
+  if (mail_->bell.ring(doorbell::stop)) io_->wake();
+}
+
+int event_loop::fd() const noexcept { return io_->poll_descriptor(); }
+
+time_point event_loop::next_due() noexcept {
+  if (!ready_.empty() || !dirty_.empty() || !prepare_to_sleep()) return time_point::min();
+  return timers_.next_due();
 }
 
 bool event_loop::start(operation& op) noexcept {
+  expect_here("start()");
   op.cancelled = false;
   if (!io_->start(op)) {
     op.pending = true;
@@ -88,13 +140,17 @@ bool event_loop::start(operation& op) noexcept {
 }
 
 void event_loop::run_ready() noexcept {
-  for (unsigned left = options_.resumptions_per_turn; left > 0; --left) {
+  const unsigned most = options_.resumptions_per_turn;
+  unsigned left = most;
+  for (; left > 0; --left) {
     runnable* item = ready_.pop();
-    if (item == nullptr) return;
-    has_worked_ = true;
+    if (item == nullptr) break;
     answers_left_ = options_.answers_per_resumption;
     item->run(*item);
   }
+  if (left == most) return;
+  has_worked_ = true;
+  gauges_.resumptions.add(most - left);
 }
 
 void event_loop::flush_dirty() noexcept {
@@ -111,7 +167,7 @@ bool event_loop::spin(time_point until) noexcept {
   if (std::exchange(has_worked_, false)) spins_until_ = saturated_sum(now, options_.idle.spin_for);
   while (now < spins_until_) {
     io_->enter(time_point::min());
-    if (!ready_.empty() || mail_->box.has_letters() || finished()) return true;
+    if (!ready_.empty() || has_mail() || finished()) return true;
     pause_processor();
     now = io_->now();
     if (now >= until) return true;
@@ -126,23 +182,66 @@ void event_loop::enter(time_point until) noexcept {
   }
   until = std::min(until, timers_.next_due());
   if (options_.idle.spins() && spin(until)) return;
-  const bool may_sleep = mail_->box.prepare_to_sleep();
+  const bool may_sleep = prepare_to_sleep();
+  if (may_sleep) {
+    gauges_.sleeps.add(1);
+    note_holdings();
+  }
   io_->enter(may_sleep ? until : time_point::min());
-  mail_->box.woke_up();
+}
+
+/// Whether other threads have something for this loop.
+bool event_loop::has_mail() const noexcept {
+  return mail_->bell.rung(~doorbell::bits{0}) || mail_->box.has_leftovers() ||
+         (port_ != nullptr && port_->has_leftovers());
+}
+
+bool event_loop::prepare_to_sleep() noexcept {
+  return !has_mail() && mail_->bell.prepare_to_sleep();
+}
+
+void event_loop::take_mail() noexcept {
+  has_worked_ = true;
+  if (mail_->bell.rung(doorbell::stop)) {
+    static_cast<void>(mail_->bell.take(doorbell::stop));
+    request_stop();
+  }
+  const unsigned letters = mail_->box.drain(options_.messages_per_turn);
+  gauges_.letters.add(letters);
+  if (port_ == nullptr) return;
+  const unsigned messages = port_->drain(options_.messages_per_turn);
+  gauges_.messages_in.add(messages);
+}
+
+void event_loop::note_holdings() noexcept {
+  gauges_.live_frames.set(frame_pool::live_frames());
+  gauges_.frame_bytes.set(frame_pool::held_bytes());
+  gauges_.buffers_in_use.set(buffers_.in_use());
 }
 
 void event_loop::run_once(time_point until) noexcept {
-  ++turns_;
+  gauges_.turns.add(1);
   now_ = io_->now();
-  if (mail_->box.drain(options_.messages_per_turn)) has_worked_ = true;
+  mail_->bell.woke_up();
+  if (has_mail()) [[unlikely]]
+    take_mail();
   run_ready();
-  if (timers_.advance(now_, options_.timers_per_turn) != 0) has_worked_ = true;
+  if (const unsigned fired = timers_.advance(now_, options_.timers_per_turn); fired != 0) {
+    has_worked_ = true;
+    gauges_.timers_fired.add(fired);
+  }
   if (!dirty_.empty()) flush_dirty();
+  if (port_ != nullptr) {
+    gauges_.messages_out.set(port_->sent());
+    port_->flush();
+  }
+  if (turns() % turns_between_notes == 0) note_holdings();
   enter(until);
 }
 
 bool event_loop::finished() const noexcept {
-  return tasks_->active() == 0 && io_->quiescent() && ready_.empty() && dirty_.empty();
+  return tasks_->active() == 0 && io_->quiescent() && ready_.empty() && dirty_.empty() &&
+         (port_ == nullptr || port_->is_idle());
 }
 
 void event_loop::run() {

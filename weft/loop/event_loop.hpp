@@ -1,16 +1,17 @@
 // One thread's loop: runs what is ready, keeps time, and asks the kernel for more.
 //
 // A turn, each step bounded by loop_options:
-//   1 mailbox      functions posted by other threads
+//   1 mailbox      functions posted by other threads, messages of other shards
 //   2 ready queue  by priority band, first in first out within a band
 //   3 timers       what is due
 //   4 flush        write queues that were filled and not flushed
 //   5 enter        one call to the kernel: submit all, wait if there is nothing to run
 //   6 answers      go onto the ready queue, never resumed from inside the backend
 //
-// Contract: made, run and destroyed on one thread; post() alone may be called from others. spawn()
-// gives a task to the loop's own scope; run() returns when that scope is empty and the backend is
-// quiescent. A loop without tasks returns at once.
+// Contract: made, run and destroyed on one thread; post(), post_stop() and gauges() alone may be
+// called from others, which debug builds check where work comes in. spawn() gives a task to the
+// loop's own scope; run() returns when that scope is empty and the backend is quiescent. A loop
+// without tasks returns at once. A loop with a place in a mesh is one shard of it: see mesh.hpp.
 //
 //   auto loop = event_loop::create({.backend = backend_kind::automatic});
 //   (*loop)->spawn(serve(**loop));
@@ -27,12 +28,15 @@
 #include <weft/coro/scope.hpp>
 #include <weft/loop/buffer_pool.hpp>
 #include <weft/loop/idle_policy.hpp>
+#include <weft/loop/loop_gauges.hpp>
 #include <weft/loop/ready_queue.hpp>
 #include <weft/loop/timer_wheel.hpp>
 
 namespace weft {
 
 class backend;
+class mesh;
+class mesh_port;
 struct operation;
 enum class backend_kind : std::uint8_t;
 
@@ -51,6 +55,11 @@ struct loop_options {
   unsigned answers_per_resumption = 128;
   /// What the loop does when it has nothing to run.
   idle_policy idle{};
+  /// Functions posted by other threads that may wait to be run.
+  std::size_t letters_max = 65'536;
+  /// The mesh this loop is one shard of, and which.
+  mesh* shards = nullptr;
+  unsigned shard = 0;
 };
 
 /// Something whose bytes wait for step 4 of the turn.
@@ -82,16 +91,28 @@ class event_loop final : public scheduler {
   void disarm(timer& t) noexcept override { timers_.disarm(t); }
 
   void schedule(runnable& item, priority band = priority::normal) noexcept override {
+    expect_here("schedule()");
     ready_.push(item, band);
   }
   void spawn(task<void> work, priority band = priority::normal) noexcept {
+    expect_here("spawn()");
     tasks_->spawn(std::move(work), band);
+  }
+  /// As spawn(), in an environment of the task's own that outlives it.
+  void spawn_in(const environment& env, task<void> work) noexcept {
+    expect_here("spawn_in()");
+    tasks_->spawn_in(env, std::move(work));
   }
   /// What a task spawned here inherits.
   [[nodiscard]] const environment& root() const noexcept { return tasks_->inherited(); }
 
-  /// Any thread: `work` runs on this loop at the start of a turn.
-  void post(unique_function<void()> work);
+  /// Any thread: `work` runs on this loop at the start of a turn. errc::limit_exceeded: so many
+  /// wait already that this one was not taken.
+  result<void> post(unique_function<void()> work);
+  /// Any thread: as post(), of something that is its owner's memory. Never fails.
+  void post(runnable& item) noexcept;
+  /// Any thread: request_stop() at the start of a turn. Never fails.
+  void post_stop() noexcept;
 
   /// Runs turns until all spawned tasks have ended and the backend is quiescent. An exception that
   /// left a spawned task has stopped the others; the first is rethrown from here.
@@ -99,6 +120,19 @@ class event_loop final : public scheduler {
   /// One turn; waits for the kernel no longer than `until`, and not at all when there is nothing to
   /// wait for.
   void run_once(time_point until) noexcept;
+  /// Whether all spawned tasks have ended and nothing is left to be run or answered.
+  [[nodiscard]] bool finished() const noexcept;
+
+  // For a loop that is run by another one, turn by turn: poll fd() for input until next_due(), then
+  // run_once(time_point::min()).
+
+  /// A descriptor of the backend's that can be read when the kernel or another thread has something
+  /// for this loop; -1 if the backend has none.
+  [[nodiscard]] int fd() const noexcept;
+  /// When the next turn is due, whatever fd() says: min() is now. To be asked after each turn: from
+  /// then on, who posts wakes who polls.
+  [[nodiscard]] time_point next_due() noexcept;
+
   /// Asks all spawned tasks to stop.
   void request_stop() noexcept { tasks_->request_stop(); }
 
@@ -115,12 +149,28 @@ class event_loop final : public scheduler {
   [[nodiscard]] bool start(operation& op) noexcept;
 
   /// Turns run so far.
-  [[nodiscard]] std::uint64_t turns() const noexcept { return turns_; }
+  [[nodiscard]] std::uint64_t turns() const noexcept { return gauges_.turns.get(); }
+  /// Any thread.
+  [[nodiscard]] loop_gauges gauges() const noexcept { return gauges_.read(); }
+
+  /// Which shard of its mesh this loop is; 0 without one.
+  [[nodiscard]] unsigned shard() const noexcept { return options_.shard; }
+  /// nullptr without a mesh.
+  [[nodiscard]] mesh_port* port() const noexcept { return port_.get(); }
 
  private:
   struct mailbox_holder;
   explicit event_loop(const loop_options& options);
-  [[nodiscard]] bool finished() const noexcept;
+  void expect_here([[maybe_unused]] const char* call) const noexcept {
+#ifndef NDEBUG
+    check_here(call);
+#endif
+  }
+  void check_here(const char* call) const noexcept;
+  [[nodiscard]] bool has_mail() const noexcept;
+  [[nodiscard]] bool prepare_to_sleep() noexcept;
+  [[gnu::noinline]] void take_mail() noexcept;
+  [[gnu::noinline]] void note_holdings() noexcept;
   void run_ready() noexcept;
   [[gnu::noinline]] void flush_dirty() noexcept;
   void enter(time_point until) noexcept;
@@ -132,11 +182,13 @@ class event_loop final : public scheduler {
   intrusive_list<flushable, &flushable::hook> dirty_;
   std::unique_ptr<backend> io_;
   std::unique_ptr<mailbox_holder> mail_;
+  std::unique_ptr<mesh_port> port_;
   time_point now_;
   time_point spins_until_{};  // with an idle policy that spins
   timer_wheel timers_;
   std::unique_ptr<scope> tasks_;
-  std::uint64_t turns_ = 0;
+  loop_gauge_board gauges_;
+  const void* thread_;  // names the one this loop was made on
   unsigned answers_left_ = 0;
   bool has_worked_ = false;  // since it last began to spin
 };

@@ -4,39 +4,49 @@
 
 namespace weft {
 
-bool mailbox::post(letter work) {
-  {
-    const std::lock_guard lock{mutex_};
-    posted_.push_back(std::move(work));
-  }
-  // Sequentially consistent on both sides: either this thread sees the sleeper, or the sleeper sees
-  // the letter.
-  filled_.store(true);
-  return sleeping_.exchange(false);
+mailbox::~mailbox() {
+  while (running_.pop_front() != nullptr) {}
+  while (posted_runnables_.pop_front() != nullptr) {}
 }
 
-bool mailbox::deliver(unsigned limit) {
-  if (left_ == 0) {
-    delivering_.clear();
+mailbox::receipt mailbox::post(letter work) {
+  {
     const std::lock_guard lock{mutex_};
-    filled_.store(false, std::memory_order_relaxed);
-    std::swap(delivering_, posted_);
-    left_ = delivering_.size();
+    if (posted_.size() >= letters_max_) return receipt::full;
+    posted_.push_back(std::move(work));
   }
-  const std::size_t before = left_;
-  for (; limit > 0 && left_ != 0; --limit) {
+  return ring();
+}
+
+mailbox::receipt mailbox::post(runnable& item) noexcept {
+  {
+    const std::lock_guard lock{mutex_};
+    posted_runnables_.push_back(item);
+  }
+  return ring();
+}
+
+void mailbox::collect() {
+  delivering_.clear();
+  const std::lock_guard lock{mutex_};
+  static_cast<void>(bell_.take(doorbell::letters));
+  std::swap(delivering_, posted_);
+  left_ = delivering_.size();
+  running_.splice_back(posted_runnables_);
+}
+
+unsigned mailbox::deliver(unsigned limit) {
+  if (!has_leftovers()) collect();
+  unsigned ran = 0;
+  for (; ran < limit && left_ != 0; ++ran) {
     letter& next = delivering_[delivering_.size() - left_--];
     std::exchange(next, letter{})();
   }
-  return left_ != before;
-}
-
-bool mailbox::prepare_to_sleep() noexcept {
-  if (left_ != 0) return false;
-  sleeping_.store(true);
-  if (!filled_.load()) return true;
-  woke_up();
-  return false;
+  for (; ran < limit && !running_.empty(); ++ran) {
+    runnable& next = *running_.pop_front();
+    next.run(next);
+  }
+  return ran;
 }
 
 }  // namespace weft

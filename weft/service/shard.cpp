@@ -47,9 +47,7 @@ task<void> shard::live(reports tell) {
   clean_ = started && stopped;
 }
 
-void shard::request_stop() {
-  loop_->post([this] { loop_->request_stop(); });
-}
+void shard::request_stop() { loop_->post_stop(); }
 
 std::string shard::progress() const {
   const auto waits = [this](std::string_view what) {

@@ -1,0 +1,32 @@
+// Where a shard's thread runs, and what it is called.
+//
+// Contract: each call is about the calling thread. Nothing here fails: a name or a place that the
+// system refuses is a comfort less, which the log tells.
+//
+//   place_thread({.name = "shard", .index = 3, .of = 8, .pin = pinning::where_it_fits});
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace weft {
+
+enum class pinning : std::uint8_t {
+  where_it_fits,  // one CPU a shard, if there are as many
+  always,         // round the CPUs, if there are fewer
+  never
+};
+
+/// CPUs this process may use; 1 at least.
+[[nodiscard]] unsigned usable_cpus() noexcept;
+
+struct thread_place {
+  std::string_view name;  // the kernel keeps 15 characters, the index included
+  unsigned index = 0;
+  unsigned of = 1;  // so many like it
+  pinning pin = pinning::where_it_fits;
+};
+
+void place_thread(const thread_place& place);
+
+}  // namespace weft
