@@ -244,7 +244,7 @@ TEST_P(event_loop_kernel_test, a_letter_from_another_thread_wakes_a_sleeping_loo
       loop.post([&] { answered.release(); });
       EXPECT_TRUE(answered.try_acquire_for(seconds{60})) << "asleep in round " << i;
     }
-    loop.post([&loop] { loop.request_stop(); });
+    loop.post_stop();
   }};
   loop_->run();
   friendly.join();

@@ -4,14 +4,14 @@
 // without an allocation, and without a system call unless the other sleeps. Contract: a mesh is
 // made before its loops and outlives them; each loop is created with its place in it
 // (loop_options). Between two shards that speak there is a bounded ring each way, made at the first
-// word. A message is its sender's memory, sent by one shard only, and stays where it is until it has
-// arrived. Messages from one shard to another arrive in order. A loop delivers them at the
+// word. A message is its sender's memory, sent by one shard only, and stays where it is until it
+// has arrived. Messages from one shard to another arrive in order. A loop delivers them at the
 // mailbox step of its turn, and wakes those it has written to after the flush step, each at most
 // once a turn and only if it sleeps. When a ring is full, messages wait at the sender. Loops may be
 // on threads of their own or take turns on one. mesh is for any thread, mesh_port for its loop's.
 //
 //   mesh shards{2};
-//   auto loop = event_loop::create({.shards = &shards, .shard = 1});   // on a thread of its own
+//   auto loop = event_loop::create({.shards = &shards, .shard = 1});  // on a thread of its own
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // Calling another shard: runs a function there and gives its result here.
 //
-//   auto total = co_await on(2, [id] { return orders().count(id); });          // result<std::size_t>
-//   auto row = co_await on(2, [id] { return orders().find(id); });             // of a task<result<row>>
+//   result<std::size_t> total = co_await on(2, [id] { return orders().count(id); });
+//   result<row> found = co_await on(2, [id] { return orders().find(id); });  // a task<result<row>>
 //
 // Contract: `f` is called on `shard` of this loop's mesh, with no arguments: it captures what it
 // needs, by value. It stays in the caller's frame while it runs there, so that what it captures is

@@ -1,7 +1,6 @@
 #include <weft/service/application.hpp>
 
 #include <pthread.h>
-#include <sched.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -21,7 +20,9 @@
 
 #include <weft/base/log.hpp>
 #include <weft/loop/make_backend.hpp>
+#include <weft/loop/mesh.hpp>
 #include <weft/loop/sleep.hpp>
+#include <weft/loop/thread_place.hpp>
 #include <weft/net/address_book.hpp>
 #include <weft/service/shard.hpp>
 
@@ -47,12 +48,6 @@ application_options bounded(application_options given) {
 std::string file_name(const char* path) {
   const std::string_view text{path};
   return std::string{text.substr(text.rfind('/') + 1)};
-}
-
-unsigned usable_cpus() {
-  cpu_set_t cpus;
-  if (::sched_getaffinity(0, sizeof cpus, &cpus) != 0) return 1;
-  return std::max(1U, static_cast<unsigned>(CPU_COUNT(&cpus)));
 }
 
 std::string wrong_idle(const std::string& text) {
@@ -127,6 +122,7 @@ struct application::state {
   void on_started(unsigned index, bool up);
   void on_stopping(std::optional<std::size_t> connections);
   void start_others();
+  void give_up_from(unsigned first);
   void enlist(shard& here);
   void discharge(shard& here);
   void stop_all();
@@ -150,6 +146,8 @@ struct application::state {
   std::atomic<unsigned> started{0};
   std::atomic<bool> clean{true};
   std::vector<std::thread> others;  // all shards but the first, which is the main thread's
+
+  std::unique_ptr<mesh> shards_mesh;  // from begin() on
 
   std::mutex mutex;
   // All under mutex.
@@ -212,7 +210,11 @@ int application::state::run() {
 }
 
 void application::state::run_shard(unsigned index, signal_watch* signals) {
-  auto loop = event_loop::create({.backend = *parse_backend(backend), .idle = *parse_idle(idle)});
+  if (index != 0) place_thread({.name = "shard", .index = index});
+  auto loop = event_loop::create({.backend = *parse_backend(backend),
+                                  .idle = *parse_idle(idle),
+                                  .shards = shards_mesh.get(),
+                                  .shard = index});
   if (!loop) {
     log::error(std::format("shard {} has no event loop: {}", index, loop.error().message()));
     clean = false;
@@ -234,6 +236,7 @@ void application::state::run_shard(unsigned index, signal_watch* signals) {
 
 void application::state::on_started(unsigned index, bool up) {
   if (!up) {
+    if (index == 0) give_up_from(1);
     stop_all();
     return;
   }
@@ -251,15 +254,20 @@ void application::state::start_others() {
       others.emplace_back([this, index] { run_shard(index, nullptr); });
   } catch (const std::system_error& why) {
     log::error(std::format("shard {} has no thread: {}", others.size() + 1, why.what()));
+    give_up_from(static_cast<unsigned>(others.size()) + 1);
     clean = false;
     stop_all();
   }
 }
 
+/// Nobody is to wait for shards that will not be.
+void application::state::give_up_from(unsigned first) {
+  for (unsigned index = first; index < options.threads; ++index) shards_mesh->give_up(index);
+}
+
 void application::state::enlist(shard& here) {
   const std::lock_guard lock{mutex};
   shards.push_back(&here);
-  if (stop_requested) here.request_stop();
 }
 
 void application::state::discharge(shard& here) {
@@ -284,13 +292,14 @@ void application::state::stop_all() {
   } catch (const std::system_error& why) {
     log::warning(std::format("nothing watches that the program ends: {}", why.what()));
   }
-  for (shard* each : shards) each->request_stop();
+  if (shards_mesh != nullptr) shards_mesh->request_stop();
 }
 
 void application::state::begin() {
   {
     const std::lock_guard lock{mutex};
     running = true;
+    shards_mesh = std::make_unique<mesh>(options.threads);
     if (!stop_requested) return;
   }
   stop_all();

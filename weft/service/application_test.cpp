@@ -16,6 +16,7 @@
 
 #include <weft/base/log.hpp>
 #include <weft/loop/event_loop.hpp>
+#include <weft/loop/on.hpp>
 #include <weft/loop/sleep.hpp>
 
 namespace {
@@ -111,6 +112,47 @@ TEST_F(application_run, makes_one_of_each_service_on_each_shards_own_thread) {
   EXPECT_EQ(stopped, 3);
   EXPECT_EQ(threads.size(), 3U);
   EXPECT_EQ(log.count("ready, 3 shards"), 1U);
+}
+
+/// Counts, from each shard, all the shards there are.
+struct census {
+  explicit census(weft::event_loop& loop) : loop_{loop} {}
+  weft::task<weft::result<void>> start() {
+    for (unsigned shard = 0; shard <= loop_.shard(); ++shard) {
+      const auto answer =
+          co_await weft::on(shard, [] { return weft::event_loop::current().shard(); });
+      if (!answer) co_return weft::fail(answer.error());
+      EXPECT_EQ(*answer, shard);
+      ++answers;
+    }
+    co_return weft::result<void>{};
+  }
+  static inline std::atomic<int> answers;
+  weft::event_loop& loop_;
+};
+
+TEST_F(application_run, services_may_call_other_shards) {
+  census::answers = 0;
+  weft::application app{2, arguments.data()};
+  app.add<census>();
+  EXPECT_EQ(run(app), 0);
+  EXPECT_EQ(census::answers, 1 + 2 + 3);
+}
+
+struct waits_for_a_shard_that_never_is {
+  waits_for_a_shard_that_never_is(counted&, weft::event_loop& loop) { loop.spawn(call()); }
+  static weft::task<void> call() {
+    const auto answer = co_await weft::on(1, [] {});
+    EXPECT_EQ(answer.error(), weft::errc::closed);
+  }
+};
+
+TEST_F(application_run, shards_that_are_never_begun_are_not_waited_for) {
+  weft::application app{2, arguments.data()};
+  app.add<waits_for_a_shard_that_never_is>();
+  app.add<counted>();
+  app.add<refusing>();
+  EXPECT_EQ(run(app), 1);
 }
 
 TEST_F(application_run, has_one_shard_unless_told_otherwise) {

@@ -47,8 +47,6 @@ task<void> shard::live(reports tell) {
   clean_ = started && stopped;
 }
 
-void shard::request_stop() { loop_->post_stop(); }
-
 std::string shard::progress() const {
   const auto waits = [this](std::string_view what) {
     return std::format("shard {} {}", index_, what);

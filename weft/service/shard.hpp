@@ -2,8 +2,7 @@
 //
 // Contract: made and run on its own thread. run() starts the services, reports whether that went
 // well, waits until the loop is asked to stop, reports how many connections are open then, and
-// stops the services. Foreign threads may call request_stop() and progress() from the making on
-// until run() returns.
+// stops the services. Foreign threads may call progress() from the making on until run() returns.
 //
 //   shard here{index, std::move(loop), stop_timeout};
 //   bool clean = here.run({.started = ..., .stopping = ...});
@@ -44,8 +43,6 @@ class shard {
   /// started and stopped without an error.
   [[nodiscard]] bool run(reports tell);
 
-  /// Any thread.
-  void request_stop();
   /// What it waits for, to be said by a program that waits for it. Any thread.
   [[nodiscard]] std::string progress() const;
 
