@@ -6,6 +6,7 @@
 
 #include <weft/base/assert.hpp>
 #include <weft/loop/backend.hpp>
+#include <weft/loop/blocking_pool.hpp>
 #include <weft/loop/mailbox.hpp>
 #include <weft/loop/make_backend.hpp>
 #include <weft/loop/mesh.hpp>
@@ -74,6 +75,7 @@ result<std::unique_ptr<event_loop>> event_loop::create(const loop_options& optio
 event_loop::~event_loop() {
   // Streams dropped since the last turn still send what they have.
   if (tasks_->active() == 0 && io_ != nullptr) run();
+  blocking_.reset();
   if (port_ != nullptr) port_->shards().discharge(port_->index());
   tasks_.reset();
   io_.reset();
@@ -114,6 +116,15 @@ void event_loop::post(runnable& item) noexcept {
 
 void event_loop::post_stop() noexcept {
   if (mail_->bell.ring(doorbell::stop)) io_->wake();
+}
+
+bool event_loop::has_threads() const noexcept { return options_.backend != backend_kind::memory; }
+
+blocking_pool& event_loop::blocking_threads() {
+  if (blocking_ == nullptr)
+    blocking_ = std::make_unique<blocking_pool>(*this, options_.blocking_threads,
+                                                options_.blocking_queue_max);
+  return *blocking_;
 }
 
 int event_loop::fd() const noexcept { return io_->poll_descriptor(); }

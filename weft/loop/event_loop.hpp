@@ -35,6 +35,7 @@
 namespace weft {
 
 class backend;
+class blocking_pool;
 class mesh;
 class mesh_port;
 struct operation;
@@ -57,6 +58,9 @@ struct loop_options {
   idle_policy idle{};
   /// Functions posted by other threads that may wait to be run.
   std::size_t letters_max = 65'536;
+  /// Threads that blocking() may have, and calls that may wait for one.
+  unsigned blocking_threads = 4;
+  std::size_t blocking_queue_max = 1024;
   /// The mesh this loop is one shard of, and which.
   mesh* shards = nullptr;
   unsigned shard = 0;
@@ -148,6 +152,11 @@ class event_loop final : public scheduler {
   /// answer is queued. True: answered, go on. False: it will be.
   [[nodiscard]] bool start(operation& op) noexcept;
 
+  /// Whether other threads can have a part in what this loop does: not in a simulated world.
+  [[nodiscard]] bool has_threads() const noexcept;
+  /// Made when first asked for.
+  [[nodiscard]] blocking_pool& blocking_threads();
+
   /// Turns run so far.
   [[nodiscard]] std::uint64_t turns() const noexcept { return gauges_.turns.get(); }
   /// Any thread.
@@ -187,6 +196,7 @@ class event_loop final : public scheduler {
   time_point spins_until_{};  // with an idle policy that spins
   timer_wheel timers_;
   std::unique_ptr<scope> tasks_;
+  std::unique_ptr<blocking_pool> blocking_;
   loop_gauge_board gauges_;
   const void* thread_;  // names the one this loop was made on
   unsigned answers_left_ = 0;

@@ -22,40 +22,13 @@
 
 #include <weft/base/result.hpp>
 #include <weft/coro/task.hpp>
+#include <weft/loop/call_result.hpp>
 #include <weft/loop/event_loop.hpp>
 #include <weft/loop/mesh.hpp>
 
 namespace weft {
 
 namespace detail {
-
-template <class T>
-struct unwrapped_task {
-  using type = T;
-  static constexpr bool is_task = false;
-};
-template <class T>
-struct unwrapped_task<task<T>> {
-  using type = T;
-  static constexpr bool is_task = true;
-};
-
-template <class T>
-struct as_result {
-  using type = result<T>;
-};
-template <class T>
-struct as_result<result<T>> {
-  using type = result<T>;
-};
-
-template <class F, class... Arguments>
-concept gives_task = unwrapped_task<std::invoke_result_t<F&, Arguments...>>::is_task;
-/// What a call of F gives when it may also fail: result<T> for T, task<T>, result<T> and
-/// task<result<T>>.
-template <class F, class... Arguments>
-using result_of =
-    typename as_result<typename unwrapped_task<std::invoke_result_t<F&, Arguments...>>::type>::type;
 
 /// The part of a call that does not depend on what is called: it goes there and comes back.
 class remote_call : private stop_registration, private runnable {

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <format>
@@ -48,6 +49,12 @@ void place_thread(const thread_place& place) {
   if (place.pin == pinning::never || ::sched_getaffinity(0, sizeof cpus, &cpus) != 0) return;
   const auto count = static_cast<unsigned>(CPU_COUNT(&cpus));
   if (place.of <= count || place.pin == pinning::always) pin_to(nth_cpu(cpus, place.index % count));
+}
+
+void unpin_thread() {
+  cpu_set_t cpus;
+  if (::sched_getaffinity(::getpid(), sizeof cpus, &cpus) == 0)
+    ::pthread_setaffinity_np(::pthread_self(), sizeof cpus, &cpus);
 }
 
 }  // namespace weft

@@ -28,5 +28,7 @@ struct thread_place {
 };
 
 void place_thread(const thread_place& place);
+/// For a thread that a pinned one has made, and that is to run wherever the main thread may.
+void unpin_thread();
 
 }  // namespace weft
