@@ -390,7 +390,7 @@ TEST_P(on_test, a_full_mailbox_says_so_and_a_stop_request_still_arrives) {
 
 #ifndef NDEBUG
 using on_death_test = on_test;
-INSTANTIATE_TEST_SUITE_P(backends, on_death_test, testing::Values(backend_kind::epoll),
+INSTANTIATE_TEST_SUITE_P(backends, on_death_test, ::testing::Values(backend_kind::epoll),
                          shards_backend_name);
 
 TEST_P(on_death_test, use_from_the_wrong_shard_ends_the_program_and_names_both) {
