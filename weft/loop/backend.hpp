@@ -95,8 +95,9 @@ class backend {
   /// Hands over all that was started, waits for an answer until `until` (a time not after now: does
   /// not wait), and schedules what was answered.
   virtual void enter(time_point until) noexcept = 0;
-  /// Can be read when enter() would have something to take; -1: there is no such descriptor.
-  [[nodiscard]] virtual int poll_descriptor() const noexcept { return -1; }
+  /// Can be read when enter() would have something to take. -1: there is no such descriptor, as on
+  /// io_uring, whose deferred answers come only to who asks for them.
+  [[nodiscard]] virtual int poll_descriptor() noexcept { return -1; }
   /// Ends the wait of the current or next enter(). From any thread, async-signal-safe.
   virtual void wake() noexcept = 0;
 };

@@ -127,7 +127,7 @@ blocking_pool& event_loop::blocking_threads() {
   return *blocking_;
 }
 
-int event_loop::fd() const noexcept { return io_->poll_descriptor(); }
+int event_loop::fd() noexcept { return io_->poll_descriptor(); }
 
 time_point event_loop::next_due() noexcept {
   if (!ready_.empty() || !dirty_.empty() || !prepare_to_sleep()) return time_point::min();

@@ -127,12 +127,12 @@ class event_loop final : public scheduler {
   /// Whether all spawned tasks have ended and nothing is left to be run or answered.
   [[nodiscard]] bool finished() const noexcept;
 
-  // For a loop that is run by another one, turn by turn: poll fd() for input until next_due(), then
-  // run_once(time_point::min()).
+  // For a loop that is run by another one, turn by turn: run_once(time_point::min()), and if it has
+  // not finished(), poll fd() for input until next_due(), and again.
 
-  /// A descriptor of the backend's that can be read when the kernel or another thread has something
-  /// for this loop; -1 if the backend has none.
-  [[nodiscard]] int fd() const noexcept;
+  /// A descriptor that can be read when the kernel or another thread has something for this loop;
+  /// -1 if the backend has none: ask for backend_kind::epoll.
+  [[nodiscard]] int fd() noexcept;
   /// When the next turn is due, whatever fd() says: min() is now. To be asked after each turn: from
   /// then on, who posts wakes who polls.
   [[nodiscard]] time_point next_due() noexcept;

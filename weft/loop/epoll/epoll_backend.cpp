@@ -61,7 +61,7 @@ class epoll_backend final : public backend {
   }
   bool quiescent() const noexcept override { return parked_ == 0 && files_.count() == 0; }
   void enter(time_point until) noexcept override;
-  int poll_descriptor() const noexcept override { return epoll_; }
+  int poll_descriptor() noexcept override { return epoll_; }
   void wake() noexcept override { signal_wake(wake_); }
 
  private:

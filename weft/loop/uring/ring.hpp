@@ -30,8 +30,6 @@ class ring {
   [[nodiscard]] result<void> open(std::string& why);
   [[nodiscard]] std::string_view mode() const noexcept { return mode_; }
   [[nodiscard]] io_uring& raw() noexcept { return ring_; }
-  /// Can be read when there are answers.
-  [[nodiscard]] int fd() const noexcept { return ring_.ring_fd; }
 
   [[nodiscard]] io_uring_sqe& prepare() noexcept;
   /// Submits, and waits for at least one answer until `until`; time_point::min() does not wait, and

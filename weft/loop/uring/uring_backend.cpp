@@ -178,7 +178,8 @@ void uring_backend::submit_close(uring_descriptor& d) noexcept {
 }
 
 void uring_backend::finish_close(uring_descriptor& d) noexcept {
-  if (d.accepted != nullptr) std::ranges::for_each(*d.accepted, ::close);
+  if (d.accepted != nullptr)
+    for (const int fd : *d.accepted) ::close(fd);
   if (d.reader != nullptr) answer(*d.reader, 0);
   d.all.unlink();
   sockets_.destroy(&d);

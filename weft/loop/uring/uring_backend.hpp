@@ -55,7 +55,6 @@ class uring_backend final : public backend {
   }
   bool quiescent() const noexcept override { return closing_ == 0 && in_kernel_ == 0; }
   void enter(time_point until) noexcept override;
-  int poll_descriptor() const noexcept override { return ring_.fd(); }
   void wake() noexcept override { signal_wake(wake_); }
 
  private:

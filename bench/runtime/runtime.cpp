@@ -1,0 +1,248 @@
+// What the runtime itself charges, without a network: prints JSON.
+//
+//   bench_runtime                       all of it
+//   bench_runtime timers                one part: round_trip, spawn, sleep or timers
+//   valgrind --tool=callgrind --toggle-collect='*arm_all*' bench_runtime timers
+//
+// Each part runs several times; its number is the median of the runs.
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include <weft/base/random.hpp>
+#include <weft/coro/scope.hpp>
+#include <weft/loop/event_loop.hpp>
+#include <weft/loop/on.hpp>
+#include <weft/loop/runtime.hpp>
+#include <weft/loop/sleep.hpp>
+
+namespace {
+
+using namespace std::chrono_literals;
+using clock_type = std::chrono::steady_clock;
+
+constexpr unsigned runs = 5;
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+double nanoseconds_since(clock_type::time_point start) {
+  return static_cast<double>(std::chrono::nanoseconds{clock_type::now() - start}.count());
+}
+
+class report {
+ public:
+  report() { std::printf("{"); }
+  report(const report&) = delete;
+  report& operator=(const report&) = delete;
+  ~report() { std::printf("\n}\n"); }
+  void add(std::string_view name, double value) {
+    std::printf("%s\n  \"%.*s\": %.1f", std::exchange(first_, false) ? "" : ",",
+                static_cast<int>(name.size()), name.data(), value);
+    std::fflush(stdout);
+  }
+
+ private:
+  bool first_ = true;
+};
+
+/// Runs `work` to its end on a loop of its own.
+template <class Work>
+void on_own_loop(Work work) {
+  auto loop = weft::event_loop::create();
+  if (!loop) std::abort();
+  (*loop)->spawn(work(**loop));
+  (*loop)->run();
+}
+
+// A function is called on the other shard, and its answer awaited.
+
+struct percentiles {
+  double p50;
+  double p99;
+};
+
+weft::task<void> time_calls(std::vector<double>& each, unsigned calls) {
+  for (unsigned i = 0; i < calls; ++i) {
+    const auto start = clock_type::now();
+    const auto answer = co_await weft::on(1, [i] { return i; });
+    if (!answer || *answer != i) std::abort();
+    each.push_back(nanoseconds_since(start));
+  }
+}
+
+percentiles round_trip(weft::idle_policy idle) {
+  constexpr unsigned calls = 50'000;
+  std::vector<double> middle;
+  std::vector<double> late;
+  for (unsigned run = 0; run < runs; ++run) {
+    weft::runtime shards{{.shards = 2, .loop = {.idle = idle}}};
+    std::vector<double> each;
+    each.reserve(calls);
+    const auto ended = shards.run([&](weft::event_loop& loop) -> weft::task<void> {
+      if (loop.shard() != 0) co_return;
+      std::vector<double> warm_up;
+      co_await time_calls(warm_up, calls / 10);
+      co_await time_calls(each, calls);
+      shards.request_stop();
+    });
+    if (!ended) std::abort();
+    std::ranges::sort(each);
+    middle.push_back(each[calls / 2]);
+    late.push_back(each[calls - calls / 100]);
+  }
+  return {.p50 = median(middle), .p99 = median(late)};
+}
+
+void round_trips(report& out) {
+  const percentiles sleeping = round_trip(weft::idle_policy::sleep());
+  out.add("round_trip_sleeping_p50_ns", sleeping.p50);
+  out.add("round_trip_sleeping_p99_ns", sleeping.p99);
+  const percentiles spinning = round_trip(weft::idle_policy::spin());
+  out.add("round_trip_spinning_p50_ns", spinning.p50);
+  out.add("round_trip_spinning_p99_ns", spinning.p99);
+}
+
+/// What a call costs when many are under way: 64 callers.
+void calls_in_bulk(report& out) {
+  constexpr unsigned callers = 64;
+  constexpr unsigned calls = 20'000;
+  std::vector<double> each;
+  for (unsigned run = 0; run < runs; ++run) {
+    weft::runtime shards{{.shards = 2}};
+    const auto call = []() -> weft::task<void> {
+      for (unsigned i = 0; i < calls; ++i)
+        if (!co_await weft::on(1, [i] { return i; })) std::abort();
+    };
+    const auto ended = shards.run([&](weft::event_loop& loop) -> weft::task<void> {
+      if (loop.shard() != 0) co_return;
+      const auto start = clock_type::now();
+      weft::scope all{loop.root()};
+      for (unsigned i = 0; i < callers; ++i) all.spawn(call());
+      co_await all.join();
+      each.push_back(nanoseconds_since(start) / (callers * calls));
+      shards.request_stop();
+    });
+    if (!ended) std::abort();
+  }
+  out.add("call_of_64_at_once_ns", median(each));
+}
+
+// An empty task is spawned, and its end awaited.
+
+void spawn_and_join(report& out) {
+  constexpr unsigned tasks = 1'000'000;
+  std::vector<double> each;
+  for (unsigned run = 0; run < runs; ++run)
+    on_own_loop([&](weft::event_loop& loop) -> weft::task<void> {
+      const auto start = clock_type::now();
+      for (unsigned i = 0; i < tasks; ++i) {
+        weft::scope one{loop.root()};
+        one.spawn([]() -> weft::task<void> { co_return; }());
+        co_await one.join();
+      }
+      each.push_back(nanoseconds_since(start) / tasks);
+    });
+  out.add("spawn_join_ns", median(each));
+}
+
+// A task sleeps for an hour, is asked to stop, and is joined.
+
+void cancelled_sleep(report& out) {
+  constexpr unsigned sleeps = 500'000;
+  std::vector<double> each;
+  for (unsigned run = 0; run < runs; ++run)
+    on_own_loop([&](weft::event_loop& loop) -> weft::task<void> {
+      const auto start = clock_type::now();
+      for (unsigned i = 0; i < sleeps; ++i) {
+        weft::scope one{loop.root()};
+        one.spawn([](weft::event_loop& on) -> weft::task<void> {
+          if (co_await weft::sleep_for(on, 1h)) std::abort();
+        }(loop));
+        co_await weft::yield{loop};
+        one.request_stop();
+        co_await one.join();
+      }
+      each.push_back(nanoseconds_since(start) / sleeps);
+    });
+  out.add("cancelled_sleep_ns", median(each));
+}
+
+// A timer is armed and disarmed again, while 1,000,000 others are armed.
+
+struct idle_timer : weft::timer {
+  idle_timer() noexcept : timer{[](weft::timer&) noexcept {}} {}
+};
+
+class armed_crowd {
+ public:
+  armed_crowd() : wheel_{start_}, timers_{std::make_unique<idle_timer[]>(count)} {
+    weft::random random{1};
+    for (unsigned i = 0; i < count; ++i)
+      due_.push_back(start_ +
+                     std::chrono::milliseconds{static_cast<long>(random.below(86'400'000))});
+  }
+
+  [[gnu::noinline]] void arm_all() noexcept {
+    for (unsigned i = 0; i < count; ++i) wheel_.arm(timers_[i], due_[i]);
+  }
+  [[gnu::noinline]] void cancel_all() noexcept {
+    for (unsigned i = 0; i < count; ++i) wheel_.disarm(timers_[i]);
+  }
+  /// With all the others armed.
+  [[gnu::noinline]] void arm_and_cancel_each() noexcept {
+    for (unsigned i = 0; i < count; ++i) {
+      wheel_.disarm(timers_[i]);
+      wheel_.arm(timers_[i], due_[i]);
+    }
+  }
+
+  static constexpr unsigned count = 1'000'000;
+
+ private:
+  weft::time_point start_{std::chrono::hours{1}};
+  weft::timer_wheel wheel_;
+  std::unique_ptr<idle_timer[]> timers_;
+  std::vector<weft::time_point> due_;
+};
+
+void timers(report& out) {
+  std::vector<double> armed;
+  std::vector<double> cancelled;
+  std::vector<double> both;
+  armed_crowd crowd;
+  const auto time = [](std::vector<double>& into, auto work) {
+    const auto start = clock_type::now();
+    work();
+    into.push_back(nanoseconds_since(start) / armed_crowd::count);
+  };
+  for (unsigned run = 0; run < runs; ++run) {
+    time(armed, [&] { crowd.arm_all(); });
+    time(both, [&] { crowd.arm_and_cancel_each(); });
+    time(cancelled, [&] { crowd.cancel_all(); });
+  }
+  out.add("timer_arm_ns", median(armed));
+  out.add("timer_cancel_ns", median(cancelled));
+  out.add("timer_arm_and_cancel_among_a_million_ns", median(both));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view part = argc > 1 ? argv[1] : "all";
+  const auto wanted = [part](std::string_view name) { return part == "all" || part == name; };
+  report out;
+  if (wanted("round_trip")) round_trips(out);
+  if (wanted("bulk")) calls_in_bulk(out);
+  if (wanted("spawn")) spawn_and_join(out);
+  if (wanted("sleep")) cancelled_sleep(out);
+  if (wanted("timers")) timers(out);
+  return 0;
+}
