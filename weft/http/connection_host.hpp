@@ -35,7 +35,9 @@ struct connection_host {
   void reply_without_route(const parsed_head& head, const route_match& match, exchange& e);
 
   /// How a reply with 200 begins now.
-  [[nodiscard]] const http::reply_start& reply_start() noexcept { return dates.at(loop.now()); }
+  [[nodiscard]] const http::reply_start& reply_start() noexcept {
+    return dates.at(loop.now(), [this] { return loop.wall_now(); });
+  }
 
   const http::limits limits;
   event_loop& loop;

@@ -50,12 +50,11 @@ reply_start::reply_start(const std::array<char, date_size_bytes>& date) noexcept
   std::copy(line_end.begin(), line_end.end(), end);
 }
 
-void date_cache::refresh(time_point loop_time) noexcept {
+void date_cache::refresh(time_point loop_time, duration wall) noexcept {
   using namespace std::chrono;
-  const auto wall = system_clock::now().time_since_epoch();
   const auto whole = floor<seconds>(wall);
   start_ = reply_start{format_date(whole.count())};
-  valid_until_ = loop_time + duration_cast<nanoseconds>(seconds{1} - (wall - whole));
+  valid_until_ = loop_time + (seconds{1} - (wall - whole));
 }
 
 }  // namespace weft::http

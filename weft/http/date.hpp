@@ -2,12 +2,13 @@
 //
 // Contract: IMF-fixdate (RFC 9110 section 5.6.7), always 29 bytes, in GMT. Nearly all replies begin
 // with the same two lines for a second, so these are kept as one text. A date_cache belongs to one
-// shard and is asked with the loop's time once per reply; it reads the wall clock and writes the
+// shard and is asked with the loop's time once per reply; it asks for the wall clock and writes the
 // text anew only when the second that it shows is over, so that a reply costs one comparison. A
 // step of the wall clock shows within a second.
 //
 //   date_cache dates;
-//   dates.at(loop.now()).date_line();      // "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
+//   dates.at(loop.now(), [&] { return loop.wall_now(); }).date_line();
+//   // "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
 #pragma once
 
 #include <array>
@@ -47,15 +48,16 @@ class reply_start {
 
 class date_cache {
  public:
-  // As it is now; changes in the next call.
-  [[nodiscard]] const reply_start& at(time_point loop_time) noexcept {
+  // As it is now, by a clock that counts from 1970-01-01 00:00:00 UTC; changes in the next call.
+  template <class WallClock>
+  [[nodiscard]] const reply_start& at(time_point loop_time, WallClock wall_now) noexcept {
     if (loop_time >= valid_until_) [[unlikely]]
-      refresh(loop_time);
+      refresh(loop_time, wall_now());
     return start_;
   }
 
  private:
-  [[gnu::noinline]] void refresh(time_point loop_time) noexcept;
+  [[gnu::noinline]] void refresh(time_point loop_time, duration wall) noexcept;
 
   time_point valid_until_ = time_point::min();
   reply_start start_{{}};

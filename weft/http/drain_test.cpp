@@ -85,7 +85,7 @@ class drain_in_memory : public in_memory {
  protected:
   void SetUp() override {
     in_memory::SetUp();
-    serve(backend_kind::memory, http::server_options{});
+    serve(backend_kind::simulated, http::server_options{});
   }
 };
 

@@ -1,5 +1,5 @@
-// The kernel's side of a loop, behind one interface: io_uring, epoll, or memory. The same code
-// above runs on each.
+// The kernel's side of a loop, behind one interface: io_uring, epoll, or a simulated world. The
+// same code above runs on each.
 //
 // Contract: all calls but wake() come from the loop's thread. Sockets are named by descriptors, so
 // that a backend need not have files. A descriptor takes one operation of each direction (accept or
@@ -24,7 +24,7 @@
 
 namespace weft {
 
-enum class backend_kind : std::uint8_t { automatic, io_uring, epoll, memory };
+enum class backend_kind : std::uint8_t { automatic, io_uring, epoll, simulated };
 
 struct listen_options {
   int backlog = 4096;
@@ -55,6 +55,8 @@ class backend {
 
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
   [[nodiscard]] virtual time_point now() const noexcept = 0;
+  /// What time people say it is, since 1970-01-01 00:00:00 UTC; may jump.
+  [[nodiscard]] virtual duration wall_now() const noexcept;
   /// Whether addresses are the machine's, which other programs may hold, and not a world of its
   /// own.
   [[nodiscard]] virtual bool has_machine_addresses() const noexcept { return true; }

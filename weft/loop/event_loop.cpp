@@ -10,6 +10,7 @@
 #include <weft/loop/mailbox.hpp>
 #include <weft/loop/make_backend.hpp>
 #include <weft/loop/mesh.hpp>
+#include <weft/loop/sim/sim_network.hpp>
 
 namespace weft {
 namespace {
@@ -32,6 +33,11 @@ time_point saturated_sum(time_point start, duration more) noexcept {
   return more < time_point::max() - start ? start + more : time_point::max();
 }
 
+time_point first_moment(const loop_options& options) noexcept {
+  if (options.backend != backend_kind::simulated) return std::chrono::steady_clock::now();
+  return options.host != nullptr ? options.host->network->now() : sim_network::beginning;
+}
+
 }  // namespace
 
 // Keeps <mutex> and <atomic> users out of the public header.
@@ -49,28 +55,38 @@ event_loop::event_loop(const loop_options& options)
       port_{options.shards != nullptr
                 ? std::make_unique<mesh_port>(*options.shards, options.shard, *this)
                 : nullptr},
-      now_{std::chrono::steady_clock::now()},
+      now_{first_moment(options)},
       timers_{now_},
       thread_{&this_thread_mark},
       answers_left_{options.answers_per_resumption} {
   mail_ = std::make_unique<mailbox_holder>(port_ != nullptr ? &port_->bell() : nullptr,
                                            options.letters_max);
-  // Time in memory stands still until the loop sleeps.
-  if (options_.backend == backend_kind::memory) options_.idle = idle_policy::sleep();
+  // Simulated time stands still until the loop sleeps.
+  if (options_.backend == backend_kind::simulated) options_.idle = idle_policy::sleep();
   tasks_ = std::make_unique<scope>(environment{.stop = {}, .until = {}, .runs_on = this});
 }
 
 result<std::unique_ptr<event_loop>> event_loop::create(const loop_options& options) {
-  WEFT_ASSERT(current_loop == nullptr, "a thread has one event loop at a time");
+  const bool is_driven = options.host != nullptr;
+  WEFT_ASSERT(is_driven || current_loop == nullptr, "a thread has one event loop at a time");
   std::unique_ptr<event_loop> loop{new event_loop{options}};
-  auto io =
-      make_backend(options.backend, {.ready = loop->ready_, .buffers = loop->buffers_}, loop->now_);
+  auto io = make_backend(options.backend, {.ready = loop->ready_, .buffers = loop->buffers_},
+                         options.host);
   if (!io) return fail(io.error());
   loop->io_ = std::move(*io);
   if (options.shards != nullptr) options.shards->enlist(options.shard, *loop);
-  current_loop = loop.get();
+  if (!is_driven) current_loop = loop.get();
   return loop;
 }
+
+event_loop::in_turn::in_turn(event_loop& loop) noexcept {
+  WEFT_ASSERT(current_loop == nullptr, "a turn ends before the next loop has its own");
+  current_loop = &loop;
+}
+
+event_loop::in_turn::~in_turn() { current_loop = nullptr; }
+
+duration event_loop::wall_now() const noexcept { return io_->wall_now(); }
 
 event_loop::~event_loop() {
   // Streams dropped since the last turn still send what they have.
@@ -118,7 +134,7 @@ void event_loop::post_stop() noexcept {
   if (mail_->bell.ring(doorbell::stop)) io_->wake();
 }
 
-bool event_loop::has_threads() const noexcept { return options_.backend != backend_kind::memory; }
+bool event_loop::has_threads() const noexcept { return options_.backend != backend_kind::simulated; }
 
 blocking_pool& event_loop::blocking_threads() {
   if (blocking_ == nullptr)
@@ -233,6 +249,7 @@ void event_loop::note_holdings() noexcept {
 void event_loop::run_once(time_point until) noexcept {
   gauges_.turns.add(1);
   now_ = io_->now();
+  // Here, since in a simulated world the sleep lasts until the next turn.
   mail_->bell.woke_up();
   if (has_mail()) [[unlikely]]
     take_mail();

@@ -9,9 +9,11 @@
 //   6 answers      go onto the ready queue, never resumed from inside the backend
 //
 // Contract: made, run and destroyed on one thread; post(), post_stop() and gauges() alone may be
-// called from others, which debug builds check where work comes in. spawn() gives a task to the
-// loop's own scope; run() returns when that scope is empty and the backend is quiescent. A loop
-// without tasks returns at once. A loop with a place in a mesh is one shard of it: see mesh.hpp.
+// called from others, which debug builds check where work comes in. A thread has one loop, but
+// where a simulated world's driver runs several in turn, each in its in_turn. spawn() gives a task
+// to the loop's own scope; run() returns when that scope is empty and the backend is quiescent. A
+// loop without tasks returns at once. A loop with a place in a mesh is one shard of it: see
+// mesh.hpp.
 //
 //   auto loop = event_loop::create({.backend = backend_kind::automatic});
 //   (*loop)->spawn(serve(**loop));
@@ -39,12 +41,16 @@ class blocking_pool;
 class mesh;
 class mesh_port;
 struct operation;
+struct sim_host;
 enum class backend_kind : std::uint8_t;
 
 struct loop_options {
   /// automatic: io_uring where the kernel allows it, else epoll; the choice is logged with its
   /// reason.
   backend_kind backend{};
+  /// With backend_kind::simulated: the host of a world whose driver gives this loop its turns.
+  /// None: a calm world of its own.
+  sim_host* host = nullptr;
   /// Receive buffers of 4 KiB this loop may have in all.
   std::uint32_t buffers_max = 16'384;
   /// Messages taken from the mailbox, resumptions and timers in one turn before the kernel is asked
@@ -89,6 +95,17 @@ class event_loop final : public scheduler {
   /// The loop this thread runs; asserts that there is one.
   [[nodiscard]] static event_loop& current() noexcept;
 
+  /// Makes a loop of a simulated world the current one while it lives.
+  class in_turn {
+   public:
+    explicit in_turn(event_loop& loop) noexcept;
+    in_turn(const in_turn&) = delete;
+    in_turn& operator=(const in_turn&) = delete;
+    ~in_turn();
+  };
+
+  /// What time people say it is, since 1970-01-01 00:00:00 UTC; may jump. Reads the clock.
+  [[nodiscard]] duration wall_now() const noexcept;
   /// The time this turn began: one clock reading a turn.
   [[nodiscard]] time_point now() const noexcept override { return now_; }
   void arm(timer& t, time_point when) noexcept override { timers_.arm(t, when); }

@@ -196,7 +196,7 @@ TEST_P(idle_loop_test, a_turn_that_may_not_wait_does_not_spin) {
 
 TEST_F(idle_loop_in_memory_test, where_there_is_no_kernel_to_ask_nothing_spins) {
   loop_.reset();
-  open({.backend = backend_kind::memory, .idle = idle_policy::spin()});
+  open({.backend = backend_kind::simulated, .idle = idle_policy::spin()});
   loop_->spawn(nap(*loop_, std::chrono::hours{1}));
   loop_->run();
 }

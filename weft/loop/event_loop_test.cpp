@@ -96,7 +96,7 @@ TEST_P(event_loop_test, an_exception_that_leaves_a_task_leaves_run) {
 
 TEST_P(event_loop_test, time_does_not_pass_within_a_turn_and_is_fresh_when_run_begins) {
   const time_point before =
-      GetParam() == backend_kind::memory ? loop_->now() : std::chrono::steady_clock::now();
+      GetParam() == backend_kind::simulated ? loop_->now() : std::chrono::steady_clock::now();
   loop_->spawn([](event_loop& loop, time_point started) -> task<void> {
     const time_point here = loop.now();
     EXPECT_GE(here, started) << "the time of an earlier turn";
@@ -205,7 +205,7 @@ TEST_P(event_loop_test, yield_lets_others_have_their_turn) {
 
 TEST_F(event_loop_budget_test, a_task_with_answers_at_once_has_a_budget) {
   loop_.reset();
-  open({.backend = backend_kind::memory, .answers_per_resumption = 10});
+  open({.backend = backend_kind::simulated, .answers_per_resumption = 10});
   int answers = 0;
   std::vector<int> seen;
   // The memory backend refuses descriptors at once, which is an answer like any other.
@@ -271,7 +271,7 @@ TEST_P(event_loop_kernel_test, letters_of_many_threads_all_arrive) {
 
 TEST_F(event_loop_death_test, a_thread_has_one_loop) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_DEATH(std::ignore = event_loop::create({.backend = backend_kind::memory}),
+  EXPECT_DEATH(std::ignore = event_loop::create({.backend = backend_kind::simulated}),
                "one event loop at a time");
   loop_.reset();
   EXPECT_DEATH(std::ignore = event_loop::current(), "no event loop");

@@ -4,7 +4,7 @@
 // round trip. A loop that polls sees the next request at once, and keeps its processor busy for it.
 // Contract: plain values. Each piece of work (a task resumed, a timer fired, a letter read) renews
 // the spell of polling; a poll that finds nothing does not. Backends that have no kernel to ask
-// (memory) always sleep.
+// (simulated) always sleep.
 //
 //   const auto idle = parse_idle("spin=50us");
 //   if (!idle) log::error(idle.error());  // names the value and what is allowed

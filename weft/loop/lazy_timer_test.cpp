@@ -23,7 +23,7 @@ class lazy_timer_test : public testing::Test {
     loop_->run();
   }
   std::unique_ptr<event_loop> loop_ =
-      std::move(*event_loop::create({.backend = backend_kind::memory}));
+      std::move(*event_loop::create({.backend = backend_kind::simulated}));
   counted_timer timer_{*loop_};
 };
 

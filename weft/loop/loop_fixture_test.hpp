@@ -58,14 +58,14 @@ class on_any_backend : public loop_fixture, public testing::WithParamInterface<b
 
 class in_memory : public loop_fixture {
  protected:
-  void SetUp() override { open({.backend = backend_kind::memory}); }
+  void SetUp() override { open({.backend = backend_kind::simulated}); }
 };
 
 inline std::string backend_name(const testing::TestParamInfo<backend_kind>& info) {
   return std::string{to_string(info.param)};
 }
 inline const auto every_backend =
-    testing::Values(backend_kind::memory, backend_kind::epoll, backend_kind::io_uring);
+    testing::Values(backend_kind::simulated, backend_kind::epoll, backend_kind::io_uring);
 /// Those with file descriptors of the system, and other threads.
 inline const auto kernel_backends = testing::Values(backend_kind::epoll, backend_kind::io_uring);
 

@@ -6,7 +6,7 @@
 
 #include <weft/base/log.hpp>
 #include <weft/loop/epoll/epoll_backend.hpp>
-#include <weft/loop/memory/memory_backend.hpp>
+#include <weft/loop/sim/sim_backend.hpp>
 #include <weft/loop/uring/uring_backend.hpp>
 
 namespace weft {
@@ -22,8 +22,8 @@ void log_choice(std::string_view name, std::string_view reason) {
 }  // namespace
 
 result<std::unique_ptr<backend>> make_backend(backend_kind kind, backend_context context,
-                                              time_point start) {
-  if (kind == backend_kind::memory) return make_memory_backend(context, start);
+                                              sim_host* host) {
+  if (kind == backend_kind::simulated) return make_sim_backend(context, host);
   if (kind == backend_kind::epoll) {
     auto made = make_epoll_backend(context);
     if (made) log_choice("epoll", "as asked");
@@ -49,14 +49,14 @@ std::string_view to_string(backend_kind kind) noexcept {
     case backend_kind::automatic: return "auto";
     case backend_kind::io_uring: return "io_uring";
     case backend_kind::epoll: return "epoll";
-    case backend_kind::memory: return "memory";
+    case backend_kind::simulated: return "simulated";
   }
   return "auto";
 }
 
 result<backend_kind> parse_backend(std::string_view name) noexcept {
-  for (const auto kind :
-       {backend_kind::automatic, backend_kind::io_uring, backend_kind::epoll, backend_kind::memory})
+  for (const auto kind : {backend_kind::automatic, backend_kind::io_uring, backend_kind::epoll,
+                          backend_kind::simulated})
     if (to_string(kind) == name) return kind;
   return fail(errc::invalid_argument);
 }

@@ -3,7 +3,7 @@
 // Contract: automatic takes io_uring where the kernel lets us have it, else epoll. A backend asked
 // for by name is given or refused with the reason, never replaced.
 //
-//   auto io = make_backend(backend_kind::automatic, {.ready = queue, .buffers = pool}, now);
+//   auto io = make_backend(backend_kind::automatic, {.ready = queue, .buffers = pool});
 #pragma once
 
 #include <memory>
@@ -13,13 +13,15 @@
 
 namespace weft {
 
-/// `start` is where a backend with a clock of its own (memory) begins to count.
+struct sim_host;
+
+/// `host`: for simulated, of a world that others live in as well; nullptr: a calm one of its own.
 [[nodiscard]] result<std::unique_ptr<backend>> make_backend(backend_kind kind,
                                                             backend_context context,
-                                                            time_point start);
+                                                            sim_host* host = nullptr);
 
 [[nodiscard]] std::string_view to_string(backend_kind kind) noexcept;
-/// "auto", "io_uring", "epoll" or "memory".
+/// "auto", "io_uring", "epoll" or "simulated".
 [[nodiscard]] result<backend_kind> parse_backend(std::string_view name) noexcept;
 
 }  // namespace weft

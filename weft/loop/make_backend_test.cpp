@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <weft/base/log.hpp>
+#include <weft/loop/sim/sim_network.hpp>
 
 namespace weft {
 namespace {
@@ -26,19 +27,18 @@ class make_backend_test : public testing::Test {
   }
 
   result<std::unique_ptr<backend>> make(backend_kind kind) {
-    return make_backend(kind, {.ready = ready_, .buffers = buffers_}, start_);
+    return make_backend(kind, {.ready = ready_, .buffers = buffers_});
   }
 
   ready_queue ready_;
   buffer_pool buffers_;
-  time_point start_{std::chrono::hours{3}};
   std::vector<std::string> lines_;
   log::level level_before_ = log::current_level();
 };
 
 TEST_F(make_backend_test, names_are_parsed_and_printed) {
   for (const auto kind : {backend_kind::automatic, backend_kind::io_uring, backend_kind::epoll,
-                          backend_kind::memory}) {
+                          backend_kind::simulated}) {
     const auto parsed = parse_backend(to_string(kind));
     ASSERT_TRUE(parsed);
     EXPECT_EQ(*parsed, kind);
@@ -48,11 +48,11 @@ TEST_F(make_backend_test, names_are_parsed_and_printed) {
     EXPECT_EQ(parse_backend(wrong).error(), errc::invalid_argument) << wrong;
 }
 
-TEST_F(make_backend_test, memory_counts_from_the_given_time_and_is_silent) {
-  const auto io = make(backend_kind::memory);
+TEST_F(make_backend_test, a_simulated_one_has_a_world_of_its_own_and_is_silent) {
+  const auto io = make(backend_kind::simulated);
   ASSERT_TRUE(io);
-  EXPECT_EQ((*io)->name(), "memory");
-  EXPECT_EQ((*io)->now(), start_);
+  EXPECT_EQ((*io)->name(), "simulated");
+  EXPECT_EQ((*io)->now(), sim_network::beginning);
   EXPECT_TRUE(lines_.empty());
 }
 
@@ -84,7 +84,7 @@ TEST_F(make_backend_test, automatic_takes_io_uring_where_it_is_to_be_had_and_say
 }
 
 TEST_F(make_backend_test, a_wake_up_before_the_wait_ends_it) {
-  for (const auto kind : {backend_kind::memory, backend_kind::epoll, backend_kind::io_uring}) {
+  for (const auto kind : {backend_kind::simulated, backend_kind::epoll, backend_kind::io_uring}) {
     const auto io = make(kind);
     if (!io) continue;
     EXPECT_TRUE((*io)->quiescent());

@@ -117,7 +117,7 @@ TEST_F(sleep_time_test, a_sleep_that_ended_before_the_stop_has_slept) {
 
   // Now the stopper is resumed before the sleeper's timer, due at the same time, has fired.
   loop_.reset();
-  open({.backend = backend_kind::memory, .timers_per_turn = 1});
+  open({.backend = backend_kind::simulated, .timers_per_turn = 1});
   stop_source other;
   const time_point again = loop_->now() + milliseconds{10};
   loop_->spawn(stop_at(*loop_, again, other));

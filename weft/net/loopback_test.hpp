@@ -204,7 +204,7 @@ class loopback : public testing::TestWithParam<backend_kind> {
   }
 
   [[nodiscard]] event_loop& loop() noexcept { return *loop_; }
-  [[nodiscard]] bool in_memory() const noexcept { return GetParam() == backend_kind::memory; }
+  [[nodiscard]] bool in_memory() const noexcept { return GetParam() == backend_kind::simulated; }
 
   template <class F>
   void run(F body) {

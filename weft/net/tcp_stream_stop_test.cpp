@@ -16,7 +16,7 @@ using tcp_stream_stop_test = loopback;
 using tcp_stream_stop_on_sockets_test = loopback;
 
 INSTANTIATE_TEST_SUITE_P(backends, tcp_stream_stop_test,
-                         testing::Values(backend_kind::memory, backend_kind::epoll,
+                         testing::Values(backend_kind::simulated, backend_kind::epoll,
                                          backend_kind::io_uring),
                          backend_name);
 INSTANTIATE_TEST_SUITE_P(backends, tcp_stream_stop_on_sockets_test,

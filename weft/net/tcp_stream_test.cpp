@@ -19,7 +19,7 @@ using tcp_stream_test = loopback;
 using tcp_stream_on_sockets_test = loopback;
 
 INSTANTIATE_TEST_SUITE_P(backends, tcp_stream_test,
-                         testing::Values(backend_kind::memory, backend_kind::epoll,
+                         testing::Values(backend_kind::simulated, backend_kind::epoll,
                                          backend_kind::io_uring),
                          backend_name);
 INSTANTIATE_TEST_SUITE_P(backends, tcp_stream_on_sockets_test,

@@ -160,7 +160,7 @@ class container_on_a_loop : public testing::Test {
   }
 
   std::unique_ptr<weft::event_loop> loop =
-      *weft::event_loop::create({.backend = weft::backend_kind::memory});
+      *weft::event_loop::create({.backend = weft::backend_kind::simulated});
   shop::diary diary;
   container services;
 };

@@ -80,13 +80,13 @@ class in_memory : public server_world {
  protected:
   void SetUp() override {
     server_world::SetUp();
-    serve(backend_kind::memory);
+    serve(backend_kind::simulated);
   }
-  void serve_within(const http::limits& bounds) { serve(backend_kind::memory, bounds); }
+  void serve_within(const http::limits& bounds) { serve(backend_kind::simulated, bounds); }
 };
 
 inline const auto backends =
-    ::testing::Values(backend_kind::memory, backend_kind::epoll, backend_kind::io_uring);
+    ::testing::Values(backend_kind::simulated, backend_kind::epoll, backend_kind::io_uring);
 
 inline std::string backend_name(const ::testing::TestParamInfo<backend_kind>& info) {
   return std::string{to_string(info.param)};
