@@ -46,7 +46,7 @@ result<tcp_listener> address_book::listen(event_loop& loop, std::string_view tex
       // What no other program can hold needs no claim.
       const auto address = endpoint::parse(text);
       if (!address) return fail(address.error());
-      return tcp_listener::bind(loop, *address, {.backlog = backlog});
+      return tcp_listener::bind(loop, *address, {.backlog = backlog, .shared = true});
     }
     const auto joined = join(text, backlog);
     if (!joined) return fail(joined.error());

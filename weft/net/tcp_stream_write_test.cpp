@@ -26,8 +26,8 @@ INSTANTIATE_TEST_SUITE_P(backends, tcp_stream_write_test,
 INSTANTIATE_TEST_SUITE_P(backends, tcp_stream_write_on_sockets_test,
                          testing::Values(backend_kind::epoll, backend_kind::io_uring),
                          backend_name);
-INSTANTIATE_TEST_SUITE_P(backends, tcp_stream_lingering_test, testing::Values(backend_kind::simulated),
-                         backend_name);
+INSTANTIATE_TEST_SUITE_P(backends, tcp_stream_lingering_test,
+                         testing::Values(backend_kind::simulated), backend_name);
 
 TEST_P(tcp_stream_write_test, suspends_a_writer_above_the_high_watermark_until_the_low_one) {
   run([&]() -> task<void> {

@@ -3,9 +3,9 @@
 // Problem: a handler is tested best from outside, by what a client sees, and a test of a minute's
 // timeout should take no time. Contract: routes are added to server(), then run() starts it, runs
 // the body, stops the server and returns when all has ended; an exception that leaves the body is
-// rethrown. On backend_kind::simulated no socket is made, all is deterministic, and time jumps to the
-// next timer when nothing can run; on the others it listens on a port of its own of the loopback
-// interface, and time is real. One world a thread at a time; run() once.
+// rethrown. On backend_kind::simulated no socket is made, all is deterministic, and time jumps to
+// the next timer when nothing can run; on the others it listens on a port of its own of the
+// loopback interface, and time is real. One world a thread at a time; run() once.
 //
 //   weft::testing::http_world world;
 //   world.server().get("/", [] { return "hello"; });
@@ -31,7 +31,8 @@ namespace weft::testing {
 class http_world {
  public:
   /// Throws std::system_error if the loop is not to be had. `options.listen` is not looked at.
-  explicit http_world(backend_kind kind = backend_kind::simulated, http::server_options options = {});
+  explicit http_world(backend_kind kind = backend_kind::simulated,
+                      http::server_options options = {});
   http_world(const http_world&) = delete;
   http_world& operator=(const http_world&) = delete;
   ~http_world();

@@ -148,7 +148,7 @@ result<descriptor*> sim_network::listen(sim_backend& owner, const raw_address& a
   const raw_address local = free_address(host, address);
   for (const sim_handle each : listeners_) {
     const sim_socket& other = *find(each);
-    const bool is_sibling = other.host == &host && other.shared && options.shared;
+    const bool is_sibling = other.owner != &owner && other.shared && options.shared;
     if (other.host == &host && same_address(other.local, local) && !is_sibling)
       return fail({errc::address_in_use, EADDRINUSE});
   }

@@ -1,0 +1,191 @@
+#include <array>
+#include <charconv>
+#include <deque>
+#include <optional>
+
+#include <weft/coro/scope.hpp>
+
+#include "reply_reader.hpp"
+#include "scenario.hpp"
+
+namespace weft::simulation {
+namespace {
+
+struct question {
+  std::string text;
+  int status = 200;
+  std::optional<std::string> body;  // none: any
+  bool to_head = false;
+};
+
+std::string draw_body(random& dice, std::uint64_t id) {
+  const std::size_t most = dice.chance(1, 16) ? 40'000 : 600;
+  return pattern(id, dice.between<std::size_t>(1, most));
+}
+
+std::string chunked(random& dice, std::string_view body) {
+  std::string text;
+  while (!body.empty()) {
+    const std::size_t size = dice.between<std::size_t>(1, body.size());
+    std::array<char, 17> digits{};
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), size, 16).ptr;
+    text.append(digits.data(), end).append("\r\n").append(body.substr(0, size)).append("\r\n");
+    body.remove_prefix(size);
+  }
+  return text + "0\r\n\r\n";
+}
+
+question draw_question(scene& scene, bool is_last) {
+  random& dice = scene.world.dice();
+  const std::uint64_t id = ++scene.last_id;
+  const std::string number = std::to_string(id);
+  question q;
+  std::string fields = "Host: server\r\n";
+  std::string body;
+  if (is_last) fields += "Connection: close\r\n";
+  switch (dice.below(8)) {
+    case 0: {
+      body = draw_body(dice, id);
+      q.body = body;
+      q.text = "POST /echo/" + number;
+      fields += "Content-Length: " + std::to_string(body.size()) + "\r\n";
+      break;
+    }
+    case 1: {
+      q.body = draw_body(dice, id);
+      body = chunked(dice, *q.body);
+      q.text = "POST /echo/" + number;
+      fields += "Transfer-Encoding: chunked\r\n";
+      break;
+    }
+    case 2:
+    case 3: {
+      const std::size_t size = dice.below(2'000);
+      q.body = pattern(id, size);
+      q.text = "GET /sleep/" + number + "/" + std::to_string(size);
+      break;
+    }
+    case 4: {
+      const bool is_late = dice.chance(1, 2);
+      q.status = 500;
+      q.text = (is_late ? "GET /throw-late/" : "GET /throw/") + number;
+      break;
+    }
+    case 5: {
+      q.status = 404;
+      q.text = "GET /nowhere/" + number;
+      break;
+    }
+    default: {
+      const std::size_t size = dice.chance(1, 16) ? dice.below(100'000) : dice.below(300);
+      q.body = pattern(id, size);
+      q.to_head = dice.chance(1, 8);
+      q.text = (q.to_head ? "HEAD /text/" : "GET /text/") + number + "/" + std::to_string(size);
+    }
+  }
+  q.text += " HTTP/1.1\r\n" + fields + "\r\n" + body;
+  return q;
+}
+
+/// One connection: what it has asked, and is owed.
+class client {
+ public:
+  client(scene& scene, testing::sim_shard& shard, net::tcp_stream stream)
+      : scene_{scene},
+        shard_{shard},
+        stream_{std::move(stream)},
+        self_{stream_.local_endpoint().value()},
+        replies_{stream_, shard.loop(), scene.world.dice()} {}
+
+  task<void> talk() {
+    random& dice = scene_.world.dice();
+    unsigned left = dice.between(4U, 16U);
+    const bool closes = dice.chance(1, 2);
+    const bool half_closes = !closes && dice.chance(1, 2);
+    while (left > 0 && goes_on_) {
+      const unsigned batch = std::min(left, dice.chance(1, 2) ? 1 : dice.between(1U, 6U));
+      left -= batch;
+      const bool was_asked = co_await ask(batch, closes && left == 0);
+      if (!was_asked) break;
+      if (left == 0 && half_closes) std::ignore = co_await stream_.shutdown();
+      while (!owed_.empty() && goes_on_) co_await take_reply();
+    }
+    if (owed_.empty() && goes_on_ && (closes || half_closes)) co_await see_end();
+    settle();
+  }
+
+ private:
+  void expect(bool holds, std::string_view what) {
+    scene_.world.expect(holds || shard_.crashed(), what);
+  }
+
+  task<bool> ask(unsigned count, bool is_last) {
+    random& dice = scene_.world.dice();
+    std::string text;
+    for (; count > 0; --count) {
+      owed_.push_back(draw_question(scene_, is_last && count == 1));
+      text += owed_.back().text;
+      ++scene_.seen.requests;
+    }
+    std::string_view rest = text;
+    while (!rest.empty()) {
+      const std::size_t part =
+          dice.chance(3, 4) ? rest.size() : dice.between<std::size_t>(1, rest.size());
+      const auto written = co_await stream_.write(rest.substr(0, part));
+      if (!written) co_return false;
+      rest.remove_prefix(part);
+    }
+    co_return true;
+  }
+
+  task<void> take_reply() {
+    const question& asked = owed_.front();
+    const auto reply = co_await replies_.next(asked.to_head);
+    if (!reply) {
+      goes_on_ = false;
+      co_return;
+    }
+    ++scene_.seen.replies;
+    expect(reply->status == asked.status, "a reply has the status its request asks for");
+    if (asked.body)
+      expect(asked.to_head ? reply->body.empty() : reply->body == *asked.body,
+             "a reply is the one to its request, byte for byte");
+    is_closed_ = reply->closes;
+    goes_on_ = !is_closed_;
+    owed_.pop_front();
+  }
+
+  /// After the last reply nothing comes but the end.
+  task<void> see_end() {
+    const auto reply = co_await replies_.next(false);
+    expect(!reply, "nothing is replied that was not asked");
+    expect(replies_.has_no_rest(), "nothing comes after the last reply");
+  }
+
+  /// What is owed must have been lost for a reason.
+  void settle() {
+    if (owed_.empty() || is_closed_) return;
+    expect(scene_.may_lose(self_), "no reply is lost where nothing has struck");
+  }
+
+  scene& scene_;
+  testing::sim_shard& shard_;
+  net::tcp_stream stream_;
+  net::endpoint self_;
+  reply_reader replies_;
+  std::deque<question> owed_;
+  bool goes_on_ = true;
+  bool is_closed_ = false;  // the server has said so
+};
+
+}  // namespace
+
+task<void> ask_http(scene& scene, testing::sim_shard& shard) {
+  auto stream = co_await net::tcp_stream::connect(shard.loop(), scene.server->endpoint(http_port));
+  if (!stream) co_return;
+  ++scene.seen.connections;
+  client one{scene, shard, std::move(*stream)};
+  co_await one.talk();
+}
+
+}  // namespace weft::simulation

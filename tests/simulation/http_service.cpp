@@ -1,0 +1,84 @@
+#include <charconv>
+#include <chrono>
+#include <stdexcept>
+
+#include <weft/http/server.hpp>
+#include <weft/net/address_book.hpp>
+
+#include "scenario.hpp"
+
+namespace weft::simulation {
+namespace {
+
+using namespace std::chrono_literals;
+using http::request;
+
+/// Notes that a request has been handled, which happens once at most.
+std::uint64_t begin(scene& scene, const request& r) {
+  std::uint64_t id = 0;
+  const std::string_view text = *r.parameter("id");
+  std::from_chars(text.data(), text.data() + text.size(), id);
+  scene.handled.resize(scene.last_id + 1);
+  scene.world.expect(id <= scene.last_id && scene.handled[id]++ == 0, "a request is handled once");
+  return id;
+}
+
+std::size_t number(const request& r, std::string_view name) {
+  std::size_t value = 0;
+  const std::string_view text = *r.parameter(name);
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+void add_routes(http::server& http, scene& scene, event_loop& loop) {
+  http.get("/text/{id}/{size}",
+           [&scene](const request& r) { return pattern(begin(scene, r), number(r, "size")); });
+  http.post("/echo/{id}", [&scene](const request& r) {
+    begin(scene, r);
+    return std::string{r.body()};
+  });
+  http.get("/sleep/{id}/{size}", [&scene, &loop](const request& r) -> task<std::string> {
+    const std::uint64_t id = begin(scene, r);
+    const std::size_t size = number(r, "size");
+    std::ignore = co_await sleep_for(loop, draw_duration(scene.world.dice(), 20ms));
+    co_return pattern(id, size);
+  });
+  http.get("/throw/{id}", [&scene](const request& r) -> std::string {
+    begin(scene, r);
+    throw std::runtime_error{"as asked"};
+  });
+  http.get("/throw-late/{id}", [&scene, &loop](const request& r) -> task<std::string> {
+    begin(scene, r);
+    std::ignore = co_await sleep_for(loop, 1ms);
+    throw std::runtime_error{"as asked"};
+  });
+}
+
+/// Serves until it is told to stop or, in some worlds, for a while.
+task<void> serve_once(scene& scene, testing::sim_shard& shard, duration length) {
+  event_loop& loop = shard.loop();
+  net::address_book addresses;
+  http::limits limits;
+  limits.requests_per_connection = scene.world.dice().chance(1, 4) ? 5 : 0;
+  http::server http{{.listen = ":80", .limits = limits}, loop, addresses};
+  add_routes(http, scene, loop);
+  scene.world.expect(http.start().has_value() || shard.crashed(), "the server starts");
+  std::ignore = co_await sleep_for(loop, length);
+  scene.server_ends = true;
+  const environment own{.runs_on = &loop};
+  const auto stopped = co_await http.stop().in(own);
+  scene.world.expect(stopped.has_value(), "the server stops");
+  scene.world.expect(http.connections() == 0, "a server that has stopped has no connections");
+}
+
+}  // namespace
+
+task<void> serve_http(scene& scene, testing::sim_shard& shard) {
+  random& dice = scene.world.dice();
+  const stop_token stop = (co_await this_task::environment()).stop;
+  // In a third of the worlds it is stopped at some moment, and started again.
+  if (dice.chance(1, 3)) co_await serve_once(scene, shard, draw_duration(dice, 300ms));
+  if (!stop.stop_requested()) co_await serve_once(scene, shard, std::chrono::hours{1});
+}
+
+}  // namespace weft::simulation

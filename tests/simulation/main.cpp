@@ -1,0 +1,143 @@
+// Runs seeds until told enough, and says what has happened in them.
+//
+//   weft_simulation --seeds 100000             from 1 on; those that once failed go first
+//   weft_simulation --seeds 1 --first 17       one of them
+//   WEFT_SEED=17 weft_simulation               the same
+//   weft_simulation --recorded FILE            a seed a line, before all others
+//   weft_simulation --fingerprints             prints seed and trace hash instead of counts
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <format>
+#include <fstream>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <weft/base/log.hpp>
+
+#include "scenario.hpp"
+
+namespace weft::simulation {
+namespace {
+
+struct options {
+  std::uint64_t seeds = 2'000;
+  std::uint64_t first = 1;
+  std::string recorded;
+  bool quiet = false;
+  bool prints_fingerprints = false;
+};
+
+struct sums {
+  std::uint64_t seeds = 0;
+  std::uint64_t connections = 0;
+  std::uint64_t requests = 0;
+  std::uint64_t replies = 0;
+  std::uint64_t turns = 0;
+  sim_fault_counts faults{};
+  std::uint64_t worlds_with[sim_fault_count]{};
+
+  void add(const outcome& one) {
+    ++seeds;
+    connections += one.connections;
+    requests += one.requests;
+    replies += one.replies;
+    turns += one.turns;
+    for (std::size_t i = 0; i < faults.size(); ++i) {
+      faults[i] += one.faults[i];
+      if (one.faults[i] != 0) ++worlds_with[i];
+    }
+  }
+};
+
+std::optional<options> parse(std::span<char*> arguments) {
+  options o;
+  const auto number = [](std::string_view text, std::uint64_t& value) {
+    return std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc{};
+  };
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    const std::string_view name = arguments[i];
+    if (name == "--quiet" || name == "--fingerprints") {
+      (name == "--quiet" ? o.quiet : o.prints_fingerprints) = true;
+      continue;
+    }
+    if (++i == arguments.size()) return std::nullopt;
+    const std::string_view value = arguments[i];
+    const bool is_known = (name == "--seeds" && number(value, o.seeds)) ||
+                          (name == "--first" && number(value, o.first)) || name == "--recorded";
+    if (!is_known) return std::nullopt;
+    if (name == "--recorded") o.recorded = value;
+  }
+  return o;
+}
+
+bool run_one(std::uint64_t seed, sums& all, bool prints_fingerprint = false) {
+  try {
+    const outcome one = run_scenario(seed);
+    all.add(one);
+    if (prints_fingerprint) std::puts(std::format("{} {:016x}", seed, one.fingerprint).c_str());
+    return true;
+  } catch (const std::exception& why) {
+    std::fprintf(stderr, "seed %llu failed after %llu others: %s\n",
+                 static_cast<unsigned long long>(seed), static_cast<unsigned long long>(all.seeds),
+                 why.what());
+    return false;
+  }
+}
+
+bool run_recorded(const std::string& path, sums& all) {
+  std::ifstream file{path};
+  for (std::string line; std::getline(file, line);)
+    if (!line.empty() && line[0] != '#' && !run_one(std::strtoull(line.c_str(), nullptr, 0), all))
+      return false;
+  return true;
+}
+
+void print(const sums& all, double seconds) {
+  const double minutes = seconds / 60;
+  std::puts(std::format("{} seeds in {:.1f} s, {:.0f} a minute: {} connections, {} requests, {} "
+                        "replies, {} turns",
+                        all.seeds, seconds, static_cast<double>(all.seeds) / minutes,
+                        all.connections, all.requests, all.replies, all.turns)
+                .c_str());
+  for (std::size_t i = 0; i < all.faults.size(); ++i)
+    std::puts(std::format("  {:22} {:12} times, in {} worlds", to_string(static_cast<sim_fault>(i)),
+                          all.faults[i], all.worlds_with[i])
+                  .c_str());
+}
+
+int run(const options& o) {
+  using clock = std::chrono::steady_clock;
+  const auto start = clock::now();
+  const auto seconds = [&] { return std::chrono::duration<double>(clock::now() - start).count(); };
+  sums all;
+  bool is_well = run_recorded(o.recorded, all);
+  const std::uint64_t first = testing::sim_world::seed_or(o.first);
+  const std::uint64_t count = first == o.first ? o.seeds : 1;
+  for (std::uint64_t i = 0; is_well && i < count; ++i) {
+    is_well = run_one(first + i, all, o.prints_fingerprints);
+    if (!o.quiet && (i + 1) % 5'000 == 0)
+      std::fprintf(stderr, "%llu of %llu seeds, %.0f s\n", static_cast<unsigned long long>(i + 1),
+                   static_cast<unsigned long long>(count), seconds());
+  }
+  if (!o.prints_fingerprints) print(all, seconds());
+  return is_well ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+}  // namespace
+}  // namespace weft::simulation
+
+int main(int argc, char** argv) {
+  weft::log::set_level(weft::log::level::off);
+  const auto options = weft::simulation::parse({argv, static_cast<std::size_t>(argc)});
+  if (!options) {
+    std::fputs(
+        "weft_simulation [--seeds N] [--first N] [--recorded FILE] [--fingerprints] [--quiet]\n",
+        stderr);
+    return 2;
+  }
+  return weft::simulation::run(*options);
+}

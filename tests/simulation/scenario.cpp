@@ -1,0 +1,83 @@
+#include "scenario.hpp"
+
+#include <chrono>
+
+#include <weft/coro/scope.hpp>
+
+namespace weft::simulation {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::sim_shard;
+using testing::sim_world;
+
+constexpr unsigned client_hosts = 3;
+constexpr unsigned clients_per_shard = 2;
+
+task<void> serve(scene& scene, sim_shard& shard) {
+  scope work{co_await this_task::environment()};
+  work.spawn(serve_echo(scene, shard));
+  co_await serve_http(scene, shard);
+  work.request_stop();
+  co_await work.join();
+}
+
+task<void> keep_asking(scene& scene, sim_shard& shard) {
+  random& dice = scene.world.dice();
+  const stop_token stop = (co_await this_task::environment()).stop;
+  while (!scene.has_enough() && !stop.stop_requested()) {
+    if (dice.chance(1, 8))
+      co_await ask_echo(scene, shard);
+    else
+      co_await ask_http(scene, shard);
+    std::ignore = co_await sleep_for(shard.loop(), draw_duration(dice, 5ms));
+  }
+}
+
+task<void> ask(scene& scene, sim_shard& shard) {
+  scope work{co_await this_task::environment()};
+  for (unsigned i = 0; i < clients_per_shard; ++i) work.spawn(keep_asking(scene, shard));
+  work.spawn(keep_time(scene, shard));
+  co_await work.join();
+}
+
+}  // namespace
+
+std::string pattern(std::uint64_t id, std::size_t size_bytes) {
+  std::string bytes(size_bytes, '\0');
+  std::uint64_t state = id * 0x9e3779b97f4a7c15 + 1;
+  for (char& byte : bytes) {
+    state = state * 6364136223846793005 + 1442695040888963407;
+    byte = static_cast<char>('!' + (state >> 58U));
+  }
+  return bytes;
+}
+
+duration draw_duration(random& dice, duration most) {
+  return duration{dice.between<duration::rep>(0, most.count())};
+}
+
+outcome run_scenario(std::uint64_t seed) {
+  sim_world world{seed};
+  scene scene{.world = world};
+  random& dice = world.dice();
+  const auto crashes = [&](testing::sim_host_box& host) {
+    if (dice.chance(1, 2)) host.may_crash();
+  };
+  scene.server = &world.add_host("server", dice.between(1U, 2U));
+  scene.server->serves([&](sim_shard& shard) { return serve(scene, shard); });
+  crashes(*scene.server);
+  for (unsigned i = 0; i < client_hosts; ++i) {
+    auto& host = world.add_host("client", dice.between(1U, 2U));
+    host.runs([&](sim_shard& shard) { return ask(scene, shard); });
+    crashes(host);
+  }
+  world.run();
+  scene.seen.fingerprint = world.fingerprint();
+  scene.seen.turns = world.turns();
+  scene.seen.time = world.now() - sim_network::beginning;
+  scene.seen.faults = world.network().counts();
+  return scene.seen;
+}
+
+}  // namespace weft::simulation

@@ -1,0 +1,78 @@
+// What the simulator is let loose on: an HTTP server of two shards, an echo server, and hosts of
+// clients that know what each answer must be.
+//
+// Contract: run_scenario() makes a world from a seed, runs it and checks that
+//   - each reply is the one to its request, byte for byte, and replies come in the order of requests;
+//   - none is lost unless a fault has struck its connection, and none comes twice;
+//   - what is echoed is what was sent, in order and whole, under the same condition;
+//   - no sleep ends early, and a letter between shards arrives once;
+//   - the server ends cleanly whenever it is told to, and takes up its work again;
+//   - all is done some time after faults have stopped, and nothing is left.
+// It throws weft::testing::sim_failure, which names the seed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <weft/loop/sleep.hpp>
+#include <weft/net/tcp_stream.hpp>
+#include <weft/testing/sim_world.hpp>
+
+namespace weft::simulation {
+
+inline constexpr std::uint16_t http_port = 80;
+inline constexpr std::uint16_t echo_port = 7;
+inline constexpr unsigned connections_least = 20;
+inline constexpr unsigned requests_least = 200;
+
+struct outcome {
+  std::uint64_t fingerprint = 0;
+  std::uint64_t turns = 0;
+  std::uint64_t connections = 0;
+  std::uint64_t requests = 0;
+  std::uint64_t replies = 0;
+  std::uint64_t echoed_bytes = 0;
+  duration time{};  // in the world
+  sim_fault_counts faults{};
+};
+
+/// What outlives crashes, and what all hosts share.
+struct scene {
+  testing::sim_world& world;
+  testing::sim_host_box* server = nullptr;
+  outcome seen{};
+  std::uint64_t last_id = 0;
+  std::vector<std::uint8_t> handled{};  // by the id of the request: how often a handler had it
+  /// Whether the server ends now, so that a request may go unanswered.
+  bool server_ends = false;
+
+  [[nodiscard]] bool has_enough() const noexcept {
+    return seen.connections >= connections_least && seen.requests >= requests_least;
+  }
+  /// Whether a connection may have lost something.
+  [[nodiscard]] bool may_lose(const net::endpoint& client) const noexcept {
+    return server_ends || world.network().was_struck(client.raw());
+  }
+};
+
+/// Bytes that follow from `id`, in which a lost, doubled or misplaced one shows.
+[[nodiscard]] std::string pattern(std::uint64_t id, std::size_t size_bytes);
+[[nodiscard]] duration draw_duration(random& dice, duration most);
+
+/// As stream.read(), given up after `patience`: by its deadline, or because another task calls it
+/// off.
+[[nodiscard]] task<result<buffer_ref>> impatient_read(net::tcp_stream& stream, event_loop& loop,
+                                                      duration patience, bool by_another);
+
+[[nodiscard]] task<void> serve_http(scene& scene, testing::sim_shard& shard);
+[[nodiscard]] task<void> serve_echo(scene& scene, testing::sim_shard& shard);
+/// One connection to the HTTP server, with as many requests as the dice say.
+[[nodiscard]] task<void> ask_http(scene& scene, testing::sim_shard& shard);
+[[nodiscard]] task<void> ask_echo(scene& scene, testing::sim_shard& shard);
+/// Sleeps, some of them called off, and letters to all shards of the host.
+[[nodiscard]] task<void> keep_time(scene& scene, testing::sim_shard& shard);
+
+[[nodiscard]] outcome run_scenario(std::uint64_t seed);
+
+}  // namespace weft::simulation
