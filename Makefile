@@ -1,12 +1,13 @@
 # The verbs. Each works on a fresh clone: what is missing is installed first (tools/setup says what).
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-build setup-bench build run test bench lint format sanitize fuzz coverage \
-        docs install build-stats package-check test-debian13 clean
+        sim mutants docs install build-stats package-check test-debian13 clean
 .NOTPARALLEL: # the tools below run in parallel by themselves, and apt does not
 
 LISTEN ?= 127.0.0.1:8080
 PREFIX ?= /usr/local
 SECONDS ?= 60
+SEEDS ?= 2000
 JOBS ?= $(shell nproc)
 export JOBS
 
@@ -53,6 +54,13 @@ fuzz: setup build/fuzz/build.ninja ## run every fuzz target, SECONDS=60 in all
 
 coverage: setup build/coverage/build.ninja ## which lines the C++ tests reach
 	@tools/coverage
+
+sim: setup build/release/build.ninja ## simulated worlds with faults, SEEDS=2000 of them
+	@cmake --build --preset release --parallel $(JOBS) --target weft_simulation
+	@tools/sim $(SEEDS)
+
+mutants: setup-build ## break the library in ways that the simulator must see
+	@tools/mutants
 
 docs: ## where to read
 	@echo 'README.md, docs/ (architecture.md first), and the head of each header in weft/'

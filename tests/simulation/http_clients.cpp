@@ -1,5 +1,6 @@
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <deque>
 #include <optional>
 
@@ -11,11 +12,14 @@
 namespace weft::simulation {
 namespace {
 
+using namespace std::chrono_literals;
+
 struct question {
   std::string text;
   int status = 200;
   std::optional<std::string> body;  // none: any
   bool to_head = false;
+  bool is_slow = false;  // its handler takes its time
 };
 
 std::string draw_body(random& dice, std::uint64_t id) {
@@ -49,6 +53,7 @@ question draw_question(scene& scene, bool is_last) {
       q.body = body;
       q.text = "POST /echo/" + number;
       fields += "Content-Length: " + std::to_string(body.size()) + "\r\n";
+      if (dice.chance(1, 8)) fields += "Expect: 100-continue\r\n";
       break;
     }
     case 1: {
@@ -62,12 +67,14 @@ question draw_question(scene& scene, bool is_last) {
     case 3: {
       const std::size_t size = dice.below(2'000);
       q.body = pattern(id, size);
+      q.is_slow = true;
       q.text = "GET /sleep/" + number + "/" + std::to_string(size);
       break;
     }
     case 4: {
       const bool is_late = dice.chance(1, 2);
       q.status = 500;
+      q.is_slow = is_late;
       q.text = (is_late ? "GET /throw-late/" : "GET /throw/") + number;
       break;
     }
@@ -102,16 +109,21 @@ class client {
     unsigned left = dice.between(4U, 16U);
     const bool closes = dice.chance(1, 2);
     const bool half_closes = !closes && dice.chance(1, 2);
+    const bool leaves = dice.chance(1, 16);
     while (left > 0 && goes_on_) {
       const unsigned batch = std::min(left, dice.chance(1, 2) ? 1 : dice.between(1U, 6U));
       left -= batch;
       const bool was_asked = co_await ask(batch, closes && left == 0);
       if (!was_asked) break;
       if (left == 0 && half_closes) std::ignore = co_await stream_.shutdown();
+      if (leaves && dice.chance(1, 2)) co_return;
+      if (dice.chance(1, 8))
+        std::ignore = co_await sleep_for(shard_.loop(), draw_duration(dice, 50ms));
       while (!owed_.empty() && goes_on_) co_await take_reply();
     }
     if (owed_.empty() && goes_on_ && (closes || half_closes)) co_await see_end();
     settle();
+    if (dice.chance(1, 2)) std::ignore = co_await stream_.close();
   }
 
  private:
@@ -146,13 +158,19 @@ class client {
       co_return;
     }
     ++scene_.seen.replies;
-    expect(reply->status == asked.status, "a reply has the status its request asks for");
-    if (asked.body)
+    const bool is_refused = reply->status == 503 && may_refuse(asked);
+    expect(is_refused || reply->status == asked.status,
+           "a reply has the status its request asks for");
+    if (asked.body && !is_refused)
       expect(asked.to_head ? reply->body.empty() : reply->body == *asked.body,
              "a reply is the one to its request, byte for byte");
     is_closed_ = reply->closes;
     goes_on_ = !is_closed_;
     owed_.pop_front();
+  }
+
+  [[nodiscard]] bool may_refuse(const question& asked) const noexcept {
+    return scene_.server_is_full || (scene_.server_is_hasty && asked.is_slow);
   }
 
   /// After the last reply nothing comes but the end.
@@ -165,13 +183,14 @@ class client {
   /// What is owed must have been lost for a reason.
   void settle() {
     if (owed_.empty() || is_closed_) return;
-    expect(scene_.may_lose(self_), "no reply is lost where nothing has struck");
+    expect(scene_.may_lose(self_, ends_before_), "no reply is lost where nothing has struck");
   }
 
   scene& scene_;
   testing::sim_shard& shard_;
   net::tcp_stream stream_;
   net::endpoint self_;
+  unsigned ends_before_ = scene_.server_ends;
   reply_reader replies_;
   std::deque<question> owed_;
   bool goes_on_ = true;
@@ -181,7 +200,12 @@ class client {
 }  // namespace
 
 task<void> ask_http(scene& scene, testing::sim_shard& shard) {
-  auto stream = co_await net::tcp_stream::connect(shard.loop(), scene.server->endpoint(http_port));
+  random& dice = scene.world.dice();
+  environment patience = co_await this_task::environment();
+  if (dice.chance(1, 8))
+    patience.until = deadline::at(shard.loop().now() + draw_duration(dice, 5ms));
+  auto stream = co_await net::tcp_stream::connect(shard.loop(), scene.server->endpoint(http_port))
+                    .in(patience);
   if (!stream) co_return;
   ++scene.seen.connections;
   client one{scene, shard, std::move(*stream)};

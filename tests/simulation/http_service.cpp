@@ -54,18 +54,37 @@ void add_routes(http::server& http, scene& scene, event_loop& loop) {
   });
 }
 
+/// From its making until its end, a server ends.
+class ending {
+ public:
+  explicit ending(scene& scene) noexcept : scene_{scene} {
+    ++scene.server_ends;
+    ++scene.servers_ending;
+  }
+  ending(const ending&) = delete;
+  ending& operator=(const ending&) = delete;
+  ~ending() { --scene_.servers_ending; }
+
+ private:
+  scene& scene_;
+};
+
 /// Serves until it is told to stop or, in some worlds, for a while.
 task<void> serve_once(scene& scene, testing::sim_shard& shard, duration length) {
   event_loop& loop = shard.loop();
   net::address_book addresses;
   http::limits limits;
-  limits.requests_per_connection = scene.world.dice().chance(1, 4) ? 5 : 0;
+  random& dice = scene.world.dice();
+  limits.requests_per_connection = dice.chance(1, 4) ? 5 : 0;
+  if (scene.server_is_full) limits.connections = dice.between(2U, 6U);
+  if (scene.server_is_hasty) limits.handler_timeout = 10ms;
   http::server http{{.listen = ":80", .limits = limits}, loop, addresses};
   add_routes(http, scene, loop);
   scene.world.expect(http.start().has_value() || shard.crashed(), "the server starts");
   std::ignore = co_await sleep_for(loop, length);
-  scene.server_ends = true;
-  const environment own{.runs_on = &loop};
+  const ending now{scene};
+  environment own{.runs_on = &loop};
+  if (dice.chance(1, 2)) own.until = deadline::at(loop.now() + draw_duration(dice, 300ms));
   const auto stopped = co_await http.stop().in(own);
   scene.world.expect(stopped.has_value(), "the server stops");
   scene.world.expect(http.connections() == 0, "a server that has stopped has no connections");

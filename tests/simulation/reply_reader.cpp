@@ -82,6 +82,10 @@ task<std::optional<seen_reply>> reply_reader::next(bool to_head) {
   seen_reply reply;
   const std::string head = received_.substr(0, end);
   reply.status = to_number<int>(std::string_view{head}.substr(sizeof "HTTP/1.1"));
+  if (reply.status == 100) {
+    taken_ = end;
+    co_return co_await next(to_head);
+  }
   reply.closes = field(head, "Connection: ") == "close";
   const std::size_t size = to_head ? 0 : to_number<std::size_t>(field(head, "Content-Length: "));
   while (received_.size() < end + size) {

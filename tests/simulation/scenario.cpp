@@ -64,6 +64,8 @@ outcome run_scenario(std::uint64_t seed) {
   const auto crashes = [&](testing::sim_host_box& host) {
     if (dice.chance(1, 2)) host.may_crash();
   };
+  scene.server_is_full = dice.chance(1, 6);
+  scene.server_is_hasty = dice.chance(1, 6);
   scene.server = &world.add_host("server", dice.between(1U, 2U));
   scene.server->serves([&](sim_shard& shard) { return serve(scene, shard); });
   crashes(*scene.server);

@@ -44,15 +44,21 @@ struct scene {
   outcome seen{};
   std::uint64_t last_id = 0;
   std::vector<std::uint8_t> handled{};  // by the id of the request: how often a handler had it
-  /// Whether the server ends now, so that a request may go unanswered.
-  bool server_ends = false;
+  /// How many servers end now, so that a request may go unanswered, and how many ever have begun
+  /// to.
+  unsigned servers_ending = 0;
+  unsigned server_ends = 0;
+  /// Whether it refuses who comes beyond a few, or gives up on slow handlers.
+  bool server_is_full = false;
+  bool server_is_hasty = false;
 
   [[nodiscard]] bool has_enough() const noexcept {
     return seen.connections >= connections_least && seen.requests >= requests_least;
   }
-  /// Whether a connection may have lost something.
-  [[nodiscard]] bool may_lose(const net::endpoint& client) const noexcept {
-    return server_ends || world.network().was_struck(client.raw());
+  /// Whether a connection that was made after so many ends of servers may have lost something.
+  [[nodiscard]] bool may_lose(const net::endpoint& client, unsigned ends_before) const noexcept {
+    return servers_ending != 0 || server_ends != ends_before ||
+           world.network().was_struck(client.raw());
   }
 };
 

@@ -1,0 +1,88 @@
+// The scenario in as many worlds as a build may take, after those in which it once failed.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <format>
+#include <fstream>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <weft/base/log.hpp>
+
+#include "scenario.hpp"
+
+namespace weft::simulation {
+namespace {
+
+constexpr std::uint64_t seeds = 2'000;
+constexpr std::uint64_t strikes_least = 100;
+
+class simulation : public ::testing::Test {
+ protected:
+  simulation() { log::set_level(log::level::off); }
+  ~simulation() override { log::set_level(before_); }
+
+ private:
+  log::level before_ = log::current_level();
+};
+
+/// The lines of a file in this folder, without those that begin with #.
+std::vector<std::string> lines_of(const std::string& name) {
+  std::ifstream file{"tests/simulation/" + name};
+  EXPECT_TRUE(file.is_open()) << name << ": the tests run in the root of the sources";
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);)
+    if (!line.empty() && line[0] != '#') lines.push_back(line);
+  return lines;
+}
+
+std::optional<outcome> run(std::uint64_t seed) {
+  try {
+    return run_scenario(seed);
+  } catch (const weft::testing::sim_failure& why) {
+    ADD_FAILURE() << "seed " << seed << ": " << why.what();
+    return std::nullopt;
+  }
+}
+
+TEST_F(simulation, passes_where_it_once_failed) {
+  for (const std::string& line : lines_of("failed_seeds.txt"))
+    run(std::strtoull(line.c_str(), nullptr, 0));
+}
+
+TEST_F(simulation, passes_in_two_thousand_worlds_in_which_everything_goes_wrong) {
+  sim_fault_counts faults{};
+  const std::uint64_t only = weft::testing::sim_world::seed_or(0);
+  for (std::uint64_t seed = only == 0 ? 1 : only; seed <= (only == 0 ? seeds : only); ++seed) {
+    const auto seen = run(seed);
+    ASSERT_TRUE(seen.has_value());
+    EXPECT_GE(seen->connections, connections_least) << "seed " << seed;
+    EXPECT_GE(seen->requests, requests_least) << "seed " << seed;
+    std::ranges::transform(faults, seen->faults, faults.begin(), std::plus{});
+  }
+  if (only != 0) return;
+  for (std::size_t i = 0; i < faults.size(); ++i) {
+    const std::string kind{to_string(static_cast<sim_fault>(i))};
+    EXPECT_GE(faults[i], strikes_least) << kind;
+    std::puts(std::format("{:22} {:9}", kind, faults[i]).c_str());
+  }
+}
+
+// What is recorded holds for every compiler, library and optimisation level. A change of what the
+// simulator draws, or of what the product does, changes it: tools/sim --record writes it anew.
+TEST_F(simulation, does_the_same_everywhere) {
+  for (const std::string& line : lines_of("fingerprints.txt")) {
+    char* end = nullptr;
+    const std::uint64_t seed = std::strtoull(line.c_str(), &end, 10);
+    const auto seen = run(seed);
+    ASSERT_TRUE(seen.has_value());
+    EXPECT_EQ(std::format("{} {:016x}", seed, seen->fingerprint), line);
+  }
+}
+
+}  // namespace
+}  // namespace weft::simulation

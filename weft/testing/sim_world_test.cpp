@@ -1,0 +1,261 @@
+#include <weft/testing/sim_world.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include <weft/loop/sleep.hpp>
+#include <weft/net/tcp_listener.hpp>
+#include <weft/net/tcp_stream.hpp>
+
+namespace weft::testing {
+namespace {
+
+using namespace std::chrono_literals;
+
+const sim_plan calm{};
+
+sim_plan only(sim_fault kind, duration lasting = 1s) {
+  sim_plan plan{
+      .latency_min = 100us, .latency_max = 1ms, .strike_gap = 20ms, .faults_last = lasting};
+  plan.rates[static_cast<std::size_t>(kind)] = kind < first_world_fault ? 32'768 : 1;
+  return plan;
+}
+
+std::uint64_t times(const sim_world& world, sim_fault kind) {
+  return world.network().counts()[static_cast<std::size_t>(kind)];
+}
+
+/// What run() throws, or nothing.
+std::string failure_of(sim_world& world) {
+  try {
+    world.run();
+    return {};
+  } catch (const sim_failure& why) {
+    return why.what();
+  }
+}
+
+task<void> echo_one(sim_shard& shard) {
+  auto listener = net::tcp_listener::bind(shard.loop(), net::endpoint::parse(":7").value());
+  while (auto stream = co_await listener->accept())
+    while (auto bytes = co_await stream->read()) {
+      const auto written = co_await stream->write(std::move(*bytes));
+      if (!written) break;
+    }
+}
+
+/// What has come back when the stream ended.
+task<std::string> ask(sim_shard& shard, sim_host_box& server, std::string_view text) {
+  std::string answer;
+  auto stream = co_await net::tcp_stream::connect(shard.loop(), server.endpoint(7));
+  if (!stream) co_return answer;
+  std::ignore = co_await stream->write(text);
+  while (answer.size() < text.size()) {
+    const auto bytes = co_await stream->read();
+    if (!bytes) break;
+    answer += bytes->text();
+  }
+  co_return answer;
+}
+
+TEST(sim_world, lets_hosts_speak_to_each_other) {
+  sim_world world{1, calm};
+  auto& server = world.add_host("server");
+  server.serves(echo_one);
+  std::string answer;
+  world.add_host("client").runs(
+      [&](sim_shard& shard) -> task<void> { answer = co_await ask(shard, server, "hello"); });
+  world.run();
+  EXPECT_EQ(answer, "hello");
+}
+
+TEST(sim_world, is_decided_by_its_seed) {
+  const auto fingerprint = [](std::uint64_t seed) {
+    sim_world world{seed};
+    auto& server = world.add_host("server");
+    server.serves(echo_one);
+    world.add_host("client", 2).runs([&](sim_shard& shard) -> task<void> {
+      for (int i = 0; i < 20; ++i) std::ignore = co_await ask(shard, server, "hello");
+    });
+    world.run();
+    return world.fingerprint();
+  };
+  EXPECT_EQ(fingerprint(1), fingerprint(1));
+  EXPECT_NE(fingerprint(1), fingerprint(2));
+}
+
+TEST(sim_world, names_the_seed_of_what_fails) {
+  sim_world world{4711, calm};
+  world.add_host("host").runs([&](sim_shard&) -> task<void> {
+    world.expect(false, "water flows uphill");
+    co_return;
+  });
+  const std::string text = failure_of(world);
+  EXPECT_NE(text.find("water flows uphill"), text.npos) << text;
+  EXPECT_NE(text.find("WEFT_SEED=4711 "), text.npos) << text;
+}
+
+TEST(sim_world, fails_where_a_main_throws) {
+  sim_world world{1, calm};
+  world.add_host("host").runs([](sim_shard&) -> task<void> {
+    throw std::runtime_error{"no more"};
+    co_return;
+  });
+  EXPECT_NE(failure_of(world).find("a main on host threw: no more"), std::string::npos);
+}
+
+TEST(sim_world, fails_where_nothing_can_go_on) {
+  sim_world world{1, calm};
+  world.add_host("host").runs(
+      [](sim_shard& shard) -> task<void> { co_await until_stopped{shard.loop()}; });
+  EXPECT_NE(failure_of(world).find("no progress"), std::string::npos);
+}
+
+TEST(sim_world, fails_where_nothing_ends) {
+  sim_world world{1, calm};
+  world.add_host("host").runs([](sim_shard& shard) -> task<void> {
+    for (;;) {
+      const auto slept = co_await sleep_for(shard.loop(), 1s);
+      if (!slept) co_return;
+    }
+  });
+  EXPECT_NE(failure_of(world).find("faults have stopped long ago"), std::string::npos);
+}
+
+TEST(sim_world, fails_where_something_is_left) {
+  std::optional<buffer_ref> kept;
+  sim_world world{1, calm};
+  world.add_host("host").runs([&](sim_shard& shard) -> task<void> {
+    kept = shard.loop().buffers().acquire();
+    co_return;
+  });
+  EXPECT_NE(failure_of(world).find("host leaves behind: 1 buffers"), std::string::npos);
+}
+
+TEST(sim_world, looks_at_what_must_always_hold) {
+  sim_world world{1, calm};
+  int number = 0;
+  world.always("the number is small", [&] { return number < 3; });
+  world.add_host("host").runs([&](sim_shard& shard) -> task<void> {
+    for (; number < 5; ++number) std::ignore = co_await sleep_for(shard.loop(), 1ms);
+  });
+  EXPECT_NE(failure_of(world).find("the number is small"), std::string::npos);
+}
+
+TEST(sim_world, delivers_letters_between_shards) {
+  sim_world world{1, calm};
+  int letters = 0;
+  auto& host = world.add_host("host", 2);
+  host.runs([&](sim_shard& shard) -> task<void> {
+    for (int i = 0; i < 10; ++i) {
+      host.shard(1 - shard.index()).loop().post([&] { ++letters; });
+      std::ignore = co_await sleep_for(shard.loop(), 1ms);
+    }
+  });
+  world.run();
+  EXPECT_EQ(letters, 20);
+}
+
+TEST(sim_world, crashes_hosts_and_lets_them_begin_anew) {
+  sim_world world{1, only(sim_fault::crash)};
+  auto& server = world.add_host("server");
+  int lives = 0;
+  server.serves([&](sim_shard& shard) {
+    ++lives;
+    return echo_one(shard);
+  });
+  server.may_crash();
+  int answers = 0;
+  int losses = 0;
+  world.add_host("client").runs([&](sim_shard& shard) -> task<void> {
+    while (shard.loop().now() < sim_network::beginning + 60s) {
+      const std::string answer = co_await ask(shard, server, "hello");
+      ++(answer == "hello" ? answers : losses);
+      std::ignore = co_await sleep_for(shard.loop(), 5ms);
+    }
+  });
+  world.run();
+  EXPECT_GT(times(world, sim_fault::crash), 1U);
+  EXPECT_EQ(static_cast<std::uint64_t>(lives), times(world, sim_fault::crash) + 1);
+  EXPECT_GT(answers, 1'000);
+  EXPECT_GT(losses, 0);
+}
+
+TEST(sim_world, breaks_connections) {
+  sim_world world{1, only(sim_fault::reset)};
+  auto& server = world.add_host("server");
+  server.serves(echo_one);
+  bool was_struck = false;
+  world.add_host("client").runs([&](sim_shard& shard) -> task<void> {
+    auto stream = co_await net::tcp_stream::connect(shard.loop(), server.endpoint(7));
+    EXPECT_TRUE(stream.has_value());
+    const auto bytes = co_await stream->read();
+    EXPECT_EQ(bytes.error(), errc::reset);
+    was_struck = world.network().was_struck(stream->local_endpoint()->raw());
+  });
+  world.run();
+  EXPECT_TRUE(was_struck);
+}
+
+TEST(sim_world, gives_partitions_an_end) {
+  sim_world world{3, only(sim_fault::partition, 3s)};
+  auto& server = world.add_host("server");
+  server.serves(echo_one);
+  duration longest{};
+  world.add_host("client").runs([&](sim_shard& shard) -> task<void> {
+    while (shard.loop().now() < sim_network::beginning + 5s) {
+      const time_point start = shard.loop().now();
+      const std::string answer = co_await ask(shard, server, "hello");
+      EXPECT_EQ(answer, "hello") << "late, but whole";
+      longest = std::max(longest, shard.loop().now() - start);
+    }
+  });
+  world.run();
+  EXPECT_GT(longest, 100ms);
+}
+
+TEST(sim_world, cuts_reads_and_writes_down_to_a_byte) {
+  for (const sim_fault kind : {sim_fault::short_read, sim_fault::short_write}) {
+    sim_world world{1, only(kind)};
+    auto& server = world.add_host("server");
+    server.serves(echo_one);
+    const std::string sent(10'000, 'x');
+    std::string answer;
+    world.add_host("client").runs(
+        [&](sim_shard& shard) -> task<void> { answer = co_await ask(shard, server, sent); });
+    world.run();
+    EXPECT_EQ(answer, sent);
+    EXPECT_GT(times(world, kind), 2U);
+  }
+}
+
+TEST(sim_world, steps_wall_clocks) {
+  sim_world world{1, only(sim_fault::clock_step)};
+  duration farthest{};
+  world.add_host("host").runs([&](sim_shard& shard) -> task<void> {
+    const duration wall = shard.loop().wall_now();
+    const time_point start = shard.loop().now();
+    for (int i = 0; i < 100; ++i) {
+      std::ignore = co_await sleep_for(shard.loop(), 10ms);
+      const duration drift = (shard.loop().wall_now() - wall) - (shard.loop().now() - start);
+      farthest = std::max(farthest, std::chrono::abs(drift));
+    }
+  });
+  world.run();
+  EXPECT_GT(farthest, 1min);
+}
+
+TEST(sim_world, takes_its_seed_from_the_environment) {
+  ::setenv("WEFT_SEED", "17", 1);
+  EXPECT_EQ(sim_world::seed_or(1), 17U);
+  ::unsetenv("WEFT_SEED");
+  EXPECT_EQ(sim_world::seed_or(1), 1U);
+}
+
+}  // namespace
+}  // namespace weft::testing
