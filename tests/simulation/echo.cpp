@@ -32,6 +32,18 @@ task<void> send_all(random& dice, net::tcp_stream& stream, std::string_view text
   std::ignore = co_await stream.shutdown();
 }
 
+task<void> read_some_of(scene& scene, const testing::sim_shard& shard, net::tcp_stream& stream,
+                        std::string_view expected) {
+  std::string received;
+  while (stream.is_open()) {
+    const auto bytes = co_await stream.read();
+    if (!bytes) co_return;
+    received += bytes->text();
+    scene.world.expect(expected.starts_with(received) || shard.crashed(),
+                       "what is read before a stream is closed is what was sent");
+  }
+}
+
 }  // namespace
 
 task<void> serve_echo(scene& scene, testing::sim_shard& shard) {
@@ -49,12 +61,29 @@ task<void> serve_echo(scene& scene, testing::sim_shard& shard) {
   co_await work.join();
 }
 
-task<void> ask_echo(scene& scene, testing::sim_shard& shard) {
+task<void> leave_echo(scene& scene, testing::sim_shard& shard) {
   random& dice = scene.world.dice();
   auto stream = co_await net::tcp_stream::connect(shard.loop(), scene.server->endpoint(echo_port));
   if (!stream) co_return;
   ++scene.seen.connections;
+  scope reading{co_await this_task::environment()};
+  const std::string sent = pattern(++scene.last_id, dice.below(20'000));
+  reading.spawn(read_some_of(scene, shard, *stream, sent));
+  std::ignore = co_await stream->write(std::string_view{sent});
+  std::ignore = co_await sleep_for(shard.loop(), draw_duration(dice, 10ms));
+  if (dice.chance(1, 2))
+    std::ignore = co_await stream->close();
+  else
+    static_cast<void>(net::tcp_stream{std::move(*stream)});
+  co_await reading.join();
+}
+
+task<void> ask_echo(scene& scene, testing::sim_shard& shard) {
+  random& dice = scene.world.dice();
   const unsigned ends_before = scene.server_ends;
+  auto stream = co_await net::tcp_stream::connect(shard.loop(), scene.server->endpoint(echo_port));
+  if (!stream) co_return;
+  ++scene.seen.connections;
   const net::endpoint self = stream->local_endpoint().value();
   const std::string sent =
       pattern(++scene.last_id, dice.below(dice.chance(1, 8) ? 200'000 : 3'000));

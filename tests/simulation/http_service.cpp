@@ -54,7 +54,7 @@ void add_routes(http::server& http, scene& scene, event_loop& loop) {
   });
 }
 
-/// From its making until its end, a server ends.
+/// From its making until its end, a server ends. Who came in between may hear of it later.
 class ending {
  public:
   explicit ending(scene& scene) noexcept : scene_{scene} {
@@ -63,7 +63,10 @@ class ending {
   }
   ending(const ending&) = delete;
   ending& operator=(const ending&) = delete;
-  ~ending() { --scene_.servers_ending; }
+  ~ending() {
+    ++scene_.server_ends;
+    --scene_.servers_ending;
+  }
 
  private:
   scene& scene_;

@@ -131,7 +131,7 @@ int run(const options& o) {
 }  // namespace weft::simulation
 
 int main(int argc, char** argv) {
-  weft::log::set_level(weft::log::level::off);
+  weft::log::set_level(std::getenv("WEFT_SEED") != nullptr ? weft::log::level::debug : weft::log::level::off);
   const auto options = weft::simulation::parse({argv, static_cast<std::size_t>(argc)});
   if (!options) {
     std::fputs(

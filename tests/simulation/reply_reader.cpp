@@ -65,6 +65,7 @@ task<bool> reply_reader::receive_more() {
       received_ += bytes->text();
       co_return true;
     }
+    last_error_ = bytes.error();
     const bool was_given_up = bytes.error() == errc::timed_out || bytes.error() == errc::cancelled;
     if (!was_given_up || stop.stop_requested()) co_return false;
   }

@@ -26,6 +26,8 @@ class reply_reader {
 
   /// None: the stream has ended before a whole reply had come.
   [[nodiscard]] task<std::optional<seen_reply>> next(bool to_head);
+  /// Why a read has given nothing.
+  [[nodiscard]] error last_error() const noexcept { return last_error_; }
   [[nodiscard]] bool has_no_rest() const noexcept { return received_.size() == taken_; }
 
  private:
@@ -39,6 +41,7 @@ class reply_reader {
   random& dice_;
   std::string received_;
   std::size_t taken_ = 0;
+  error last_error_{errc::unavailable};
 };
 
 }  // namespace weft::simulation

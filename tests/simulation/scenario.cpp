@@ -28,6 +28,8 @@ task<void> keep_asking(scene& scene, sim_shard& shard) {
   while (!scene.has_enough() && !stop.stop_requested()) {
     if (dice.chance(1, 8))
       co_await ask_echo(scene, shard);
+    else if (dice.chance(1, 12))
+      co_await leave_echo(scene, shard);
     else
       co_await ask_http(scene, shard);
     std::ignore = co_await sleep_for(shard.loop(), draw_duration(dice, 5ms));

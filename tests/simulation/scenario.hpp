@@ -44,8 +44,8 @@ struct scene {
   outcome seen{};
   std::uint64_t last_id = 0;
   std::vector<std::uint8_t> handled{};  // by the id of the request: how often a handler had it
-  /// How many servers end now, so that a request may go unanswered, and how many ever have begun
-  /// to.
+  /// How many servers end now, so that a request may go unanswered, and how often one has begun or
+  /// finished to.
   unsigned servers_ending = 0;
   unsigned server_ends = 0;
   /// Whether it refuses who comes beyond a few, or gives up on slow handlers.
@@ -76,6 +76,8 @@ struct scene {
 /// One connection to the HTTP server, with as many requests as the dice say.
 [[nodiscard]] task<void> ask_http(scene& scene, testing::sim_shard& shard);
 [[nodiscard]] task<void> ask_echo(scene& scene, testing::sim_shard& shard);
+/// Closes a stream, or drops it, while another task waits for what it is to give.
+[[nodiscard]] task<void> leave_echo(scene& scene, testing::sim_shard& shard);
 /// Sleeps, some of them called off, and letters to all shards of the host.
 [[nodiscard]] task<void> keep_time(scene& scene, testing::sim_shard& shard);
 

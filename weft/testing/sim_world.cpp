@@ -29,11 +29,22 @@ constexpr std::uint64_t last_turns_most = 200'000;
 /// How to see the failure of the world that runs now again; told by assertions, too.
 constinit thread_local std::array<char, 512> replay_line{};
 
-extern "C" void tell_seed(int) {
+extern "C" void tell_seed(int signal) {
   if (replay_line[0] != '\0')
     static_cast<void>(!::write(STDERR_FILENO, replay_line.data(), std::strlen(replay_line.data())));
-  std::signal(SIGABRT, SIG_DFL);
-  std::raise(SIGABRT);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+/// Unless somebody else is told already, a sanitizer say.
+void tell_seed_at(int signal) {
+  if (const auto before = std::signal(signal, &tell_seed); before != SIG_DFL)
+    std::signal(signal, before);
+}
+
+void tell_seed_no_more(int signal) {
+  if (const auto before = std::signal(signal, SIG_DFL); before != &tell_seed)
+    std::signal(signal, before);
 }
 
 std::string command_line() {
@@ -224,12 +235,12 @@ sim_world::sim_world(std::uint64_t seed, const sim_plan& plan)
   const std::size_t size = std::min(line.size(), replay_line.size() - 1);
   std::copy_n(line.begin(), size, replay_line.begin());
   replay_line[size] = '\0';
-  std::signal(SIGABRT, &tell_seed);
+  for (const int signal : {SIGABRT, SIGSEGV, SIGBUS}) tell_seed_at(signal);
 }
 
 sim_world::~sim_world() {
   replay_line[0] = '\0';
-  std::signal(SIGABRT, SIG_DFL);
+  for (const int signal : {SIGABRT, SIGSEGV, SIGBUS}) tell_seed_no_more(signal);
 }
 
 std::uint64_t sim_world::seed_or(std::uint64_t given) {
