@@ -285,11 +285,20 @@ bool sim_world::step() {
   }
   const time_point next = next_moment();
   if (next == time_point::max())
-    fail("no progress: all wait, and nothing is left that could wake one");
+    fail("no progress: all wait, and nothing is left that could wake one" + who_is_left());
   else if (next > sim_network::beginning + plan_.faults_last + patience)
-    fail("no progress: faults have stopped long ago");
+    fail("no progress: faults have stopped long ago" + who_is_left());
   network_.advance(next);
   return true;
+}
+
+std::string sim_world::who_is_left() const {
+  std::string text;
+  for (const sim_host_box& host : hosts_)
+    for (const auto& shard : host.shards_)
+      if (!shard->loop_->finished())
+        text += std::format("; {}/{} holds{}", host.name_, shard->index_, shard->leftovers());
+  return text;
 }
 
 sim_shard* sim_world::draw_shard() {

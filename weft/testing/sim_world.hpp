@@ -169,6 +169,7 @@ class sim_world {
     unique_function<bool()> holds;
   };
   [[nodiscard]] bool step();
+  [[nodiscard]] std::string who_is_left() const;
   [[nodiscard]] sim_shard* draw_shard();
   [[nodiscard]] time_point next_moment() const noexcept;
   void turn(sim_shard& shard);

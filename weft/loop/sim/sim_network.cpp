@@ -325,7 +325,7 @@ int sim_network::send(sim_socket& socket, const send_operation& op) {
   const std::size_t parts = op.message != nullptr ? op.message->msg_iovlen : 1;
   std::size_t size = 0;
   for (std::size_t i = 0; i < parts; ++i) size += part[i].iov_len;
-  if (receiver == nullptr) {
+  if (receiver == nullptr || receiver->broken) {
     // Who has gone answers bytes with a reset, and who is down with nothing.
     if (!socket.peer_host->down)
       deliver({.socket = socket.self, .value = ECONNRESET, .what = sim_event::kind::rst});
