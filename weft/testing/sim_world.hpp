@@ -18,7 +18,7 @@
 //
 //   sim_world world{sim_world::seed_or(1)};
 //   sim_host_box& server = world.add_host("server", 2);
-//   server.serves([&](sim_shard& shard) -> task<void> { ... co_await until_stopped{shard.loop()}; });
+//   server.serves([&](sim_shard& shard) -> task<void> { ... });
 //   world.add_host("client").runs([&](sim_shard& shard) -> task<void> {
 //     auto stream = co_await net::tcp_stream::connect(shard.loop(), server.endpoint(80));
 //     world.expect(answer == "hello", "the answer is the server's");

@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <optional>
 #include <stdexcept>
 #include <string>
 
+#include <weft/base/log.hpp>
 #include <weft/loop/sleep.hpp>
 #include <weft/net/tcp_listener.hpp>
 #include <weft/net/tcp_stream.hpp>
@@ -61,6 +63,15 @@ task<std::string> ask(sim_shard& shard, sim_host_box& server, std::string_view t
     answer += bytes->text();
   }
   co_return answer;
+}
+
+task<result<buffer_ref>> read(net::tcp_stream& stream) { co_return co_await stream.read(); }
+
+/// Gives up after a moment, in which bytes may have come all the same.
+task<result<buffer_ref>> read_hastily(sim_shard& shard, net::tcp_stream& stream) {
+  environment own = co_await this_task::environment();
+  own.until = deadline::at(shard.loop().now() + 1ms);
+  co_return co_await read(stream).in(own);
 }
 
 TEST(sim_world, lets_hosts_speak_to_each_other) {
@@ -232,6 +243,54 @@ TEST(sim_world, cuts_reads_and_writes_down_to_a_byte) {
     EXPECT_EQ(answer, sent);
     EXPECT_GT(times(world, kind), 2U);
   }
+}
+
+class one_kind_of_fault : public ::testing::TestWithParam<std::size_t> {
+ protected:
+  one_kind_of_fault() { log::set_level(log::level::off); }
+  ~one_kind_of_fault() override { log::set_level(level_before_); }
+
+ private:
+  log::level level_before_ = log::current_level();
+};
+INSTANTIATE_TEST_SUITE_P(
+    kinds, one_kind_of_fault,
+    ::testing::Range<std::size_t>(0, static_cast<std::size_t>(first_counted_fault)),
+    [](const auto& info) {
+      std::string name{to_string(static_cast<sim_fault>(info.param))};
+      std::ranges::replace(name, ' ', '_');
+      return name;
+    });
+
+TEST_P(one_kind_of_fault, strikes_and_loses_nothing_that_it_has_not_struck) {
+  const auto kind = static_cast<sim_fault>(GetParam());
+  std::uint64_t strikes = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    sim_world world{seed, only(kind)};
+    auto& server = world.add_host("server");
+    server.serves(echo_one);
+    server.may_crash();
+    world.add_host("client").runs([&](sim_shard& shard) -> task<void> {
+      while (shard.loop().now() < sim_network::beginning + 1s) {
+        auto stream = co_await net::tcp_stream::connect(shard.loop(), server.endpoint(7));
+        std::ignore = co_await sleep_for(shard.loop(), 1ms);
+        if (!stream) continue;
+        const net::endpoint self = stream->local_endpoint().value();
+        std::ignore = co_await stream->write("hello");
+        std::string answer;
+        while (answer.size() < 5) {
+          const auto bytes = co_await read_hastily(shard, *stream);
+          if (bytes) answer += bytes->text();
+          if (!bytes && bytes.error() != errc::timed_out) break;
+        }
+        world.expect(answer == "hello" || world.network().was_struck(self.raw()),
+                     "what is lost has been struck");
+      }
+    });
+    world.run();
+    strikes += times(world, kind);
+  }
+  EXPECT_GT(strikes, 0U);
 }
 
 TEST(sim_world, steps_wall_clocks) {

@@ -39,7 +39,6 @@ struct sim_event {
     strike,        // a fault of the world is due
     buffers_back,  // a shard's, by number
     restart,       // of the host number `value`
-    call,          // a function of the driver's
   };
 
   time_point when{};
@@ -47,7 +46,7 @@ struct sim_event {
   std::uint64_t number = 0;  // in the order in which they were made
   sim_handle socket{};
   std::uint64_t value = 0;
-  kind what = kind::call;
+  kind what = kind::strike;
 };
 
 class sim_event_queue {

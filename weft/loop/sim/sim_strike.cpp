@@ -3,16 +3,14 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <span>
 
 #include <weft/loop/sim/sim_backend.hpp>
 #include <weft/loop/sim/sim_network.hpp>
 
 namespace weft {
-namespace {
 
 using namespace std::chrono_literals;
-
-}  // namespace
 
 /// An event of the network passes when neither the connection nor the way between the hosts is
 /// blocked.
@@ -30,7 +28,6 @@ void sim_network::handle(const sim_event& event) {
       for (sim_backend* each : hosts_[event.value].backends) each->give_buffers_back();
       return;
     case restart: restarted_(context_, hosts_[event.value]); return;
-    case call: return;
     default: break;
   }
   sim_socket* socket = find(event.socket);
