@@ -72,7 +72,7 @@ class ending {
   scene& scene_;
 };
 
-/// Serves until it is told to stop or, in some worlds, for a while.
+/// Serves until it is told to stop, or for so long.
 task<void> serve_once(scene& scene, testing::sim_shard& shard, duration length) {
   event_loop& loop = shard.loop();
   net::address_book addresses;
@@ -98,8 +98,8 @@ task<void> serve_once(scene& scene, testing::sim_shard& shard, duration length) 
 task<void> serve_http(scene& scene, testing::sim_shard& shard) {
   random& dice = scene.world.dice();
   const stop_token stop = (co_await this_task::environment()).stop;
-  // In a third of the worlds it is stopped at some moment, and started again.
-  if (dice.chance(1, 3)) co_await serve_once(scene, shard, draw_duration(dice, 300ms));
+  // It is stopped at some moment, in the midst of its work, and started again.
+  co_await serve_once(scene, shard, draw_duration(dice, 200ms));
   if (!stop.stop_requested()) co_await serve_once(scene, shard, std::chrono::hours{1});
 }
 

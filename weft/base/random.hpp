@@ -42,7 +42,8 @@ class random {
     const std::uint64_t start = static_cast<std::uint64_t>(low);
     const std::uint64_t width =
         static_cast<std::uint64_t>(high) - start;  // right for negative ones too
-    return static_cast<T>(start + (width == UINT64_MAX ? next() : below(width + 1)));
+    const std::uint64_t drawn = start + (width == UINT64_MAX ? next() : below(width + 1));
+    return static_cast<T>(drawn);
   }
 
   // True with the probability numerator / denominator, which lies in [0, 1].
