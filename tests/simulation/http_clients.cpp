@@ -190,7 +190,7 @@ class client {
     const std::string& text = owed_.front().text;
     scene_.world.fail(std::format(
         "a reply is lost where nothing has struck: of {}, {} replies to {}, {} still owed; {}",
-        self_.to_string(), taken_, text.substr(0, text.find("\r")), owed_.size(),
+        self_.to_string(), taken_, text.substr(0, text.find('\r')), owed_.size(),
         replies_.last_error().message()));
   }
 

@@ -82,9 +82,9 @@ bool run_one(std::uint64_t seed, sums& all, bool prints_fingerprint = false) {
     if (prints_fingerprint) std::puts(std::format("{} {:016x}", seed, one.fingerprint).c_str());
     return true;
   } catch (const std::exception& why) {
-    std::fprintf(stderr, "seed %llu failed after %llu others: %s\n",
-                 static_cast<unsigned long long>(seed), static_cast<unsigned long long>(all.seeds),
-                 why.what());
+    std::fputs(
+        std::format("seed {} failed after {} others: {}\n", seed, all.seeds, why.what()).c_str(),
+        stderr);
     return false;
   }
 }
@@ -125,8 +125,8 @@ int run(const options& o) {
   for (std::uint64_t i = 0; is_well && i < count; ++i) {
     is_well = run_one(first + i, all, o.prints_fingerprints);
     if (!o.quiet && (i + 1) % 5'000 == 0)
-      std::fprintf(stderr, "%llu of %llu seeds, %.0f s\n", static_cast<unsigned long long>(i + 1),
-                   static_cast<unsigned long long>(count), seconds());
+      std::fputs(std::format("{} of {} seeds, {:.0f} s\n", i + 1, count, seconds()).c_str(),
+                 stderr);
   }
   if (!o.prints_fingerprints) print(all);
   return is_well ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -19,19 +19,19 @@ class round_trip : private runnable {
     waiting_ = waiting;
     there_.post([this] {
       home_.post([this] {
-        ++answers;
+        ++answers_;
         home_.schedule(*this);
       });
     });
   }
-  [[nodiscard]] int await_resume() const noexcept { return answers; }
+  [[nodiscard]] int await_resume() const noexcept { return answers_; }
 
  private:
   static void on_run(runnable& self) noexcept { static_cast<round_trip&>(self).waiting_.resume(); }
   event_loop& home_;
   event_loop& there_;
   std::coroutine_handle<> waiting_;
-  int answers = 0;
+  int answers_ = 0;
 };
 
 task<void> nap(scene& scene, testing::sim_shard& shard, duration length) {

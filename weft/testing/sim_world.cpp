@@ -101,6 +101,10 @@ void sim_shard::turn() {
   loop_->run_once(time_point::max());
 }
 
+void sim_shard::leave_behind() noexcept {
+  [[maybe_unused]] event_loop* const loop = loop_.release();
+}
+
 task<void> sim_shard::live() {
   try {
     co_await host_.main_(*this);
@@ -188,7 +192,7 @@ void sim_host_box::end_shards() {
   if (!finished()) {
     world_.fail(std::format("{} does not come to its end", name_));
     // They cannot be ended, so they are left behind.
-    for (auto& shard : shards_) static_cast<void>(shard->loop_.release());
+    for (auto& shard : shards_) shard->leave_behind();
     shards_.clear();
     return;
   }
@@ -201,7 +205,7 @@ void sim_host_box::end_shards() {
     left += std::format(", {} descriptors", open);
   if (!left.empty()) {
     world_.fail(std::format("{} leaves behind: {}", name_, left.substr(2)));
-    for (auto& shard : shards_) static_cast<void>(shard->loop_.release());
+    for (auto& shard : shards_) shard->leave_behind();
   }
   for (auto& shard : shards_) {
     if (shard->loop_ == nullptr) continue;

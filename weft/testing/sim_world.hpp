@@ -73,6 +73,8 @@ class sim_shard {
   [[nodiscard]] time_point sleeps_until() const noexcept;
   [[nodiscard]] std::string leftovers() const;
   void turn();
+  /// For a loop that cannot be ended.
+  void leave_behind() noexcept;
   task<void> live();
   task<void> stay();
 
