@@ -78,6 +78,15 @@ weft::task<void> time_calls(std::vector<double>& each, unsigned calls) {
   }
 }
 
+weft::task<void> time_round_trips(weft::event_loop& loop, weft::runtime& shards,
+                                  std::vector<double>& each, unsigned calls) {
+  if (loop.shard() != 0) co_return;
+  std::vector<double> warm_up;
+  co_await time_calls(warm_up, calls / 10);
+  co_await time_calls(each, calls);
+  shards.request_stop();
+}
+
 percentiles round_trip(weft::idle_policy idle) {
   constexpr unsigned calls = 50'000;
   std::vector<double> middle;
@@ -86,13 +95,8 @@ percentiles round_trip(weft::idle_policy idle) {
     weft::runtime shards{{.shards = 2, .loop = {.idle = idle}}};
     std::vector<double> each;
     each.reserve(calls);
-    const auto ended = shards.run([&](weft::event_loop& loop) -> weft::task<void> {
-      if (loop.shard() != 0) co_return;
-      std::vector<double> warm_up;
-      co_await time_calls(warm_up, calls / 10);
-      co_await time_calls(each, calls);
-      shards.request_stop();
-    });
+    const auto ended = shards.run(
+        [&](weft::event_loop& loop) { return time_round_trips(loop, shards, each, calls); });
     if (!ended) std::abort();
     std::ranges::sort(each);
     middle.push_back(each[calls / 2]);
@@ -110,26 +114,31 @@ void round_trips(report& out) {
   out.add("round_trip_spinning_p99_ns", spinning.p99);
 }
 
+weft::task<void> call_often(unsigned calls) {
+  for (unsigned i = 0; i < calls; ++i)
+    if (!co_await weft::on(1, [i] { return i; })) std::abort();
+}
+
 /// What a call costs when many are under way: 64 callers.
-void calls_in_bulk(report& out) {
+weft::task<void> time_bulk(weft::event_loop& loop, weft::runtime& shards,
+                           std::vector<double>& each) {
   constexpr unsigned callers = 64;
   constexpr unsigned calls = 20'000;
+  if (loop.shard() != 0) co_return;
+  const auto start = clock_type::now();
+  weft::scope all{loop.root()};
+  for (unsigned i = 0; i < callers; ++i) all.spawn(call_often(calls));
+  co_await all.join();
+  each.push_back(nanoseconds_since(start) / (callers * calls));
+  shards.request_stop();
+}
+
+void calls_in_bulk(report& out) {
   std::vector<double> each;
   for (unsigned run = 0; run < runs; ++run) {
     weft::runtime shards{{.shards = 2}};
-    const auto call = []() -> weft::task<void> {
-      for (unsigned i = 0; i < calls; ++i)
-        if (!co_await weft::on(1, [i] { return i; })) std::abort();
-    };
-    const auto ended = shards.run([&](weft::event_loop& loop) -> weft::task<void> {
-      if (loop.shard() != 0) co_return;
-      const auto start = clock_type::now();
-      weft::scope all{loop.root()};
-      for (unsigned i = 0; i < callers; ++i) all.spawn(call());
-      co_await all.join();
-      each.push_back(nanoseconds_since(start) / (callers * calls));
-      shards.request_stop();
-    });
+    const auto ended =
+        shards.run([&](weft::event_loop& loop) { return time_bulk(loop, shards, each); });
     if (!ended) std::abort();
   }
   out.add("call_of_64_at_once_ns", median(each));
@@ -137,41 +146,49 @@ void calls_in_bulk(report& out) {
 
 // An empty task is spawned, and its end awaited.
 
-void spawn_and_join(report& out) {
+weft::task<void> nothing() { co_return; }
+
+weft::task<void> time_tasks(weft::event_loop& loop, std::vector<double>& each) {
   constexpr unsigned tasks = 1'000'000;
+  const auto start = clock_type::now();
+  for (unsigned i = 0; i < tasks; ++i) {
+    weft::scope one{loop.root()};
+    one.spawn(nothing());
+    co_await one.join();
+  }
+  each.push_back(nanoseconds_since(start) / tasks);
+}
+
+void spawn_and_join(report& out) {
   std::vector<double> each;
   for (unsigned run = 0; run < runs; ++run)
-    on_own_loop([&](weft::event_loop& loop) -> weft::task<void> {
-      const auto start = clock_type::now();
-      for (unsigned i = 0; i < tasks; ++i) {
-        weft::scope one{loop.root()};
-        one.spawn([]() -> weft::task<void> { co_return; }());
-        co_await one.join();
-      }
-      each.push_back(nanoseconds_since(start) / tasks);
-    });
+    on_own_loop([&](weft::event_loop& loop) { return time_tasks(loop, each); });
   out.add("spawn_join_ns", median(each));
 }
 
 // A task sleeps for an hour, is asked to stop, and is joined.
 
-void cancelled_sleep(report& out) {
+weft::task<void> sleep_long(weft::event_loop& loop) {
+  if (co_await weft::sleep_for(loop, 1h)) std::abort();
+}
+
+weft::task<void> time_sleeps(weft::event_loop& loop, std::vector<double>& each) {
   constexpr unsigned sleeps = 500'000;
+  const auto start = clock_type::now();
+  for (unsigned i = 0; i < sleeps; ++i) {
+    weft::scope one{loop.root()};
+    one.spawn(sleep_long(loop));
+    co_await weft::yield{loop};
+    one.request_stop();
+    co_await one.join();
+  }
+  each.push_back(nanoseconds_since(start) / sleeps);
+}
+
+void cancelled_sleep(report& out) {
   std::vector<double> each;
   for (unsigned run = 0; run < runs; ++run)
-    on_own_loop([&](weft::event_loop& loop) -> weft::task<void> {
-      const auto start = clock_type::now();
-      for (unsigned i = 0; i < sleeps; ++i) {
-        weft::scope one{loop.root()};
-        one.spawn([](weft::event_loop& on) -> weft::task<void> {
-          if (co_await weft::sleep_for(on, 1h)) std::abort();
-        }(loop));
-        co_await weft::yield{loop};
-        one.request_stop();
-        co_await one.join();
-      }
-      each.push_back(nanoseconds_since(start) / sleeps);
-    });
+    on_own_loop([&](weft::event_loop& loop) { return time_sleeps(loop, each); });
   out.add("cancelled_sleep_ns", median(each));
 }
 

@@ -33,16 +33,19 @@ weft::task<void> count(std::string text, unsigned shards) {
   co_await all.stop();
 }
 
+// What each shard does.
+weft::task<void> live(weft::event_loop& loop, weft::runtime& shards, std::string text) {
+  if (loop.shard() != 0) co_return;  // serves the others
+  co_await count(std::move(text), shards.size());
+  shards.request_stop();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   weft::runtime shards{{.shards = argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : 2}};
   const std::string text = argc > 2 ? argv[2] : "to be or not to be";
-  const auto ended = shards.run([&](weft::event_loop& loop) -> weft::task<void> {
-    if (loop.shard() != 0) co_return;  // serves the others
-    co_await count(text, shards.size());
-    shards.request_stop();
-  });
+  const auto ended = shards.run([&](weft::event_loop& loop) { return live(loop, shards, text); });
   if (!ended) std::fprintf(stderr, "%s\n", ended.error().message().c_str());
   return ended ? 0 : 1;
 }

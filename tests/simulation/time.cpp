@@ -1,4 +1,5 @@
 #include <chrono>
+#include <tuple>
 
 #include <weft/coro/scope.hpp>
 
@@ -17,8 +18,8 @@ class round_trip : private runnable {
   bool await_ready() const noexcept { return false; }
   void await_suspend(std::coroutine_handle<> waiting) {
     waiting_ = waiting;
-    there_.post([this] {
-      home_.post([this] {
+    std::ignore = there_.post([this] {
+      std::ignore = home_.post([this] {
         ++answers_;
         home_.schedule(*this);
       });

@@ -134,7 +134,9 @@ void event_loop::post_stop() noexcept {
   if (mail_->bell.ring(doorbell::stop)) io_->wake();
 }
 
-bool event_loop::has_threads() const noexcept { return options_.backend != backend_kind::simulated; }
+bool event_loop::has_threads() const noexcept {
+  return options_.backend != backend_kind::simulated;
+}
 
 blocking_pool& event_loop::blocking_threads() {
   if (blocking_ == nullptr)

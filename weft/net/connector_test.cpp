@@ -88,8 +88,8 @@ TEST_P(connector_test, connects_to_numbers_and_paths_without_a_lookup) {
 }
 
 using connector_in_memory_test = loopback;
-INSTANTIATE_TEST_SUITE_P(backends, connector_in_memory_test, testing::Values(backend_kind::simulated),
-                         backend_name);
+INSTANTIATE_TEST_SUITE_P(backends, connector_in_memory_test,
+                         testing::Values(backend_kind::simulated), backend_name);
 
 TEST_P(connector_in_memory_test, connects_to_numbers_and_knows_no_names) {
   run([&]() -> task<void> {

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <iterator>
 
+#include <weft/base/assert.hpp>
 #include <weft/coro/frame_pool.hpp>
 #include <weft/loop/sim/sim_backend.hpp>
 
@@ -151,16 +152,18 @@ void sim_host_box::boot() {
 }
 
 void sim_host_box::request_stop() {
-  for (auto& shard : shards_) shard->loop_->post([&loop = *shard->loop_] { loop.request_stop(); });
+  for (auto& shard : shards_) shard->loop_->post_stop();
 }
 
 void sim_host_box::main_ended() {
   if (++ended_ != shards_.size()) return;
-  for (auto& shard : shards_)
-    shard->loop_->post([&shard = *shard] {
+  for (auto& shard : shards_) {
+    const auto posted = shard->loop_->post([&shard = *shard] {
       shard.loop_->request_stop();
       shard.loop_->schedule(*shard.keeper_);
     });
+    WEFT_ASSERT(posted.has_value(), "a simulated shard has room for its last letter");
+  }
 }
 
 bool sim_host_box::finished() const noexcept {

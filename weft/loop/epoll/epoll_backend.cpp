@@ -8,7 +8,6 @@
 #include <array>
 #include <cerrno>
 #include <ctime>
-#include <deque>
 #include <utility>
 
 #include <weft/base/assert.hpp>
@@ -18,6 +17,7 @@
 #include <weft/loop/epoll/event_wait.hpp>
 #include <weft/loop/epoll/file_threads.hpp>
 #include <weft/loop/epoll/file_watches.hpp>
+#include <weft/loop/epoll/starved_line.hpp>
 #include <weft/loop/kernel_clock.hpp>
 #include <weft/loop/socket_calls.hpp>
 
@@ -80,23 +80,20 @@ class epoll_backend final : public backend {
   bool attempt_send(send_operation& op) noexcept;
   [[gnu::noinline]] bool attempt_connect(connect_operation& op) noexcept;
   [[gnu::noinline]] bool attempt_receive_datagrams(receive_datagrams_operation& op) noexcept;
-  [[gnu::noinline]] void wait_for_buffer(epoll_descriptor& d) noexcept;
   void park(operation& op) noexcept;
   void answer(operation& op, int result) noexcept;
   void unpark(operation*& parked) noexcept;
   void on_edge(std::uint64_t tag, std::uint32_t events) noexcept;
   [[gnu::noinline]] void on_file(int fd, std::uint32_t events) noexcept;
-  void on_wake() noexcept;
   [[gnu::noinline]] bool feed_starved() noexcept;
-  void forget_starved(epoll_descriptor& d) noexcept;
 
   backend_context context_;
   int epoll_;
   int wake_;
   descriptor_table sockets_;
   file_watches watches_;
-  std::deque<epoll_descriptor*> starved_;  // whose readers found no buffer
-  std::size_t parked_ = 0;                 // operations that wait for an edge or a buffer
+  starved_line starved_;
+  std::size_t parked_ = 0;  // operations that wait for an edge or a buffer
   event_wait wait_;
   file_threads files_;
 };
@@ -208,7 +205,7 @@ bool epoll_backend::attempt_accept(accept_operation& op) noexcept {
   if (!d.readable) return false;
   if (std::uint32_t slot = 0; !op.buffer) {
     if (!context_.buffers.take(slot)) [[unlikely]] {
-      wait_for_buffer(d);
+      starved_.push(d);
       return false;
     }
     op.buffer = context_.buffers.adopt(slot, 0);
@@ -271,13 +268,8 @@ bool epoll_backend::attempt_connect(connect_operation& op) noexcept {
 
 bool epoll_backend::attempt_receive_datagrams(receive_datagrams_operation& op) noexcept {
   const bool answered = weft::attempt(socket_of(op), op, context_.buffers);
-  if (op.result == -ENOBUFS) wait_for_buffer(socket_of(op));
+  if (op.result == -ENOBUFS) starved_.push(socket_of(op));
   return answered;
-}
-
-void epoll_backend::wait_for_buffer(epoll_descriptor& d) noexcept {
-  d.starved = true;
-  starved_.push_back(&d);
 }
 
 void epoll_backend::park(operation& op) noexcept {
@@ -310,7 +302,7 @@ void epoll_backend::perform(runnable& self) noexcept {
   if (backend.attempt(op)) {
     operation::deliver(op);
   } else if (op.cancelled) {
-    backend.forget_starved(socket_of(op));
+    backend.starved_.forget(socket_of(op));
     backend.answer(op, -ECANCELED);
   } else {
     backend.park(op);
@@ -332,7 +324,7 @@ void epoll_backend::cancel(operation& op) noexcept {
     if (*place != &op) continue;
     *place = nullptr;
     --parked_;
-    if (place == &d.reader) forget_starved(d);
+    if (place == &d.reader) starved_.forget(d);
     answer(op, -ECANCELED);
   }
 }
@@ -354,30 +346,11 @@ void epoll_backend::on_edge(std::uint64_t tag, std::uint32_t events) noexcept {
 /// Whether a reader has been given a buffer, and is ready to run.
 bool epoll_backend::feed_starved() noexcept {
   bool fed = false;
-  while (!starved_.empty()) {
-    buffer_ref buffer = context_.buffers.acquire();
-    if (!buffer) break;
-    epoll_descriptor& d = *starved_.front();
-    starved_.pop_front();
-    d.starved = false;
-    if (d.reader->kind == operation_kind::receive)
-      static_cast<receive_operation&>(*d.reader).buffer = std::move(buffer);
-    else
-      static_cast<receive_datagrams_operation&>(*d.reader).room.front().bytes = std::move(buffer);
-    unpark(d.reader);
+  while (epoll_descriptor* d = starved_.feed(context_.buffers)) {
+    unpark(d->reader);
     fed = true;
   }
   return fed;
-}
-
-void epoll_backend::forget_starved(epoll_descriptor& d) noexcept {
-  if (!std::exchange(d.starved, false)) return;
-  std::erase(starved_, &d);
-}
-
-void epoll_backend::on_wake() noexcept {
-  drain_wake(wake_);
-  if (files_.count() != 0) files_.reap(context_.ready);
 }
 
 void epoll_backend::enter(time_point until) noexcept {
@@ -395,10 +368,12 @@ void epoll_backend::enter(time_point until) noexcept {
 }
 
 void epoll_backend::on_file(int fd, std::uint32_t events) noexcept {
-  if (fd == wake_)
-    on_wake();
-  else
+  if (fd != wake_) {
     watches_.on_event(fd, events);
+    return;
+  }
+  drain_wake(wake_);
+  if (files_.count() != 0) files_.reap(context_.ready);
 }
 
 result<std::unique_ptr<backend>> make_epoll_backend(backend_context context) {
