@@ -17,4 +17,9 @@ namespace weft {
 using duration = std::chrono::nanoseconds;
 using time_point = std::chrono::time_point<std::chrono::steady_clock, duration>;
 
+/// `more` after `start`, which is not negative; at most time_point::max(), which is never.
+[[nodiscard]] constexpr time_point saturated_sum(time_point start, duration more) noexcept {
+  return more < time_point::max() - start ? start + more : time_point::max();
+}
+
 }  // namespace weft

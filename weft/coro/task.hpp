@@ -229,7 +229,7 @@ class [[nodiscard("a task does nothing until it is awaited or spawned")]] task {
   explicit task(std::coroutine_handle<promise_type> frame) noexcept : frame_{frame} {}
 
   auto awaited_in(const environment* narrowed) noexcept {
-    WEFT_DEBUG_ASSERT(frame_ && frame_.promise().caller == nullptr,
+    WEFT_DEBUG_ASSERT(frame_ && frame_.promise().caller == nullptr && !frame_.done(),
                       "a task can be awaited once only");
     return detail::task_awaiter<T>{frame_, narrowed};
   }

@@ -1,6 +1,7 @@
 #include <weft/loop/blocking.hpp>
 
 #include <format>
+#include <new>
 #include <system_error>
 
 #include <weft/base/log.hpp>
@@ -101,6 +102,8 @@ result<void> blocking_pool::add_thread() {
     log::warning(
         std::format("blocking() has no more than {} threads: {}", threads_.size(), why.what()));
     return fail(error::from_errno(why.code().value()));
+  } catch (const std::bad_alloc&) {
+    return fail(errc::exhausted);
   }
 }
 

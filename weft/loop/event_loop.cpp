@@ -1,10 +1,12 @@
 #include <weft/loop/event_loop.hpp>
 
 #include <cstdio>
+#include <exception>
 #include <string>
 #include <utility>
 
 #include <weft/base/assert.hpp>
+#include <weft/base/log.hpp>
 #include <weft/loop/backend.hpp>
 #include <weft/loop/blocking_pool.hpp>
 #include <weft/loop/mailbox.hpp>
@@ -27,10 +29,6 @@ void pause_processor() noexcept {
 #elif defined(__aarch64__)
   asm volatile("yield");
 #endif
-}
-
-time_point saturated_sum(time_point start, duration more) noexcept {
-  return more < time_point::max() - start ? start + more : time_point::max();
 }
 
 time_point first_moment(const loop_options& options) noexcept {
@@ -90,7 +88,13 @@ duration event_loop::wall_now() const noexcept { return io_->wall_now(); }
 
 event_loop::~event_loop() {
   // Streams dropped since the last turn still send what they have.
-  if (tasks_->active() == 0 && io_ != nullptr) run();
+  if (tasks_->active() == 0 && io_ != nullptr) {
+    try {
+      run();
+    } catch (const std::exception& why) {
+      log::error(std::string{"a task threw, and nobody asked for it: "} + why.what());
+    }
+  }
   blocking_.reset();
   if (port_ != nullptr) port_->shards().discharge(port_->index());
   tasks_.reset();
@@ -148,6 +152,8 @@ blocking_pool& event_loop::blocking_threads() {
 int event_loop::fd() noexcept { return io_->poll_descriptor(); }
 
 time_point event_loop::next_due() noexcept {
+  // What was sent between turns, by a stop request for one, must be heard of as well.
+  if (port_ != nullptr) port_->flush();
   if (!ready_.empty() || !dirty_.empty() || !prepare_to_sleep()) return time_point::min();
   return timers_.next_due();
 }
@@ -213,7 +219,7 @@ void event_loop::enter(time_point until) noexcept {
   if (options_.idle.spins() && spin(until)) return;
   const bool may_sleep = prepare_to_sleep();
   if (may_sleep) {
-    gauges_.sleeps.add(1);
+    if (until != time_point::min()) gauges_.sleeps.add(1);
     note_holdings();
   }
   io_->enter(may_sleep ? until : time_point::min());

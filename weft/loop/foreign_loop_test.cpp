@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <stdexcept>
 #include <thread>
 
 #include <weft/loop/loop_fixture_test.hpp>
@@ -115,6 +116,15 @@ TEST_P(foreign_loop_test, wants_a_turn_at_once_while_something_can_run) {
   EXPECT_EQ(loop_->next_due(), time_point::min());
   loop_->run_once(time_point::min());
   EXPECT_EQ(loop_->next_due(), time_point::max());
+}
+
+TEST_P(foreign_loop_test, may_end_though_nobody_asked_what_a_task_threw) {
+  loop_->spawn([]() -> task<void> {
+    throw std::runtime_error{"unheard"};
+    co_return;
+  }());
+  while (!loop_->finished()) loop_->run_once(time_point::min());
+  loop_.reset();
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <bit>
+#include <utility>
 
 #include <weft/coro/runnable.hpp>
 
@@ -30,7 +31,7 @@ class ready_queue {
     if (occupied_ == 0) return nullptr;
     const auto index = static_cast<unsigned>(std::countr_zero(occupied_));
     runnable* item = heads_[index];
-    heads_[index] = item->next;
+    heads_[index] = std::exchange(item->next, nullptr);
     if (heads_[index] == nullptr) {
       tails_[index] = &heads_[index];
       occupied_ &= ~(1U << index);

@@ -24,6 +24,16 @@ TEST(ready_queue, an_empty_one_gives_nothing) {
   EXPECT_EQ(queue.pop(), nullptr);
 }
 
+TEST(ready_queue, what_it_gives_is_linked_to_nothing) {
+  ready_queue queue;
+  item a{1};
+  item b{2};
+  queue.push(a, priority::normal);
+  queue.push(b, priority::normal);
+  EXPECT_EQ(queue.pop(), &a);
+  EXPECT_EQ(a.next, nullptr);
+}
+
 TEST(ready_queue, first_in_first_out_within_a_band) {
   ready_queue queue;
   item a{1};

@@ -87,6 +87,16 @@ result<void> runtime::run(main_function main) {
   return {};
 }
 
+/// The first failure of all shards stops them, and is what run() gives.
+template <class Work>
+void runtime::guarded(Work work) {
+  try {
+    work();
+  } catch (...) {
+    fail_with(std::current_exception());
+  }
+}
+
 void runtime::live(unsigned shard, start_line& line) {
   place_thread({.name = options_.name, .index = shard, .of = size(), .pin = options_.pin});
   loop_options options = options_.loop;
@@ -99,14 +109,11 @@ void runtime::live(unsigned shard, start_line& line) {
   }
   line.arrived();
   if (line.wait()) return;
-  try {
+  guarded([&] {
     (*loop)->spawn(serve_others(**loop));
     spawn_main(**loop);
-    (*loop)->run();
-  } catch (...) {
-    fail_with(std::current_exception());
-    (*loop)->run();
-  }
+  });
+  guarded([&] { (*loop)->run(); });
 }
 
 void runtime::spawn_main(event_loop& loop) {

@@ -70,6 +70,8 @@ class runtime {
   class start_line;
   void live(unsigned shard, start_line& line);
   void spawn_main(event_loop& loop);
+  template <class Work>
+  void guarded(Work work);
   void fail_with(std::exception_ptr why);
 
   runtime_options options_;

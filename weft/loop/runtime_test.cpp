@@ -13,6 +13,7 @@
 
 #include <weft/loop/make_backend.hpp>
 #include <weft/loop/sleep.hpp>
+#include <weft/loop/thread_place.hpp>
 
 namespace weft {
 namespace {
@@ -70,6 +71,16 @@ TEST(runtime_test, pins_nothing_where_there_are_fewer_cpus_than_shards) {
     co_return;
   });
   EXPECT_TRUE(ended);
+}
+
+TEST(thread_place, names_and_does_not_pin_unless_asked) {
+  const unsigned before = usable_cpus();
+  unsigned after = 0;
+  std::thread{[&] {
+    place_thread({.name = "shard", .index = 1});
+    after = usable_cpus();
+  }}.join();
+  EXPECT_EQ(after, before);
 }
 
 TEST(runtime_test, rethrows_the_first_failure_and_stops_the_rest) {

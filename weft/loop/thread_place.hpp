@@ -24,7 +24,7 @@ struct thread_place {
   std::string_view name;  // the kernel keeps 15 characters, the index included
   unsigned index = 0;
   unsigned of = 1;  // so many like it
-  pinning pin = pinning::where_it_fits;
+  pinning pin = pinning::never;
 };
 
 void place_thread(const thread_place& place);

@@ -106,7 +106,7 @@ task<void> connecting::look_up(address_family& family, host_and_port of, int num
     family.untried.assign(found->begin(), found->end());
   else
     family.failure = found.error();
-  if (number == AF_INET) ipv4_waits_until_ = loop_.now() + options_.resolution_delay;
+  if (number == AF_INET) ipv4_waits_until_ = saturated_sum(loop_.now(), options_.resolution_delay);
   happened();
 }
 
@@ -149,7 +149,7 @@ bool connecting::begin_attempt() {
   if (running_ != 0 && loop_.now() < next_attempt_) return false;
   const auto address = next_address();
   if (!address) return false;
-  next_attempt_ = loop_.now() + options_.attempt_delay;
+  next_attempt_ = saturated_sum(loop_.now(), options_.attempt_delay);
   ++running_;
   attempts_.spawn(attempt(*address));
   return true;
@@ -208,7 +208,7 @@ task<std::expected<tcp_stream, connect_failure>> connect(event_loop& loop, resol
                                                          std::string target,
                                                          connect_options options) {
   environment env = co_await this_task::environment();
-  env.until = std::min(env.until, deadline::at(loop.now() + options.timeout));
+  env.until = std::min(env.until, deadline::at(saturated_sum(loop.now(), options.timeout)));
   connecting work{loop, names, options, env};
   const auto aimed = work.aim(target);
   if (aimed) co_await work.run();

@@ -103,7 +103,9 @@ void sim_shard::turn() {
 }
 
 void sim_shard::leave_behind() noexcept {
-  [[maybe_unused]] event_loop* const loop = loop_.release();
+  // Never freed, but known: leak checkers need not tell of it once more.
+  static std::vector<event_loop*>& left_behind = *new std::vector<event_loop*>;
+  left_behind.push_back(loop_.release());
 }
 
 task<void> sim_shard::live() {

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
+#include <exception>
 
 #include <weft/loop/socket_calls.hpp>
+#include <weft/loop/thread_place.hpp>
 
 namespace weft {
 
@@ -37,7 +38,7 @@ bool file_threads::has_thread_for(std::size_t operations) noexcept {
   if (threads_.size() >= std::min(operations, threads_most)) return true;
   try {
     threads_.emplace_back([this] { work(); });
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {  // no thread, or no memory for one
     return !threads_.empty();
   }
   return true;
@@ -45,13 +46,15 @@ bool file_threads::has_thread_for(std::size_t operations) noexcept {
 
 bool file_threads::withdraw(file_operation& op) noexcept {
   const std::lock_guard lock{mutex_};
-  if (op.has_begun) return false;
+  if (op.has_begun || !op.in_line.is_linked()) return false;
   op.in_line.unlink();
   --count_;
   return true;
 }
 
 void file_threads::work() noexcept {
+  place_thread({.name = "files"});
+  unpin_thread();
   std::unique_lock lock{mutex_};
   for (;;) {
     changed_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
