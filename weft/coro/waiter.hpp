@@ -49,7 +49,7 @@ class waiter : private stop_registration, private timer, private runnable {
  protected:
   explicit waiter(wait_line& line) noexcept
       : stop_registration{&on_stop}, timer{&on_deadline}, runnable{&on_run}, line_{line} {}
-  ~waiter() = default;
+  virtual ~waiter() = default;
 
   /// How the wait ended, for await_resume().
   [[nodiscard]] const result<void>& outcome() const noexcept { return outcome_; }
