@@ -54,7 +54,7 @@ class unique_function<R(Args...), InlineBytes> {
              detail::callable_as<std::decay_t<F>, R, Args...>)
   unique_function(F&& f) {
     using callable = std::decay_t<F>;
-    if constexpr (std::is_pointer_v<callable>) {
+    if constexpr (std::is_pointer_v<std::remove_cvref_t<F>>) {
       WEFT_ASSERT(f != nullptr, "a unique_function cannot hold a null function pointer");
     }
     if constexpr (fits_inside<callable>) {

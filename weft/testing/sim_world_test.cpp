@@ -256,8 +256,8 @@ class one_kind_of_fault : public ::testing::TestWithParam<std::size_t> {
 INSTANTIATE_TEST_SUITE_P(
     kinds, one_kind_of_fault,
     ::testing::Range<std::size_t>(0, static_cast<std::size_t>(first_counted_fault)),
-    [](const auto& info) {
-      std::string name{to_string(static_cast<sim_fault>(info.param))};
+    [](const auto& kind) {
+      std::string name{to_string(static_cast<sim_fault>(kind.param))};
       std::ranges::replace(name, ' ', '_');
       return name;
     });
