@@ -151,7 +151,8 @@ TEST_P(udp_socket_test, tells_the_next_sender_what_could_not_be_sent) {
     EXPECT_TRUE(queued.has_value());
     EXPECT_TRUE((co_await client->send(to, "fine")).has_value());
     const auto flushed = co_await client->flush();
-    EXPECT_EQ(flushed.error().os_errno(), EACCES);
+    const int why = flushed.error().os_errno();
+    EXPECT_TRUE(why == EACCES || why == ENETUNREACH) << why << "; the second without a network";
     EXPECT_TRUE((co_await client->flush()).has_value()) << "said once";
     EXPECT_EQ((co_await receive_texts(*server, 1)).at(0), "fine");
   });
