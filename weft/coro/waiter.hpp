@@ -36,6 +36,7 @@ class waiter : private stop_registration, private timer, private runnable {
  public:
   waiter(const waiter&) = delete;
   waiter& operator=(const waiter&) = delete;
+  virtual ~waiter() = default;
 
   bool await_ready() const noexcept { return false; }
   template <class Promise>
@@ -49,7 +50,6 @@ class waiter : private stop_registration, private timer, private runnable {
  protected:
   explicit waiter(wait_line& line) noexcept
       : stop_registration{&on_stop}, timer{&on_deadline}, runnable{&on_run}, line_{line} {}
-  virtual ~waiter() = default;
 
   /// How the wait ended, for await_resume().
   [[nodiscard]] const result<void>& outcome() const noexcept { return outcome_; }
