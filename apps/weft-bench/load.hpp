@@ -16,7 +16,8 @@
 #include <cstdint>
 #include <string>
 
-#include "histogram.hpp"
+#include <weft/telemetry/distribution.hpp>
+
 #include "target.hpp"
 
 namespace weft::bench {
@@ -65,11 +66,11 @@ struct load_counts {
 };
 
 struct load_result {
-  load_counts counts;           // of the measured time
-  double seconds = 0;           // measured
-  double measured_from = 0;     // CLOCK_MONOTONIC in seconds
-  histogram latency;            // nanoseconds from a request's send to the end of its reply
-  double cpu_user_seconds = 0;  // of this process, in the measured time
+  load_counts counts;               // of the measured time
+  double seconds = 0;               // measured
+  double measured_from = 0;         // CLOCK_MONOTONIC in seconds
+  telemetry::distribution latency;  // nanoseconds from a request's send to the end of its reply
+  double cpu_user_seconds = 0;      // of this process, in the measured time
   double cpu_system_seconds = 0;
   std::uint64_t requests_with_warm_up = 0;
   load_errors errors_in_warm_up;
@@ -81,7 +82,7 @@ struct load_result {
 class load_observer {
  public:
   virtual void on_progress(double seconds, bool warming_up, const load_counts& so_far,
-                           const histogram& latency) = 0;
+                           const telemetry::distribution& latency) = 0;
 
  protected:
   ~load_observer() = default;

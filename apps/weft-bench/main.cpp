@@ -63,7 +63,7 @@ bool allow_descriptors(int connections, rlim_t& limit) {
 class terminal_progress final : public load_observer {
  public:
   void on_progress(double seconds, bool warming_up, const load_counts& so_far,
-                   const histogram& latency) override {
+                   const weft::telemetry::distribution& latency) override {
     const std::string line = progress_line(seconds, warming_up, so_far, latency);
     print(stderr, std::format("\r{}\x1b[K", line));
     written_ = true;

@@ -107,7 +107,7 @@ std::string json_errors(const load_errors& errors) {
   return object + std::format("\"total\":{}}}", errors.total());
 }
 
-std::string json_latency(const histogram& latency) {
+std::string json_latency(const telemetry::distribution& latency) {
   std::string object = "{";
   for (const percentile& each : percentiles) {
     object +=
@@ -178,7 +178,7 @@ std::string to_json(const load_options& options, const load_result& result) {
 }
 
 std::string progress_line(double seconds, bool warming_up, const load_counts& so_far,
-                          const histogram& latency) {
+                          const telemetry::distribution& latency) {
   const double rate = seconds > 0 ? static_cast<double>(so_far.requests) / seconds : 0;
   const std::uint64_t errors = so_far.errors.total() + so_far.not_2xx();
   return std::format("{:>4.0f} s{}   {} req/s   p99 {}   {}", seconds,

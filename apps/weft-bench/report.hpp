@@ -18,7 +18,7 @@ std::string to_json(const load_options& options, const load_result& result);
 
 // "12 s   173,412 req/s   p99 3.21 ms   no errors", without a line end.
 std::string progress_line(double seconds, bool warming_up, const load_counts& so_far,
-                          const histogram& latency);
+                          const telemetry::distribution& latency);
 
 // 0, 1 or 3, as the help says.
 int exit_status(const load_result& result);
