@@ -8,7 +8,10 @@ namespace weft {
 
 scope::scope(const environment& parent, failure_policy policy) noexcept
     : stop_{parent.stop},
-      environment_{.stop = stop_.token(), .until = parent.until, .runs_on = parent.runs_on},
+      environment_{.stop = stop_.token(),
+                   .until = parent.until,
+                   .runs_on = parent.runs_on,
+                   .owner = parent.owner},
       policy_{policy} {
   parent.runs_on->enlist(*this);
 }
