@@ -43,6 +43,9 @@ function(weft_test_program target)
   # It takes the else in GoogleTest's macros for that of an if before them; Clang knows better, and still warns.
   target_compile_options(${target} PRIVATE
     "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-dangling-else>")
+  # Most of a build's time goes into tests. The code they call is optimised as the preset says.
+  separate_arguments(flags NATIVE_COMMAND "${WEFT_TEST_FLAGS}")
+  target_compile_options(${target} PRIVATE ${flags})
   weft_layer_targets(above ${arg_TEST_DEPENDS})
   list(TRANSFORM above REPLACE "^(.+)$" "$<TARGET_NAME_IF_EXISTS:\\1>")
   target_link_libraries(${target} PRIVATE ${arg_LINK} ${above} GTest::gtest_main)
