@@ -11,6 +11,7 @@
 #include <memory>
 #include <vector>
 
+#include <weft/base/intrusive_list.hpp>
 #include <weft/loop/operation.hpp>
 
 namespace weft {
@@ -25,8 +26,8 @@ struct epoll_descriptor : descriptor {
   bool readable = false;
   bool writable = true;
   bool hung_up = false;
-  bool starved = false;  // the reader waits for a buffer, not for an edge
   std::uint32_t next_free = 0;
+  list_hook starved;  // where the reader waits for a buffer, not for an edge
 };
 
 class descriptor_table {
@@ -36,7 +37,8 @@ class descriptor_table {
     epoll_descriptor& d = slot(first_free_ - 1);
     first_free_ = d.next_free;
     const std::uint64_t tag = d.tag;
-    d = epoll_descriptor{};
+    std::destroy_at(&d);
+    std::construct_at(&d);
     d.fd = fd;
     d.tag = tag;
     ++used_;

@@ -17,9 +17,9 @@
 #include <weft/loop/epoll/event_wait.hpp>
 #include <weft/loop/epoll/file_threads.hpp>
 #include <weft/loop/epoll/file_watches.hpp>
-#include <weft/loop/epoll/starved_line.hpp>
 #include <weft/loop/kernel_clock.hpp>
 #include <weft/loop/socket_calls.hpp>
+#include <weft/loop/starved_line.hpp>
 
 namespace weft {
 namespace {
@@ -92,7 +92,7 @@ class epoll_backend final : public backend {
   int wake_;
   descriptor_table sockets_;
   file_watches watches_;
-  starved_line starved_;
+  starved_line<epoll_descriptor, &epoll_descriptor::starved> starved_;
   std::size_t parked_ = 0;  // operations that wait for an edge or a buffer
   event_wait wait_;
   file_threads files_;
@@ -335,7 +335,7 @@ void epoll_backend::on_edge(std::uint64_t tag, std::uint32_t events) noexcept {
   if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) d->hung_up = true;
   if ((events & readable_events) != 0) {
     d->readable = true;
-    if (d->reader != nullptr && !d->starved) unpark(d->reader);
+    if (d->reader != nullptr && !d->starved.is_linked()) unpark(d->reader);
   }
   if ((events & writable_events) != 0) {
     d->writable = true;
@@ -346,10 +346,12 @@ void epoll_backend::on_edge(std::uint64_t tag, std::uint32_t events) noexcept {
 /// Whether a reader has been given a buffer, and is ready to run.
 bool epoll_backend::feed_starved() noexcept {
   bool fed = false;
-  while (epoll_descriptor* d = starved_.feed(context_.buffers)) {
-    unpark(d->reader);
-    fed = true;
-  }
+  starved_.feed([this] { return context_.buffers.acquire(); },
+                [&](epoll_descriptor& d, buffer_ref&& buffer) {
+                  give_buffer(*d.reader, std::move(buffer));
+                  unpark(d.reader);
+                  fed = true;
+                });
   return fed;
 }
 

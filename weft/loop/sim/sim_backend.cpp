@@ -168,8 +168,7 @@ bool sim_backend::receive(receive_operation& op, sim_socket& socket) noexcept {
   if (!op.buffer) op.buffer = context_.buffers.acquire();
   if (!op.buffer) {
     network_.count(sim_fault::no_buffer);
-    if (!socket.reader.starved) starved_.push_back(&socket);
-    socket.reader.starved = true;
+    starved_.push(socket);
     return false;
   }
   op.result = network_.receive(socket, op.buffer.data(), op.buffer.capacity());
@@ -193,7 +192,7 @@ bool sim_backend::connect(connect_operation& op, sim_socket& socket) noexcept {
 void sim_backend::unpark(sim_socket& socket, sim_place& place) noexcept {
   operation& op = *std::exchange(place.op, nullptr);
   --parked_;
-  if (std::exchange(place.starved, false)) std::erase(starved_, &socket);
+  if (&place == &socket.reader) starved_.forget(socket);
   network_.trace().note(socket.self.slot, op.kind, op.result);
   context_.ready.push(op, priority::normal);
 }
@@ -204,7 +203,7 @@ void sim_backend::retry(sim_socket& socket, sim_place& place) noexcept {
 
 void sim_backend::poke(sim_socket& socket, sim_place sim_socket::* which) noexcept {
   sim_place& place = socket.*which;
-  if (place.op == nullptr || place.starved) return;
+  if (place.op == nullptr || socket.is_starved(place)) return;
   if (network_.strikes(sim_fault::late_answer))
     network_.later(which == &sim_socket::reader ? sim_event::kind::attempt_read
                                                 : sim_event::kind::attempt_write,
@@ -247,7 +246,7 @@ void sim_backend::handle(const sim_event& event, sim_socket& socket) noexcept {
   sim_place& place = is_reader ? socket.reader : socket.writer;
   const bool is_same = place.op != nullptr && place.number == event.value;
   if (event.what == sim_event::kind::attempt_read || event.what == sim_event::kind::attempt_write) {
-    if (is_same && !place.starved) retry(socket, place);
+    if (is_same && !socket.is_starved(place)) retry(socket, place);
   } else if (is_same) {
     answer_cancelled(socket, place);
   } else {
@@ -286,15 +285,11 @@ void sim_backend::give_buffers_back() noexcept {
 }
 
 void sim_backend::feed_starved() noexcept {
-  while (!starved_.empty()) {
-    buffer_ref buffer = context_.buffers.acquire();
-    if (!buffer) return;
-    sim_socket& socket = *starved_.front();
-    starved_.pop_front();
-    socket.reader.starved = false;
-    static_cast<receive_operation&>(*socket.reader.op).buffer = std::move(buffer);
-    retry(socket, socket.reader);
-  }
+  starved_.feed([this] { return context_.buffers.acquire(); },
+                [this](sim_socket& socket, buffer_ref&& buffer) {
+                  give_buffer(*socket.reader.op, std::move(buffer));
+                  retry(socket, socket.reader);
+                });
 }
 
 void sim_backend::enter(time_point until) noexcept {

@@ -10,12 +10,12 @@
 #pragma once
 
 #include <atomic>
-#include <deque>
 #include <memory>
 #include <vector>
 
 #include <weft/loop/backend.hpp>
 #include <weft/loop/sim/sim_network.hpp>
+#include <weft/loop/starved_line.hpp>
 
 namespace weft {
 
@@ -87,7 +87,7 @@ class sim_backend final : public backend {
   sim_host& host_;
   sim_network& network_;
   std::size_t parked_ = 0;  // operations that wait
-  std::deque<sim_socket*> starved_;
+  starved_line<sim_socket, &sim_socket::starved> starved_;
   std::vector<std::uint32_t> held_;  // buffers that the world keeps from the loop
   time_point sleeps_until_ = time_point::min();
   std::atomic<bool> woken_{false};

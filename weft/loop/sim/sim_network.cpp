@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 #include <weft/base/assert.hpp>
 #include <weft/loop/sim/sim_backend.hpp>
@@ -106,7 +107,8 @@ sim_socket& sim_network::add_socket(sim_backend& owner, sim_host& host) {
   free_slots_.pop_back();
   std::string inbox = std::move(socket.inbox);  // its memory serves again
   inbox.clear();
-  socket = sim_socket{};
+  std::destroy_at(&socket);
+  std::construct_at(&socket);
   socket.inbox = std::move(inbox);
   socket.self = self;
   socket.open = true;

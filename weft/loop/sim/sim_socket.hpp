@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include <weft/base/intrusive_list.hpp>
 #include <weft/loop/backend.hpp>
 #include <weft/loop/operation.hpp>
 #include <weft/loop/sim/sim_event.hpp>
@@ -24,7 +25,6 @@ struct sim_host;
 struct sim_place {
   operation* op = nullptr;
   std::uint32_t number = 0;
-  bool starved = false;  // it waits for a buffer alone
 };
 
 struct sim_socket : descriptor {
@@ -40,6 +40,7 @@ struct sim_socket : descriptor {
   sim_place reader;
   sim_place writer;
   operation* closer = nullptr;
+  list_hook starved;  // where the reader waits for a buffer alone
 
   // A listener's.
   bool listening = false;
@@ -65,6 +66,9 @@ struct sim_socket : descriptor {
   time_point stalled_until = time_point::min();
   std::uint64_t offered = 0;  // a checksum of what the send that waits has offered
 
+  [[nodiscard]] bool is_starved(const sim_place& place) const noexcept {
+    return &place == &reader && starved.is_linked();
+  }
   [[nodiscard]] std::size_t readable_bytes() const noexcept { return visible - consumed; }
   [[nodiscard]] std::size_t held_bytes() const noexcept { return inbox.size() - consumed; }
   /// Whether all that will ever come has been read.

@@ -139,9 +139,7 @@ void uring_backend::disarm(uring_descriptor& d) noexcept {
   io_uring_sqe_set_data64(&entry, data_for(nullptr, tag::ignored));
 }
 
-void uring_backend::wait_for_buffer(uring_descriptor& d) noexcept {
-  if (!d.starved.is_linked()) starved_.push_back(d);
-}
+void uring_backend::wait_for_buffer(uring_descriptor& d) noexcept { starved_.push(d); }
 
 void uring_backend::cancel(operation& op) noexcept {
   op.cancelled = true;
@@ -163,7 +161,7 @@ void uring_backend::begin_close(uring_descriptor& d) noexcept {
   WEFT_DEBUG_ASSERT(d.reader == nullptr && !d.closing, "close follows the last answer, once");
   d.closing = true;
   ++closing_;
-  if (d.starved.is_linked()) d.starved.unlink();
+  starved_.forget(d);
   if (d.armed)
     disarm(d);
   else
@@ -267,12 +265,13 @@ void uring_backend::enter(time_point until) noexcept {
   buffers_.top_up();
   // As many as there are buffers: more would only come back empty-handed, and lose their place in
   // the line.
-  for (unsigned left = buffers_.lent(); left > 0 && !starved_.empty();) {
-    uring_descriptor& d = *starved_.pop_front();
-    if (d.reader == nullptr || d.armed) continue;
-    arm(d);
-    --left;
-  }
+  unsigned left = buffers_.lent();
+  starved_.feed([&] { return left > 0; },
+                [&](uring_descriptor& d, bool) {
+                  if (d.reader == nullptr || d.armed) return;
+                  arm(d);
+                  --left;
+                });
   ring_.enter(until);
   reap();
 }

@@ -21,6 +21,7 @@
 #include <weft/loop/backend.hpp>
 #include <weft/loop/kernel_clock.hpp>
 #include <weft/loop/socket_calls.hpp>
+#include <weft/loop/starved_line.hpp>
 #include <weft/loop/uring/buffer_ring.hpp>
 #include <weft/loop/uring/ring.hpp>
 #include <weft/loop/uring/uring_descriptor.hpp>
@@ -100,7 +101,7 @@ class uring_backend final : public backend {
   buffer_ring buffers_;
   slab<uring_descriptor> sockets_;
   intrusive_list<uring_descriptor, &uring_descriptor::all> open_;
-  intrusive_list<uring_descriptor, &uring_descriptor::starved> starved_;
+  starved_line<uring_descriptor, &uring_descriptor::starved> starved_;
   inboxes inboxes_;
   std::vector<uring_descriptor*> fed_;  // datagram sockets that the answers at hand are for
   std::size_t closing_ = 0;
