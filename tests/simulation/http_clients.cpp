@@ -69,7 +69,8 @@ question draw_question(scene& scene, bool is_last) {
       const std::size_t size = dice.below(2'000);
       q.body = pattern(id, size);
       q.is_slow = true;
-      q.text = "GET /sleep/" + number + "/" + std::to_string(size);
+      q.text = dice.chance(1, 2) ? "GET /sleep/" : "GET /elsewhere/";
+      q.text += number + "/" + std::to_string(size);
       break;
     }
     case 4: {

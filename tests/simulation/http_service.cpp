@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include <weft/http/server.hpp>
+#include <weft/loop/on.hpp>
 #include <weft/net/address_book.hpp>
 
 #include "scenario.hpp"
@@ -44,6 +45,14 @@ void add_routes(http::server& http, scene& scene, event_loop& loop) {
     const std::size_t size = number(r, "size");
     std::ignore = co_await sleep_for(loop, draw_duration(scene.world.dice(), 20ms));
     co_return pattern(id, size);
+  });
+  http.get("/elsewhere/{id}/{size}", [&scene](const request& r) -> task<std::string> {
+    const std::uint64_t id = begin(scene, r);
+    const std::size_t size = number(r, "size");
+    const auto shards = static_cast<std::uint64_t>(scene.server->shards());
+    const auto there = static_cast<unsigned>(scene.world.dice().below(shards));
+    auto made = co_await on(there, [id, size] { return pattern(id, size); });
+    co_return made ? std::move(*made) : pattern(id, size);
   });
   http.get("/throw/{id}", [&scene](const request& r) -> std::string {
     begin(scene, r);

@@ -17,6 +17,7 @@ constexpr unsigned clients_per_shard = 2;
 task<void> serve(scene& scene, sim_shard& shard) {
   scope work{co_await this_task::environment()};
   work.spawn(serve_echo(scene, shard));
+  work.spawn(call_shards(scene, shard));
   co_await serve_http(scene, shard);
   work.request_stop();
   co_await work.join();
@@ -40,6 +41,7 @@ task<void> ask(scene& scene, sim_shard& shard) {
   scope work{co_await this_task::environment()};
   for (unsigned i = 0; i < clients_per_shard; ++i) work.spawn(keep_asking(scene, shard));
   work.spawn(keep_time(scene, shard));
+  work.spawn(call_shards(scene, shard));
   co_await work.join();
 }
 

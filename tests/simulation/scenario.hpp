@@ -1,11 +1,12 @@
 // What the simulator is let loose on: an HTTP server of two shards, an echo server, and hosts of
-// clients that know what each answer must be.
+// clients that know what each answer must be; the shards of each host call each other.
 //
 // Contract: run_scenario() makes a world from a seed, runs it and checks that
 //   - each reply is the one to its request, byte for byte, and replies come in the order of requests;
 //   - none is lost unless a fault has struck its connection, and none comes twice;
 //   - what is echoed is what was sent, in order and whole, under the same condition;
 //   - no sleep ends early, and a letter between shards arrives once;
+//   - what a shard calls on another runs once, in order, and what it gives comes back;
 //   - the server ends cleanly whenever it is told to, and takes up its work again;
 //   - all is done some time after faults have stopped, and nothing is left.
 // It throws weft::testing::sim_failure, which names the seed.
@@ -33,7 +34,8 @@ struct outcome {
   std::uint64_t requests = 0;
   std::uint64_t replies = 0;
   std::uint64_t echoed_bytes = 0;
-  duration time{};  // in the world
+  std::uint64_t calls = 0;  // of one shard to another
+  duration time{};          // in the world
   sim_fault_counts faults{};
 };
 
@@ -43,6 +45,7 @@ struct scene {
   testing::sim_host_box* server = nullptr;
   outcome seen{};
   std::uint64_t last_id = 0;
+  std::uint64_t last_call = 0;
   std::vector<std::uint8_t> handled{};  // by the id of the request: how often a handler had it
   /// How many servers end now, so that a request may go unanswered, and how often one has begun or
   /// finished to.
@@ -80,6 +83,9 @@ struct scene {
 [[nodiscard]] task<void> leave_echo(scene& scene, testing::sim_shard& shard);
 /// Sleeps, some of them called off, and letters to all shards of the host.
 [[nodiscard]] task<void> keep_time(scene& scene, testing::sim_shard& shard);
+/// Calls the other shards of the host until the scene has enough: answered at once or later, in
+/// bursts, some called off; and a sharded object for all of them.
+[[nodiscard]] task<void> call_shards(scene& scene, testing::sim_shard& shard);
 
 [[nodiscard]] outcome run_scenario(std::uint64_t seed);
 

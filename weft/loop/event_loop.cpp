@@ -77,12 +77,13 @@ result<std::unique_ptr<event_loop>> event_loop::create(const loop_options& optio
   return loop;
 }
 
-event_loop::in_turn::in_turn(event_loop& loop) noexcept {
-  WEFT_ASSERT(current_loop == nullptr, "a turn ends before the next loop has its own");
+event_loop::in_turn::in_turn(event_loop& loop) noexcept : before_{current_loop} {
+  WEFT_ASSERT(before_ == nullptr || before_->options_.host != nullptr,
+              "a thread has one event loop at a time");
   current_loop = &loop;
 }
 
-event_loop::in_turn::~in_turn() { current_loop = nullptr; }
+event_loop::in_turn::~in_turn() { current_loop = before_; }
 
 duration event_loop::wall_now() const noexcept { return io_->wall_now(); }
 

@@ -95,13 +95,17 @@ class event_loop final : public scheduler {
   /// The loop this thread runs; asserts that there is one.
   [[nodiscard]] static event_loop& current() noexcept;
 
-  /// Makes a loop of a simulated world the current one while it lives.
+  /// Makes a loop of a simulated world the current one while it lives; perhaps in the midst of
+  /// another one's turn.
   class in_turn {
    public:
     explicit in_turn(event_loop& loop) noexcept;
     in_turn(const in_turn&) = delete;
     in_turn& operator=(const in_turn&) = delete;
     ~in_turn();
+
+   private:
+    event_loop* before_;
   };
 
   /// What time people say it is, since 1970-01-01 00:00:00 UTC; may jump. Reads the clock.

@@ -81,20 +81,30 @@ class sim_shard::keeper : private runnable {
 };
 
 sim_shard::sim_shard(sim_host_box& owner, unsigned index) : host_{owner}, index_{index} {
-  auto made = event_loop::create(
-      {.backend = backend_kind::simulated, .host = &owner.host_, .buffers_max = 256});
+  auto made = event_loop::create({.backend = backend_kind::simulated,
+                                  .host = &owner.host_,
+                                  .buffers_max = 256,
+                                  .shards = owner.mesh_.get(),
+                                  .shard = index});
   if (!made) throw sim_failure{"a simulated loop can always be had"};
   loop_ = std::move(*made);
 }
 
 bool sim_shard::crashed() const noexcept { return host_.host_.down; }
 
+sim_backend& sim_shard::io() const noexcept { return static_cast<sim_backend&>(loop_->io()); }
+
 bool sim_shard::can_run() const noexcept {
-  return static_cast<sim_backend&>(loop_->io()).can_run() && !loop_->finished();
+  return !ended() && io().can_run() && !loop_->finished();
 }
 
 time_point sim_shard::sleeps_until() const noexcept {
-  return static_cast<sim_backend&>(loop_->io()).sleeps_until();
+  return ended() || loop_->finished() ? time_point::max() : io().sleeps_until();
+}
+
+bool sim_shard::oversleeps() const noexcept {
+  return loop_->port()->bell().rung(~doorbell::bits{0}) && !io().can_run() && !io().will_wake() &&
+         !loop_->finished();
 }
 
 void sim_shard::turn() {
@@ -102,10 +112,23 @@ void sim_shard::turn() {
   loop_->run_once(time_point::max());
 }
 
+void sim_shard::end() {
+  io().give_buffers_back();
+  if (const std::string left = leftovers(); !left.empty()) {
+    host_.world_.fail(std::format("{} leaves behind: {}", host_.name_, left.substr(2)));
+    leave_behind();
+    return;
+  }
+  const event_loop::in_turn current{*loop_};
+  loop_.reset();
+}
+
 void sim_shard::leave_behind() noexcept {
   // Never freed, but known: leak checkers need not tell of it once more.
-  static std::vector<event_loop*>& left_behind = *new std::vector<event_loop*>;
-  left_behind.push_back(loop_.release());
+  static std::vector<event_loop*>& loops = *new std::vector<event_loop*>;
+  static std::vector<mesh*>& meshes = *new std::vector<mesh*>;
+  loops.push_back(loop_.release());
+  if (host_.mesh_ != nullptr) meshes.push_back(host_.mesh_.release());
 }
 
 task<void> sim_shard::live() {
@@ -127,7 +150,8 @@ std::string sim_shard::leftovers() const {
   };
   add(loop_->timers().armed_count(), "timers");
   add(loop_->buffers().in_use(), "buffers");
-  add(static_cast<sim_backend&>(loop_->io()).waiting_operations(), "operations");
+  add(io().waiting_operations(), "operations");
+  add(host_.host_.network->sockets_of(io()), "descriptors");
   return text;
 }
 
@@ -142,8 +166,9 @@ net::endpoint sim_host_box::endpoint(std::uint16_t port) const noexcept {
 }
 
 void sim_host_box::boot() {
-  ended_ = 0;
+  mains_ended_ = 0;
   host_.network->bring_back(host_);
+  mesh_ = std::make_unique<mesh>(shard_count_);
   for (unsigned i = 0; i < shard_count_; ++i)
     shards_.push_back(std::make_unique<sim_shard>(*this, i));
   for (auto& shard : shards_) {
@@ -154,11 +179,11 @@ void sim_host_box::boot() {
 }
 
 void sim_host_box::request_stop() {
-  for (auto& shard : shards_) shard->loop_->post_stop();
+  if (mesh_ != nullptr) mesh_->request_stop();
 }
 
 void sim_host_box::main_ended() {
-  if (++ended_ != shards_.size()) return;
+  if (++mains_ended_ != shards_.size()) return;
   for (auto& shard : shards_) {
     const auto posted = shard->loop_->post([&shard = *shard] {
       shard.loop_->request_stop();
@@ -168,55 +193,41 @@ void sim_host_box::main_ended() {
   }
 }
 
-bool sim_host_box::finished() const noexcept {
-  return std::ranges::all_of(shards_, [](const auto& shard) { return shard->loop_->finished(); });
+bool sim_host_box::end_finished() {
+  if (mains_ended_ != shard_count_) return false;
+  for (auto& shard : shards_)
+    if (!shard->ended() && shard->loop_->finished()) shard->end();
+  if (!std::ranges::all_of(shards_, [](const auto& shard) { return shard->ended(); })) return false;
+  shards_.clear();
+  mesh_.reset();
+  return true;
 }
 
 void sim_host_box::run_down() {
   for (auto& shard : shards_) {
+    if (shard->ended()) continue;
     const event_loop::in_turn current{*shard->loop_};
     shard->loop_->request_stop();
   }
-  for (std::uint64_t left = last_turns_most; left > 0 && !finished(); --left) {
+  for (std::uint64_t left = last_turns_most; left > 0; --left) {
+    if (end_finished()) return;
     bool ran = false;
     time_point next = time_point::max();
     for (auto& shard : shards_) {
       if (shard->can_run()) {
         shard->turn();
         ran = true;
-      } else if (!shard->loop_->finished()) {
+      } else {
         next = std::min(next, shard->sleeps_until());
       }
     }
     if (!ran && next == time_point::max()) break;
     if (!ran) host_.lead = next - host_.network->now();
   }
-}
-
-void sim_host_box::end_shards() {
-  if (!finished()) {
-    world_.fail(std::format("{} does not come to its end", name_));
-    // They cannot be ended, so they are left behind.
-    for (auto& shard : shards_) shard->leave_behind();
-    shards_.clear();
-    return;
-  }
-  std::string left;
-  for (auto& shard : shards_) {
-    static_cast<sim_backend&>(shard->loop_->io()).give_buffers_back();
-    left += shard->leftovers();
-  }
-  if (const std::size_t open = host_.network->sockets_of(host_); open != 0)
-    left += std::format(", {} descriptors", open);
-  if (!left.empty()) {
-    world_.fail(std::format("{} leaves behind: {}", name_, left.substr(2)));
-    for (auto& shard : shards_) shard->leave_behind();
-  }
-  for (auto& shard : shards_) {
-    if (shard->loop_ == nullptr) continue;
-    const event_loop::in_turn current{*shard->loop_};
-    shard->loop_.reset();
-  }
+  world_.fail(std::format("{} does not come to its end", name_));
+  // Its loops cannot be ended, so they are left behind.
+  for (auto& shard : shards_)
+    if (!shard->ended()) shard->leave_behind();
   shards_.clear();
 }
 
@@ -228,18 +239,7 @@ sim_world::sim_world(std::uint64_t seed, const sim_plan& plan)
       plan_{plan},
       network_{seed, plan},
       frames_before_{frame_pool::live_frames()} {
-  network_.is_driven = true;
-  network_.on_crash(
-      [](void* world, sim_host& host) {
-        sim_host_box& box = static_cast<sim_world*>(world)->hosts_[host.index];
-        box.run_down();
-        box.end_shards();
-      },
-      [](void* world, sim_host& host) {
-        sim_host_box& box = static_cast<sim_world*>(world)->hosts_[host.index];
-        if (!box.is_done_) box.boot();
-      },
-      this);
+  network_.drive(*this);
   const std::string line = "\n" + replay_text() + "\n";
   const std::size_t size = std::min(line.size(), replay_line.size() - 1);
   std::copy_n(line.begin(), size, replay_line.begin());
@@ -284,11 +284,32 @@ void sim_world::run() {
   if (!failure_.empty()) throw sim_failure{std::format("{}\n{}", failure_, replay_text())};
 }
 
+void sim_world::crashed(sim_host& host) { hosts_[host.index].run_down(); }
+
+void sim_world::restarts(sim_host& host) {
+  sim_host_box& box = hosts_[host.index];
+  if (!box.is_done_) box.boot();
+}
+
+/// Once only: three shards in the midst of their turns show no more than two.
+void sim_world::overlaps(sim_host& host) {
+  if (in_turn_ == nullptr) return;
+  able_.clear();
+  note_able(hosts_[host.index]);
+  std::erase(able_, in_turn_);
+  if (able_.empty() || !network_.strikes(sim_fault::overlap)) return;
+  sim_shard& outer = *std::exchange(in_turn_, nullptr);
+  give_turn(*draw_able());
+  in_turn_ = &outer;
+}
+
 /// One turn, or a leap to the next moment. False: the world has ended.
 bool sim_world::step() {
   network_.run_due();
-  if (sim_shard* shard = draw_shard(); shard != nullptr) {
-    turn(*shard);
+  able_.clear();
+  for (sim_host_box& host : hosts_) note_able(host);
+  if (!able_.empty()) {
+    turn(*draw_able());
     see_to_ends();
     return std::ranges::any_of(hosts_, [](const sim_host_box& host) { return !host.is_done_; });
   }
@@ -305,19 +326,18 @@ std::string sim_world::who_is_left() const {
   std::string text;
   for (const sim_host_box& host : hosts_)
     for (const auto& shard : host.shards_)
-      if (!shard->loop_->finished())
+      if (!shard->ended() && !shard->loop_->finished())
         text += std::format("; {}/{} holds{}", host.name_, shard->index_, shard->leftovers());
   return text;
 }
 
-sim_shard* sim_world::draw_shard() {
-  able_.clear();
-  for (sim_host_box& host : hosts_) {
-    if (host.host_.down || host.host_.paused_until > network_.now()) continue;
-    for (auto& shard : host.shards_)
-      if (shard->can_run()) able_.push_back(shard.get());
-  }
-  if (able_.empty()) return nullptr;
+void sim_world::note_able(sim_host_box& host) {
+  if (host.host_.down || host.host_.paused_until > network_.now()) return;
+  for (auto& shard : host.shards_)
+    if (shard->can_run()) able_.push_back(shard.get());
+}
+
+sim_shard* sim_world::draw_able() {
   return able_[able_.size() == 1 ? 0 : network_.dice().below(able_.size())];
 }
 
@@ -325,17 +345,25 @@ time_point sim_world::next_moment() const noexcept {
   time_point next = network_.next_event();
   for (const sim_host_box& host : hosts_)
     for (const auto& shard : host.shards_) {
-      if (shard->loop_->finished()) continue;
       const time_point when = shard->can_run() ? network_.now() : shard->sleeps_until();
       if (when != time_point::max()) next = std::min(next, std::max(when, host.host_.paused_until));
     }
   return next;
 }
 
-void sim_world::turn(sim_shard& shard) {
+void sim_world::give_turn(sim_shard& shard) {
   network_.trace().note(shard.host_.host_.index, shard.index_);
   shard.turn();
   if (++turns_ > turns_most) fail("no end: the world turns on and on");
+  if (shard.oversleeps())
+    fail(std::format("{}/{} sleeps, though another shard has something for it", shard.host_.name_,
+                     shard.index_));
+}
+
+void sim_world::turn(sim_shard& shard) {
+  in_turn_ = &shard;
+  give_turn(shard);
+  in_turn_ = nullptr;
   for (invariant& each : invariants_)
     if (!each.holds()) fail(each.what);
   if (plan_.turn_max > duration::zero())
@@ -346,8 +374,7 @@ void sim_world::turn(sim_shard& shard) {
 void sim_world::see_to_ends() {
   bool only_services = true;
   for (sim_host_box& host : hosts_) {
-    if (!host.is_done_ && !host.host_.down && host.mains_ended() && host.finished()) {
-      host.end_shards();
+    if (!host.is_done_ && !host.host_.down && host.end_finished()) {
       host.is_done_ = true;
       host.host_.is_lasting = true;
     }
@@ -363,7 +390,6 @@ void sim_world::give_up() {
     if (host.shards_.empty()) continue;
     network_.cut_off(host.host_);
     host.run_down();
-    host.end_shards();
   }
 }
 

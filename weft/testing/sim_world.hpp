@@ -3,9 +3,10 @@
 //
 // Problem: a service is right only if it is right in every order of events, and with every failure
 // of the network; a test on a machine sees one order, and cannot see it again. Contract: hosts have
-// shards, each with a loop of its own; what runs on them is written once, as for a machine. From
-// the seed follow the network's latency, its faults, which shard has the next turn, and what dice()
-// gives: the same seed gives the same run. run() returns when all hosts are done and nothing is
+// shards, each with a loop of its own and a place in the host's mesh; what runs on them is written
+// once, as for a machine. From the seed follow the network's latency, its faults, which shard has
+// the next turn, in the midst of another's perhaps, and what dice() gives: the same seed gives the
+// same run. run() returns when all hosts are done and nothing is
 // left (tasks, timers, buffers, descriptors, operations); it throws sim_failure, which names the
 // seed and how to replay it, when a main throws, an expectation fails, nothing can go on, or
 // nothing ends. Faults stop some time; what is asked for then must be had. WEFT_SEED=n replays:
@@ -38,6 +39,7 @@
 #include <weft/base/unique_function.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/loop/event_loop.hpp>
+#include <weft/loop/mesh.hpp>
 #include <weft/loop/sim/sim_network.hpp>
 #include <weft/net/endpoint.hpp>
 
@@ -69,10 +71,16 @@ class sim_shard {
   friend class sim_world;
   friend class sim_host_box;
   class keeper;
+  /// Its loop is no more.
+  [[nodiscard]] bool ended() const noexcept { return loop_ == nullptr; }
+  /// Whether it sleeps although another shard has something for it, and nobody wakes it.
+  [[nodiscard]] bool oversleeps() const noexcept;
   [[nodiscard]] bool can_run() const noexcept;
   [[nodiscard]] time_point sleeps_until() const noexcept;
+  [[nodiscard]] sim_backend& io() const noexcept;
   [[nodiscard]] std::string leftovers() const;
   void turn();
+  void end();
   /// For a loop that cannot be ended.
   void leave_behind() noexcept;
   task<void> live();
@@ -115,11 +123,10 @@ class sim_host_box {
   void boot();
   void request_stop();
   void main_ended();
+  /// Lets its shards run to their end, in no time.
   void run_down();
-  /// Ends the shards, and says what they have left behind.
-  void end_shards();
-  [[nodiscard]] bool mains_ended() const noexcept { return ended_ == shards_.size(); }
-  [[nodiscard]] bool finished() const noexcept;
+  /// Ends those shards that have nothing more to do. Whether all have ended.
+  bool end_finished();
 
   sim_world& world_;
   sim_host& host_;
@@ -128,18 +135,19 @@ class sim_host_box {
   main_function main_;
   bool is_service_ = false;
   bool is_done_ = false;
-  std::size_t ended_ = 0;
+  std::size_t mains_ended_ = 0;
+  std::unique_ptr<mesh> mesh_;  // while it is up
   std::deque<std::unique_ptr<sim_shard>> shards_;
 };
 
-class sim_world {
+class sim_world : private sim_driver {
  public:
   /// With what the seed says goes wrong, or with a plan of one's own.
   explicit sim_world(std::uint64_t seed);
   sim_world(std::uint64_t seed, const sim_plan& plan);
   sim_world(const sim_world&) = delete;
   sim_world& operator=(const sim_world&) = delete;
-  ~sim_world();
+  ~sim_world() override;
 
   /// WEFT_SEED where it is set.
   [[nodiscard]] static std::uint64_t seed_or(std::uint64_t given);
@@ -170,11 +178,16 @@ class sim_world {
     std::string what;
     unique_function<bool()> holds;
   };
+  void crashed(sim_host& host) override;
+  void restarts(sim_host& host) override;
+  void overlaps(sim_host& host) override;
   [[nodiscard]] bool step();
   [[nodiscard]] std::string who_is_left() const;
-  [[nodiscard]] sim_shard* draw_shard();
+  void note_able(sim_host_box& host);
+  [[nodiscard]] sim_shard* draw_able();
   [[nodiscard]] time_point next_moment() const noexcept;
   void turn(sim_shard& shard);
+  void give_turn(sim_shard& shard);
   void see_to_ends();
   void give_up();
   [[nodiscard]] std::string replay_text() const;
@@ -188,6 +201,7 @@ class sim_world {
   std::vector<sim_shard*> able_;
   std::string failure_;
   std::uint64_t turns_ = 0;
+  sim_shard* in_turn_ = nullptr;
   bool services_told_ = false;
   std::size_t frames_before_;
 };

@@ -8,8 +8,12 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <weft/base/log.hpp>
+#include <weft/coro/shielded.hpp>
+#include <weft/loop/on.hpp>
+#include <weft/loop/sharded.hpp>
 #include <weft/loop/sleep.hpp>
 #include <weft/net/tcp_listener.hpp>
 #include <weft/net/tcp_stream.hpp>
@@ -172,6 +176,47 @@ TEST(sim_world, delivers_letters_between_shards) {
   EXPECT_EQ(letters, 20);
 }
 
+TEST(sim_world, lets_the_shards_of_a_host_call_each_other) {
+  sim_world world{1, only(sim_fault::overlap)};
+  unsigned calls = 0;
+  world.add_host("host", 3).runs([&](sim_shard& shard) -> task<void> {
+    for (unsigned i = 0; i < 50; ++i) {
+      const auto all = co_await on_all([&calls] {
+        ++calls;
+        return event_loop::current().shard();
+      });
+      EXPECT_EQ(all, (std::vector{0U, 1U, 2U}));
+      std::ignore = co_await sleep_for(shard.loop(), 1ms);
+    }
+  });
+  world.run();
+  EXPECT_EQ(calls, 3U * 50 * 3);
+  EXPECT_GT(times(world, sim_fault::overlap), 0U);
+}
+
+task<void> keep_calling(std::optional<error>& why_not) {
+  for (int i = 0; i < 100; ++i) {
+    const auto answer = co_await on(1, [] {});
+    if (!answer) why_not = answer.error();
+    std::ignore = co_await sleep_for(event_loop::current(), 100us);
+  }
+}
+
+TEST(sim_world, ends_calls_to_a_shard_that_has_ended) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    std::optional<error> why_not;
+    sim_world world{seed, only(sim_fault::late_wake)};
+    world.add_host("host", 2).runs([&](sim_shard& shard) -> task<void> {
+      // Outlives its main, and so the other shard.
+      if (shard.index() == 0)
+        shard.loop().spawn(shielded(keep_calling(why_not), deadline::never()));
+      co_return;
+    });
+    world.run();
+    EXPECT_EQ(why_not, errc::closed);
+  }
+}
+
 TEST(sim_world, crashes_hosts_and_lets_them_begin_anew) {
   sim_world world{1, only(sim_fault::crash)};
   auto& server = world.add_host("server");
@@ -270,8 +315,10 @@ TEST_P(one_kind_of_fault, strikes_and_loses_nothing_that_it_has_not_struck) {
     auto& server = world.add_host("server");
     server.serves(echo_one);
     server.may_crash();
-    world.add_host("client").runs([&](sim_shard& shard) -> task<void> {
+    world.add_host("client", 2).runs([&](sim_shard& shard) -> task<void> {
       while (shard.loop().now() < sim_network::beginning + 1s) {
+        const auto answer_there = co_await on(1 - shard.index(), [] { return 7; });
+        world.expect(answer_there == 7, "a shard answers another");
         auto stream = co_await net::tcp_stream::connect(shard.loop(), server.endpoint(7));
         std::ignore = co_await sleep_for(shard.loop(), 1ms);
         if (!stream) continue;

@@ -36,7 +36,11 @@ std::uint64_t checksum(const send_operation& op) noexcept {
 }  // namespace
 
 sim_backend::sim_backend(backend_context context, sim_host& host, std::unique_ptr<sim_network> own)
-    : own_{std::move(own)}, context_{context}, host_{host}, network_{*host.network} {
+    : own_{std::move(own)},
+      context_{context},
+      host_{host},
+      network_{*host.network},
+      number_{network_.next_backend_number()} {
   host_.backends.push_back(this);
 }
 
@@ -70,6 +74,7 @@ void sim_backend::shutdown_write(descriptor& socket) noexcept {
 }
 
 bool sim_backend::start(operation& op) noexcept {
+  network_.let_overlap(host_);
   if (op.target == nullptr) {
     op.result = -EOPNOTSUPP;
     return true;
@@ -292,10 +297,26 @@ void sim_backend::feed_starved() noexcept {
                 });
 }
 
+/// Threads call it of loops that are alone in their world, where nothing is late.
+void sim_backend::wake() noexcept {
+  if (network_.is_driven() && !host_.down && network_.strikes(sim_fault::late_wake)) {
+    ++wakes_under_way_;
+    network_.wake_later(*this);
+  } else {
+    woken_.store(true, std::memory_order_release);
+  }
+}
+
+void sim_backend::late_wake_arrived() noexcept {
+  --wakes_under_way_;
+  woken_.store(true, std::memory_order_release);
+}
+
 void sim_backend::enter(time_point until) noexcept {
+  network_.let_overlap(host_);
   feed_starved();
   const bool was_woken = woken_.exchange(false, std::memory_order_acquire);
-  if (network_.is_driven) {
+  if (network_.is_driven()) {
     sleeps_until_ = was_woken ? time_point::min() : until;
     return;
   }

@@ -44,7 +44,7 @@ class sim_backend final : public backend {
   void abandon(descriptor& socket) noexcept override;
   bool quiescent() const noexcept override { return parked_ == 0; }
   void enter(time_point until) noexcept override;
-  void wake() noexcept override { woken_.store(true, std::memory_order_release); }
+  void wake() noexcept override;
 
   // For the driver.
   /// Whether the loop would leave its sleep now.
@@ -52,10 +52,15 @@ class sim_backend final : public backend {
     return !context_.ready.empty() || sleeps_until_ <= now() || woken_;
   }
   [[nodiscard]] time_point sleeps_until() const noexcept { return sleeps_until_; }
+  /// Whether somebody has woken the loop, and it has not heard of it yet.
+  [[nodiscard]] bool will_wake() const noexcept { return wakes_under_way_ != 0; }
   [[nodiscard]] std::size_t waiting_operations() const noexcept { return parked_; }
 
   // For the network.
   [[nodiscard]] sim_host& host() noexcept { return host_; }
+  /// Among all there ever were in this world.
+  [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
+  void late_wake_arrived() noexcept;
   /// What the operation that waits at `place` waits for may have come.
   void poke(sim_socket& socket, sim_place sim_socket::* place) noexcept;
   void handle(const sim_event& event, sim_socket& socket) noexcept;
@@ -86,11 +91,13 @@ class sim_backend final : public backend {
   backend_context context_;
   sim_host& host_;
   sim_network& network_;
+  std::uint32_t number_;
   std::size_t parked_ = 0;  // operations that wait
   starved_line<sim_socket, &sim_socket::starved> starved_;
   std::vector<std::uint32_t> held_;  // buffers that the world keeps from the loop
   time_point sleeps_until_ = time_point::min();
   std::atomic<bool> woken_{false};
+  unsigned wakes_under_way_ = 0;
 };
 
 /// `host`: of a world that outlives the loop; nullptr: a calm world of its own.

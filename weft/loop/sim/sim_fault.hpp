@@ -25,6 +25,8 @@ enum class sim_fault : std::uint8_t {
   late_answer,     // what could be answered at once, or now, is answered later
   late_cancel,     // an operation hears only later that it is to end
   accept_failure,  // accepting fails though somebody stands in line
+  late_wake,       // a shard that sleeps hears only later that another has something for it
+  overlap,         // in the midst of a shard's turn another of its host has one
   // Of the world; the plan's number is a weight.
   reset,          // a connection breaks
   stall,          // nothing passes one way of a connection for a while
@@ -40,7 +42,7 @@ enum class sim_fault : std::uint8_t {
   answer_before_cancel,  // an operation that was to end has been answered first
   cancel_before_answer,
 };
-inline constexpr std::size_t sim_fault_count = 18;
+inline constexpr std::size_t sim_fault_count = 20;
 inline constexpr sim_fault first_world_fault = sim_fault::reset;
 inline constexpr sim_fault first_counted_fault = sim_fault::reordering;
 

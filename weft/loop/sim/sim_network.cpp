@@ -81,6 +81,10 @@ void sim_network::later(sim_event::kind what, const sim_socket& socket, std::uin
   at(now_ + draw_latency(), {.socket = socket.self, .value = value, .what = what});
 }
 
+void sim_network::wake_later(const sim_backend& sleeper) {
+  at(now_ + draw_latency(), {.value = sleeper.number(), .what = sim_event::kind::wake});
+}
+
 void sim_network::deliver(sim_event event) {
   if (is_calm())
     handle(event);
@@ -130,9 +134,9 @@ sim_socket* sim_network::find(sim_handle handle) noexcept {
   return socket.open && socket.self.generation == handle.generation ? &socket : nullptr;
 }
 
-std::size_t sim_network::sockets_of(const sim_host& host) const noexcept {
+std::size_t sim_network::sockets_of(const sim_backend& owner) const noexcept {
   return static_cast<std::size_t>(std::ranges::count_if(
-      sockets_, [&](const sim_socket& s) { return s.open && s.host == &host; }));
+      sockets_, [&](const sim_socket& s) { return s.open && s.owner == &owner; }));
 }
 
 raw_address sim_network::free_address(sim_host& host, const raw_address& like) noexcept {
@@ -175,7 +179,7 @@ result<descriptor*> sim_network::open_stream(sim_backend& owner, int family) {
   any.size_bytes = family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
   if (family == AF_INET)
     reinterpret_cast<sockaddr_in&>(any.storage).sin_addr.s_addr =
-        htonl(is_driven ? first_host_address + host.index : INADDR_LOOPBACK);
+        htonl(is_driven() ? first_host_address + host.index : INADDR_LOOPBACK);
   sim_socket& socket = add_socket(owner, host);
   socket.local = free_address(host, any);
   return &socket;
@@ -186,7 +190,7 @@ void sim_network::refuse_newcomers(sim_socket& listener) noexcept {
 }
 
 sim_host* sim_network::host_of(sim_host& asking, const raw_address& address) noexcept {
-  if (!is_driven || address.storage.ss_family != AF_INET) return &asking;
+  if (!is_driven() || address.storage.ss_family != AF_INET) return &asking;
   const std::uint32_t number = ipv4_of(address);
   if (number >> 24 == IN_LOOPBACKNET) return &asking;
   const std::uint32_t index = number - first_host_address;
@@ -353,6 +357,7 @@ void sim_network::cut_off(sim_host& host) {
   trace_.note(host.index, is_silent);
   std::erase_if(listeners_, [&](sim_handle each) { return find(each)->host == &host; });
   mark_all(host);
+  for (sim_backend* each : host.backends) each->wake();
   for (sim_socket& socket : sockets_) {
     if (!socket.open || socket.host != &host || socket.dead) continue;
     socket.dead = true;

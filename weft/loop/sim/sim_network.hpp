@@ -25,6 +25,20 @@
 namespace weft {
 
 class sim_network;
+struct sim_host;
+
+/// Who gives the loops of a world their turns.
+class sim_driver {
+ public:
+  virtual ~sim_driver() = default;
+  /// A host has crashed: all that its shards asked for has failed.
+  virtual void crashed(sim_host& host) = 0;
+  /// It is to begin anew.
+  virtual void restarts(sim_host& host) = 0;
+  /// A shard of this host is in the midst of its turn: another may have one now, as on a thread of
+  /// its own.
+  virtual void overlaps(sim_host& host) = 0;
+};
 
 struct sim_host {
   sim_network* network = nullptr;
@@ -57,27 +71,28 @@ class sim_network {
   [[nodiscard]] time_point next_event() const noexcept { return events_.next(); }
   /// Lets happen what is due.
   void run_due();
-  /// Whether a driver gives the loops their turns, or the one loop there is runs by itself.
-  bool is_driven = false;
+  /// Before the first loop. Without a driver the one loop there is runs by itself, and calmly.
+  void drive(sim_driver& driver) noexcept { driver_ = &driver; }
+  [[nodiscard]] bool is_driven() const noexcept { return driver_ != nullptr; }
   /// Faults of the world happen from now on, for as long as the plan says.
   void begin_faults();
   [[nodiscard]] bool faults_are_over() const noexcept { return now_ >= faults_end_; }
 
   sim_host& add_host();
   [[nodiscard]] std::deque<sim_host>& hosts() noexcept { return hosts_; }
-  /// Whom to tell that a host has crashed, and that it begins anew.
-  using host_function = void (*)(void* context, sim_host& host);
-  void on_crash(host_function crashed, host_function restarted, void* context) noexcept {
-    crashed_ = crashed;
-    restarted_ = restarted;
-    context_ = context;
-  }
   /// Cuts a host off: its connections break, and all it asks for fails.
   void cut_off(sim_host& host);
   /// From now on a host is as new.
   void bring_back(sim_host& host) noexcept;
 
   // What backends ask for.
+  [[nodiscard]] std::uint32_t next_backend_number() noexcept { return ++backends_made_; }
+  /// Another shard may have its turn now.
+  void let_overlap(sim_host& host) {
+    if (is_driven() && !host.down && host.backends.size() > 1) driver_->overlaps(host);
+  }
+  /// Wakes a shard some time later.
+  void wake_later(const sim_backend& sleeper);
   [[nodiscard]] result<descriptor*> listen(sim_backend& owner, const raw_address& address,
                                            const listen_options& options);
   [[nodiscard]] result<descriptor*> open_stream(sim_backend& owner, int family);
@@ -104,7 +119,7 @@ class sim_network {
   [[nodiscard]] sim_trace& trace() noexcept { return trace_; }
 
   // What is left, and what was hit.
-  [[nodiscard]] std::size_t sockets_of(const sim_host& host) const noexcept;
+  [[nodiscard]] std::size_t sockets_of(const sim_backend& owner) const noexcept;
   /// Whether something has struck the connection made from this address: it may break, or be late.
   [[nodiscard]] bool was_struck(const raw_address& client) const noexcept;
 
@@ -127,6 +142,7 @@ class sim_network {
   void remove_socket(sim_socket& socket) noexcept;
   [[nodiscard]] sim_socket* find(sim_handle handle) noexcept;
   [[nodiscard]] raw_address free_address(sim_host& host, const raw_address& like) noexcept;
+  void arrive_wake(std::uint64_t backend_number) noexcept;
   [[nodiscard]] sim_host* host_of(sim_host& asking, const raw_address& address) noexcept;
   [[nodiscard]] sim_socket* find_listener(sim_host& host, const raw_address& address);
   void arrive_syn(sim_socket& client);
@@ -161,9 +177,8 @@ class sim_network {
   std::vector<sim_handle> listeners_;
   std::vector<bool> struck_;                   // by the number of the connection
   std::vector<time_point> partitioned_until_;  // by pair of hosts
-  host_function crashed_ = nullptr;
-  host_function restarted_ = nullptr;
-  void* context_ = nullptr;
+  sim_driver* driver_ = nullptr;
+  std::uint32_t backends_made_ = 0;
 };
 
 }  // namespace weft

@@ -27,7 +27,8 @@ void sim_network::handle(const sim_event& event) {
     case buffers_back:
       for (sim_backend* each : hosts_[event.value].backends) each->give_buffers_back();
       return;
-    case restart: restarted_(context_, hosts_[event.value]); return;
+    case wake: arrive_wake(event.value); return;
+    case restart: driver_->restarts(hosts_[event.value]); return;
     default: break;
   }
   sim_socket* socket = find(event.socket);
@@ -36,6 +37,13 @@ void sim_network::handle(const sim_event& event) {
     socket->owner->handle(event, *socket);
   else if (!socket->dead)
     handle_at_network(event, *socket);
+}
+
+/// The shard may have ended since.
+void sim_network::arrive_wake(std::uint64_t backend_number) noexcept {
+  for (sim_host& host : hosts_)
+    for (sim_backend* each : host.backends)
+      if (each->number() == backend_number) each->late_wake_arrived();
 }
 
 void sim_network::handle_at_network(const sim_event& event, sim_socket& socket) {
@@ -179,10 +187,10 @@ void sim_network::strike_clock() {
 
 void sim_network::strike_crash() {
   sim_host& host = hosts_[dice_.below(hosts_.size())];
-  if (host.down || host.is_lasting || crashed_ == nullptr) return;
+  if (host.down || host.is_lasting || !is_driven()) return;
   count(sim_fault::crash);
   cut_off(host);
-  crashed_(context_, host);
+  driver_->crashed(host);
   at(now_ + draw_between(1ms, 1s), {.value = host.index, .what = sim_event::kind::restart});
 }
 
