@@ -93,3 +93,10 @@ def test_the_tour_takes_and_gives_json(example, backend):
         assert (answer.status_code, answer.json()) == (200, {"sequence": 2})
         assert httpx.post("http://127.0.0.1:8080/ping", content="{}", timeout=20).status_code == 400
         assert server.stop() == 0
+
+
+def test_events_are_heard_by_functions_and_coroutines(example):
+    done = run([example("events"), "3"])
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["meal 0: 0 heard of it", "meal 1 is served", "meal 1: 2 heard of it",
+                                        "meal 2 is served", "meal 2: 2 heard of it", "earned 15"]

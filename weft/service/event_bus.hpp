@@ -1,0 +1,243 @@
+// Events of one shard: whoever has something to tell publishes a plain struct, and whoever wants to
+// hear of it says so.
+//
+// Problem: services should not have to know each other to hear of each other, and telling must cost
+// next to nothing. Contract: any struct that moves without throwing is an event. publish() puts it
+// into this shard's queue and never calls a handler itself; handlers are called from the loop's
+// turn, for at most events_per_turn events each, so that input and output have their share. The
+// most urgent band goes first, and within a band what came first; events with a deadline stand
+// between `critical` and `high`, the earliest first. All handlers of an event hear of it, in the
+// order of their registration (event_listener.hpp), before the next is told. An idle bus costs a
+// turn nothing.
+//
+// A handler is a function, which allocates nothing, or gives a task<void> or task<result<void>>,
+// which then runs by itself: its event lives until it ends, and the next event does not wait for
+// it. What leaves a handler, exception or error, is logged and counted; the others are told all the
+// same. Bounds and what to do at them: event_options.hpp. One shard; ends before its loop.
+//
+//   event_registration heard = events.on<order_filled>([](const order_filled& o) { ... });
+//   events.publish(order_filled{.id = 7});
+//   events.publish(order_filled{.id = 8}, priority::high);
+//   auto handled = co_await events.publish_and_wait(order_filled{.id = 9});
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <weft/coro/deadline.hpp>
+#include <weft/coro/runnable.hpp>
+#include <weft/coro/scope.hpp>
+#include <weft/coro/waiter.hpp>
+#include <weft/service/event_heap.hpp>
+#include <weft/service/event_listener.hpp>
+#include <weft/service/event_options.hpp>
+#include <weft/service/event_record.hpp>
+#include <weft/service/event_ring.hpp>
+#include <weft/service/event_ticket.hpp>
+
+namespace weft {
+
+class event_bus;
+class event_loop;
+struct event_telling;
+
+namespace detail {
+
+template <class E>
+class event_room_wait;
+
+/// Waits for room in the queue; internal.
+class event_room_waiter : public waiter {
+ public:
+  using waiter::waiter;
+  /// Puts its event into the queue, where there is room now.
+  [[nodiscard]] virtual result<void> deliver() noexcept = 0;
+};
+
+}  // namespace detail
+
+class event_bus {
+ public:
+  using options = event_options;
+
+  event_bus(event_options bounds, event_loop& loop);
+  event_bus(const event_bus&) = delete;
+  event_bus& operator=(const event_bus&) = delete;
+  /// Insists that no handler's coroutine runs; drops what is in the queue.
+  ~event_bus();
+
+  /// Never waits. errc::limit_exceeded: the queue is at its bound; errc::closed: the bus has been
+  /// stopped; errc::exhausted: no memory. Allocates only where a deep queue grows, or for an event
+  /// of more than event_type::inline_bytes_max.
+  template <class T>
+  result<void> publish(T&& event, priority band = priority::normal);
+  /// As publish(), of an event that is to be told by `due`: the earlier, the sooner.
+  template <class T>
+  result<void> publish(T&& event, deadline due);
+
+  /// Awaitable, gives result<void>: as publish(), but waits for room at `capacity`, first come,
+  /// first served; errc::cancelled or errc::timed_out as the environment says: not published then.
+  template <class E>
+  [[nodiscard]] detail::event_room_wait<E> publish_when_room(E event,
+                                                             priority band = priority::normal);
+  /// Waits for room, publishes, and waits until all handlers, coroutines too, have ended. Gives how
+  /// many ended well; 0 for an event that was vetoed. A stop request and the deadline end the wait,
+  /// not what has been published.
+  template <class E>
+  [[nodiscard]] task<result<unsigned>> publish_and_wait(E event, priority band = priority::normal);
+
+  /// Calls `f` with each event of type E: `void`, `result<void>`, `task<void>` or
+  /// `task<result<void>> f(const E&)`.
+  template <class E, class F>
+  event_registration on(F f);
+
+  /// Calls `f(const E&)` before the handlers of each E; if it gives false, they do not hear of it.
+  template <class E, class F>
+  event_registration before(F f);
+  /// Calls `f(const E&, unsigned handled)` when all handlers of an E, coroutines too, have ended.
+  template <class E, class F>
+  event_registration after(F f);
+  /// As before() and after(), for events of all types: `bool f(const event_view&)`, and
+  /// `void f(const event_view&, unsigned handled)`.
+  template <class F>
+  event_registration before_each(F f);
+  template <class F>
+  event_registration after_each(F f);
+
+  /// Takes no more events, tells those that are in the queue, and waits for the handlers'
+  /// coroutines, which are asked to stop. When the deadline passes, or the caller is asked to stop,
+  /// before the queue is empty, the rest is dropped.
+  [[nodiscard]] task<result<void>> stop();
+
+  /// Events in the queue now.
+  [[nodiscard]] std::size_t queued() const noexcept { return queued_; }
+  /// Handlers' coroutines that run now.
+  [[nodiscard]] std::size_t running() const noexcept { return running_; }
+  /// Memory of the queue's bands, the most there has been.
+  [[nodiscard]] std::size_t queue_bytes_max() const noexcept { return chunks_.held_bytes_max(); }
+  /// Of each type that has been published or listened to here.
+  [[nodiscard]] std::vector<event_statistics> statistics() const;
+  template <class E>
+  [[nodiscard]] event_statistics statistics_of() {
+    return record_of<E>().statistics();
+  }
+
+ private:
+  template <class E>
+  friend class detail::event_room_wait;
+
+  /// The order in which events are told; the loop runs each lane as work of its own.
+  enum : unsigned { critical, due, high, normal, low, idle };
+  static constexpr unsigned lane_count = 6;
+  static constexpr std::uintptr_t with_ticket = 1;  // in a cell's header
+
+  [[nodiscard]] static constexpr unsigned lane_of(priority band) noexcept {
+    const auto index = static_cast<unsigned>(band);
+    return index + (index >= due ? 1 : 0);
+  }
+  [[nodiscard]] static constexpr unsigned ring_of(unsigned of_lane) noexcept {
+    return of_lane - (of_lane > due ? 1 : 0);
+  }
+
+  struct runners;
+  struct runner;
+  struct rest;
+
+  template <class E>
+  [[nodiscard]] event_record& record_of() {
+    const std::uint32_t number = event_type_of<E>.number();
+    if (number >= records_known_) [[unlikely]]
+      return add_records(event_type_of<E>);
+    return *records_[number];
+  }
+  template <class E, class T>
+  static void write_cell(std::byte* cell, event_record& record, event_ticket* ticket, T&& event,
+                         E* boxed) noexcept;
+  template <class E, class T>
+  [[nodiscard]] bool put(event_record& record, priority band, T&& event,
+                         event_ticket* ticket = nullptr);
+  template <class E, class T>
+  [[nodiscard]] bool put_due(event_record& record, deadline by, T&& event);
+  void taken(event_record& record, unsigned into) noexcept {
+    ++record.published;
+    ++queued_;
+    if ((occupied_ & (1U << into)) == 0) wake(into);
+  }
+
+  [[nodiscard]] event_record& add_records(event_type& wanted);
+  [[nodiscard]] error refuse(event_record& record) noexcept;
+  void wake(unsigned sleeping) noexcept;
+  void run(unsigned lane) noexcept;
+  void run_band(unsigned lane, event_ring& ring) noexcept;
+  void run_due() noexcept;
+  [[nodiscard]] bool stands_back(unsigned lane) noexcept;
+  void go_on(unsigned lane) noexcept;
+  void end_rest() noexcept;
+  void end_pause() noexcept;
+  void serve_room() noexcept;
+  void drop_queued() noexcept;
+  std::size_t drop_cell(std::byte* cell) noexcept;
+  [[nodiscard]] static priority band_of(unsigned lane) noexcept;
+
+  [[nodiscard]] static event_record& record_in(std::uintptr_t header) noexcept {
+    return *reinterpret_cast<event_record*>(header & ~with_ticket);
+  }
+  [[nodiscard]] static bool has_ticket(std::uintptr_t header) noexcept {
+    return (header & with_ticket) != 0;
+  }
+  [[nodiscard]] static event_ticket& ticket_at(std::byte* behind_header) noexcept {
+    return **std::launder(reinterpret_cast<event_ticket**>(behind_header));
+  }
+  void leaves(event_record& record) noexcept {
+    record.leaves_queue();
+    --queued_;
+  }
+
+  // event_telling.cpp
+  void tell(std::byte* cell, unsigned lane) noexcept;
+  [[nodiscard]] bool allows(event_record& record, const void* event) noexcept;
+  void start(event_telling& telling, event_handler& handler, unsigned lane);
+  task<void> run_handler(event_handler& handler, event_telling& telling, task<result<void>> work);
+  void part_ended(event_telling& telling) noexcept;
+  void all_told(event_record& record, const void* event, unsigned handled,
+                event_ticket* ticket) noexcept;
+
+  event_loop& loop_;
+  // What publish() looks at, together.
+  event_record** records_ = nullptr;  // by the type's number
+  std::uint32_t records_known_ = 0;
+  unsigned occupied_ = 0;  // lanes that are not empty, which the loop will run
+  std::size_t queued_ = 0;
+  std::size_t bound_;
+  event_chunk_pool chunks_;
+  std::array<event_ring, priority_count> rings_;
+  event_heap dues_;
+
+  event_options options_;
+  unsigned left_ = 0;  // events that may be told in the turn that began as turn_
+  std::uint64_t turn_ = 0;
+  unsigned resting_ = 0;     // lanes that go on in the next turn
+  std::size_t running_ = 0;  // coroutines of handlers
+  bool paused_ = false;      // until one of coroutines_max ends
+  bool closed_ = false;
+  runners* runners_;
+  std::unique_ptr<rest> rest_;
+  wait_line room_;
+  event drained_;  // closed, and the queue is empty
+  std::uint32_t listen_to_all_ = 0;
+  event_listeners before_each_{listen_to_all_};
+  event_listeners after_each_{listen_to_all_};
+  std::vector<std::unique_ptr<event_record>> all_records_;
+  std::vector<event_record*> record_table_;
+  scope coroutines_;
+};
+
+}  // namespace weft
+
+#include <weft/service/event_bus_inline.hpp>
