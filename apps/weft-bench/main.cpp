@@ -1,4 +1,4 @@
-// weft-bench: measures servers. For now one command, `load`; `weft-bench load --help` tells all.
+// weft-bench: measures servers, and weft itself. `weft-bench --help` lists the commands.
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -12,9 +12,11 @@
 #include <string_view>
 #include <vector>
 
+#include "event_workload.hpp"
 #include "load.hpp"
 #include "options.hpp"
 #include "report.hpp"
+#include "workload.hpp"
 
 namespace {
 
@@ -25,9 +27,13 @@ constexpr int no_reply = 3;
 
 constexpr std::string_view help =
     R"(Usage: weft-bench load URL [options]
+       weft-bench coroutine|event [options]
 
-  load    puts a closed-loop load on a server and reports rate, latency and errors;
-          `weft-bench load --help` lists its options
+  load         puts a closed-loop load on a server and reports rate, latency and errors
+  coroutine    resumes a coroutine by a coroutine of an event, millions of times
+  event        fills the event queue and tells what is in it
+
+`weft-bench COMMAND --help` lists a command's options.
 )";
 
 volatile std::sig_atomic_t stop = 0;
@@ -42,8 +48,8 @@ void stop_on_signals() {
 
 void print(std::FILE* to, std::string_view text) { std::fwrite(text.data(), 1, text.size(), to); }
 
-int complain(const std::string& what) {
-  print(stderr, std::format("weft-bench: {}\nTry `weft-bench load --help`.\n", what));
+int complain(const std::string& what, std::string_view command = "load") {
+  print(stderr, std::format("weft-bench: {}\nTry `weft-bench {} --help`.\n", what, command));
   return wrong_use;
 }
 
@@ -114,6 +120,17 @@ int load(std::span<const std::string_view> arguments) {
   return exit_status(result);
 }
 
+int workload(std::string_view name, workload_function work,
+             std::span<const std::string_view> arguments) {
+  const auto options = parse_workload_options(arguments);
+  if (!options) return complain(options.error(), name);
+  if (options->help) {
+    print(stdout, workload_help);
+    return 0;
+  }
+  return run_workload(name, work, *options);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -122,7 +139,10 @@ int main(int argc, char** argv) {
     print(stderr, help);
     return wrong_use;
   }
-  if (arguments[0] == "load") return load(std::span{arguments}.subspan(1));
+  const auto rest = std::span{arguments}.subspan(1);
+  if (arguments[0] == "load") return load(rest);
+  if (arguments[0] == "event") return workload("event", &run_events, rest);
+  if (arguments[0] == "coroutine") return workload("coroutine", &run_coroutines, rest);
   if (arguments[0] == "--help" || arguments[0] == "-h") {
     print(stdout, help);
     return 0;
@@ -131,5 +151,5 @@ int main(int argc, char** argv) {
     print(stdout, "weft-bench " WEFT_VERSION "\n");
     return 0;
   }
-  return complain(std::format("no command '{}'; did you mean 'load'?", arguments[0]));
+  return complain(std::format("no command '{}': load, coroutine or event?", arguments[0]));
 }

@@ -37,6 +37,11 @@ def weftd():
 
 
 @pytest.fixture(scope="session")
+def weft_bench():
+    return program("apps/weft-bench/weft-bench")
+
+
+@pytest.fixture(scope="session")
 def example():
     return lambda name: program(f"examples/{name}")
 

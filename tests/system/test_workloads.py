@@ -1,0 +1,40 @@
+"""weft-bench's workloads, with small counts: what they do and print, not how fast."""
+
+import json
+
+import pytest
+from weft_process import run
+
+
+def phases(*command):
+    done = run([*command, "--json"])
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("workload", ["coroutine", "event"])
+def test_a_line_a_phase(weft_bench, workload):
+    alone, together = phases(weft_bench, workload, "--threads", "2", "--count", "10000")
+    assert (alone["workload"], alone["threads"], alone["count"], alone["dispatched"]) == (workload, 1, 10_000, 10_000)
+    assert (together["threads"], together["count"], together["dispatched"]) == (2, 10_000, 20_000)
+    for phase in alone, together:
+        assert phase["seconds"] > 0 and phase["rate_per_s"] > 0 and phase["peak_rss_mb"] > 0
+        assert phase["variant"] and "queue_peak_mb" in phase
+
+
+def test_a_deep_queue_is_small(weft_bench):
+    (phase,) = phases(weft_bench, "event", "--count", "5000000")
+    assert phase["dispatched"] == 5_000_000
+    assert phase["peak_rss_mb"] <= 90
+
+
+def test_a_producer_that_waits_keeps_the_queue_small(weft_bench):
+    (phase,) = phases(weft_bench, "event", "--count", "500000", "--capacity", "65536")
+    assert phase["dispatched"] == 500_000
+    assert phase["queue_peak_mb"] <= 2
+
+
+def test_wrong_use_is_told(weft_bench):
+    for wrong in ["event", "--fast"], ["event", "--count"], ["coroutine", "--threads", "none"], ["even"]:
+        done = run([weft_bench, *wrong])
+        assert done.returncode == 2 and done.stderr.startswith("weft-bench: ")
