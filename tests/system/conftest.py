@@ -42,6 +42,11 @@ def weft_bench():
 
 
 @pytest.fixture(scope="session")
+def service_tests():
+    return program("weft/service/weft_service_tests")
+
+
+@pytest.fixture(scope="session")
 def example():
     return lambda name: program(f"examples/{name}")
 

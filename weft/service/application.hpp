@@ -26,6 +26,7 @@
 
 #include <weft/base/time.hpp>
 #include <weft/base/unique_function.hpp>
+#include <weft/service/added_service.hpp>
 #include <weft/service/command_line.hpp>
 #include <weft/service/container.hpp>
 
@@ -67,8 +68,13 @@ class application {
 
   /// One T on every shard, from these options, which are copied to each.
   template <class T>
-  void add(options_of<T> options = {}) {
-    install([options = std::move(options)](container& services) { services.add<T>(options); });
+  added_service<T> add(options_of<T> options = {}) {
+    added_service<T> added;
+    install([options = std::move(options), said = added.said()](container& services) {
+      auto builder = services.add<T>(options);
+      for (auto& each : *said) each(builder);
+    });
+    return added;
   }
 
   /// `f` is called once, on one of the shards, when all have started: the place to tell people

@@ -2,10 +2,10 @@
 //
 // Contract: a service has exactly one constructor besides copy and move. If the class names an
 // `options` type, that may be the constructor's first parameter, by value; all other parameters are
-// references to services. No macro, no base class, no registration. A class whose constructors
-// leave a choice does not compile, and the message says what to do: keep one, or name what to
-// inject by `using inject = weft::dependencies<A&, B&>;`. What is needed is asked for from the
-// first parameter to the last.
+// references to services, or one of those of needs.hpp: maybe<T>, many<T>, named<T, "n">, consumer.
+// No macro, no base class, no registration. A class whose constructors leave a choice does not
+// compile, and the message says what to do: keep one, or name what to inject by `using inject =
+// weft::dependencies<A&, maybe<B>>;`.
 //
 //   struct ping_api {
 //     explicit ping_api(http::server& http);    // needs http::server
@@ -14,18 +14,28 @@
 
 #include <concepts>
 #include <cstddef>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 
+#include <weft/service/needs.hpp>
+
 namespace weft {
+
+namespace detail {
+
+/// What is injected by value.
+template <class P>
+inline constexpr bool is_need = requires { parameter<P>::kind; } && !std::is_reference_v<P>;
+
+}  // namespace detail
 
 /// For a class with several constructors: the parameters to inject, after its options if it takes
 /// them.
 template <class... Parameters>
 struct dependencies {
-  static_assert(((std::is_lvalue_reference_v<Parameters> &&
-                  !std::is_const_v<std::remove_reference_t<Parameters>>) &&
+  static_assert((((std::is_lvalue_reference_v<Parameters> &&
+                   !std::is_const_v<std::remove_reference_t<Parameters>>) ||
+                  detail::is_need<Parameters>) &&
                  ...),
                 "services are injected by reference: write `T&`, not `T` or `const T&`");
 };
@@ -45,13 +55,20 @@ struct options_type<T> {
   using type = typename T::options;
 };
 
-/// Stands for any service reference but a `Service` itself, so that copy and move constructors do
-/// not count.
+/// Whether a parameter `U&` is one: not `Service` itself, so that copy and move constructors do not
+/// count.
+template <class U, class Service>
+concept referred_to = !std::same_as<std::remove_cv_t<U>, Service> && !is_need<std::remove_cv_t<U>>;
+
+/// Stands for any service reference, and for what is injected by value.
 template <class Service>
 struct any_reference {
   template <class U>
-    requires(!std::same_as<std::remove_cv_t<U>, Service>)
+    requires referred_to<U, Service>
   operator U&() const noexcept;
+  template <class U>
+    requires is_need<U>
+  operator U() const noexcept;
 };
 
 template <class Service, std::size_t>
@@ -95,7 +112,7 @@ consteval std::size_t arity() {
 template <class Service>
 struct any_value {
   template <class U>
-    requires(!std::same_as<U, Service>)
+    requires(!std::same_as<U, Service> && !is_need<U>)
   operator U() const noexcept;
 };
 
@@ -122,40 +139,44 @@ using options_of = typename detail::options_type<T>::type;
 
 namespace detail {
 
-template <class T>
-inline constexpr bool names_dependencies = requires { typename T::inject; };
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wnon-template-friend"  // one function for each is what is meant
+#endif
 
-/// Makes a T where `place(arguments...)` puts it, in braces, since only those are evaluated in
-/// order. `resolve.template get<U>()` gives a U&.
-template <class T, class Options, class Resolve, class Place>
-decltype(auto) construct_named(Options&& options, Resolve& resolve, Place place) {
-  return [&]<class... P>(dependencies<P...>) -> decltype(auto) {
-    std::tuple<P...> needed{resolve.template get<std::remove_reference_t<P>>()...};
-    if constexpr (std::is_constructible_v<T, Options, P...>)
-      return std::apply(
-          place, std::tuple_cat(std::forward_as_tuple(std::forward<Options>(options)), needed));
-    else
-      return std::apply(place, needed);
-  }(typename T::inject{});
-}
+// How a parameter's type gets out of overload resolution, where alone it is known: whoever stands
+// for the parameter there is converted to its type, and that defines a function that gives it (a
+// friend, so that its name is known before its definition is).
 
-/// Becomes whichever service the parameter asks for.
-template <class Service, class Resolve>
-struct resolving_reference {
-  Resolve& resolve;
-  template <class U>
-    requires(!std::same_as<std::remove_cv_t<U>, Service>)
-  operator U&() const {
-    return resolve.template get<U>();
-  }
+template <class Service, std::size_t I>
+struct parameter_place {
+  friend auto type_at(parameter_place);
 };
 
-template <class T, class Resolve, class Place, class... Leading>
-decltype(auto) construct_deduced(Resolve& resolve, Place place, Leading&&... leading) {
-  return [&]<std::size_t... I>(std::index_sequence<I...>) -> decltype(auto) {
-    const resolving_reference<T, Resolve> any{resolve};
-    return place(std::forward<Leading>(leading)..., ((void)I, any)...);
-  }(std::make_index_sequence<arity<T, Leading...>()>{});
+template <class Service, std::size_t I, class P>
+struct noted {
+  friend auto type_at(parameter_place<Service, I>) { return std::type_identity<P>{}; }
+  static constexpr bool value = true;
+};
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+template <class Service, std::size_t I>
+struct noting_reference {
+  template <class U>
+    requires referred_to<U, Service> && noted<Service, I, U&>::value
+  operator U&() const noexcept;
+  template <class U>
+    requires is_need<U> && noted<Service, I, U>::value
+  operator U() const noexcept;
+};
+
+template <class T, class... Leading, std::size_t... I>
+consteval auto note_parameters(std::index_sequence<I...>) {
+  if constexpr (std::is_constructible_v<T, Leading..., noting_reference<T, I>...>)
+    return dependencies<typename decltype(type_at(parameter_place<T, I>{}))::type...>{};
 }
 
 template <class T, std::size_t N, class... Leading>
@@ -165,13 +186,19 @@ consteval void require_references() {
                 "belong into the options");
 }
 
-template <class T, class Options, class Resolve, class Place>
-decltype(auto) construct(Options&& options, Resolve& resolve, Place place) {
+template <class T>
+inline constexpr bool names_dependencies = requires { typename T::inject; };
+
+template <class T>
+inline constexpr bool has_options = !std::same_as<options_of<T>, no_options>;
+
+/// dependencies<...>: what T's constructor takes after its options.
+template <class T>
+consteval auto parameters() {
   if constexpr (names_dependencies<T>) {
-    return construct_named<T>(std::forward<Options>(options), resolve, place);
+    return typename T::inject{};
   } else {
-    constexpr bool has_options = !std::same_as<std::remove_cvref_t<Options>, no_options>;
-    constexpr std::size_t with = has_options ? arities<T, Options>() : 0;
+    constexpr std::size_t with = has_options<T> ? arities<T, options_of<T>>() : 0;
     constexpr std::size_t without = arities<T>();
     static_assert(with + without != 0,
                   "a service has one constructor that takes its options, if it has any, and "
@@ -182,14 +209,25 @@ decltype(auto) construct(Options&& options, Resolve& resolve, Place place) {
                   "a service has one constructor besides copy and move; with several, say which by "
                   "`using inject = weft::dependencies<A&, B&>;`");
     if constexpr (with == 1) {
-      require_references<T, arity<T, Options>(), Options>();
-      return construct_deduced<T>(resolve, place, std::forward<Options>(options));
+      constexpr std::size_t count = arity<T, options_of<T>>();
+      require_references<T, count, options_of<T>>();
+      return note_parameters<T, options_of<T>>(std::make_index_sequence<count>{});
     } else {
-      require_references<T, arity<T>()>();
-      return construct_deduced<T>(resolve, place);
+      constexpr std::size_t count = arity<T>();
+      require_references<T, count>();
+      return note_parameters<T>(std::make_index_sequence<count>{});
     }
   }
 }
+
+template <class T>
+using parameters_of = decltype(parameters<T>());
+
+template <class T, class Needs>
+inline constexpr bool takes_options_before = false;
+template <class T, class... P>
+inline constexpr bool takes_options_before<T, dependencies<P...>> =
+    has_options<T> && std::is_constructible_v<T, options_of<T>, P...>;
 
 }  // namespace detail
 

@@ -1,0 +1,51 @@
+// What application::add() gives: what service_builder can be told, for the service of each shard.
+//
+// Contract: to be used up before application::run(). What is said is kept, and said on each shard
+// to the builder there.
+//
+//   app.add<file_store>({.file = "orders.db"}).as<store>().named("orders");
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <weft/base/unique_function.hpp>
+#include <weft/service/service_builder.hpp>
+
+namespace weft {
+
+template <class T>
+class added_service {
+ public:
+  /// Shards read it side by side.
+  using sayings = std::vector<unique_function<void(service_builder<T>&)>>;
+
+  /// As service_builder::as().
+  template <class... I>
+  added_service& as() {
+    return say([](service_builder<T>& builder) { builder.template as<I...>(); });
+  }
+  added_service& named(std::string name) {
+    return say([name = std::move(name)](service_builder<T>& builder) { builder.named(name); });
+  }
+  added_service& per_consumer() {
+    return say([](service_builder<T>& builder) { builder.per_consumer(); });
+  }
+  added_service& lazy() {
+    return say([](service_builder<T>& builder) { builder.lazy(); });
+  }
+
+  [[nodiscard]] std::shared_ptr<sayings> said() const noexcept { return said_; }
+
+ private:
+  added_service& say(unique_function<void(service_builder<T>&)> what) {
+    said_->push_back(std::move(what));
+    return *this;
+  }
+
+  std::shared_ptr<sayings> said_ = std::make_shared<sayings>();
+};
+
+}  // namespace weft

@@ -1,0 +1,84 @@
+// What container::add() gives: the rest that is to be said of a service before it is made.
+//
+// Contract: a reference to the container's record; to be used up before start(). Each call says one
+// thing and gives the same builder. Wrong use does not compile, or asserts.
+//
+//   services.add<file_store>({.file = "orders.db"}).as<store>().named("orders");
+//   services.add<spd_logger>().as<logger>().per_consumer();
+#pragma once
+
+#include <string_view>
+#include <type_traits>
+
+#include <weft/service/injection.hpp>
+#include <weft/service/service_graph.hpp>
+
+namespace weft {
+
+namespace detail {
+
+template <class I, class Needs>
+inline constexpr bool asks_for = false;
+template <class I, class... P>
+inline constexpr bool asks_for<I, dependencies<P...>> =
+    ((parameter<P>::kind.interface == &key_of<I>) || ...);
+
+}  // namespace detail
+
+template <class T>
+class service_builder {
+ public:
+  service_builder(detail::service_graph& graph, detail::service_record& record,
+                  service_handle handle) noexcept
+      : graph_{&graph}, record_{&record}, handle_{handle} {}
+
+  /// It is what `I&` means, for each of them, and not what `T&` means unless T is among them.
+  template <class... I>
+  service_builder& as() {
+    static_assert((std::is_convertible_v<T*, I*> && ...),
+                  "as<I>() names what the service is: it derives publicly from each I");
+    (graph_->provide_as(*record_, detail::key_of<I>, &cast<I>), ...);
+    return *this;
+  }
+  /// weft::named<T, "name"> means this one. Asserts that no other T has the name.
+  service_builder& named(std::string_view name) {
+    graph_->name(*record_, name);
+    return *this;
+  }
+  /// Each who needs it gets one of its own, which may ask for weft::consumer to know who that is.
+  service_builder& per_consumer() {
+    static_assert(std::is_copy_constructible_v<options_of<T>>,
+                  "options of a service that is per consumer are copied for each: make them "
+                  "copyable, or let them share what is not");
+    graph_->make_per_consumer(*record_);
+    return *this;
+  }
+  /// Made only if somebody who is made needs it.
+  service_builder& lazy() {
+    record_->lazy = true;
+    return *this;
+  }
+  /// The next of its parameters `I&` or maybe<I> that is not bound yet means `provider`, which is
+  /// of the same container and an I.
+  template <class I>
+  service_builder& bind(service_handle provider) {
+    static_assert(detail::asks_for<I, detail::parameters_of<T>>,
+                  "bind<I>() is for what the constructor asks for: `I&` or weft::maybe<I>");
+    graph_->bind(*record_, detail::key_of<I>, provider);
+    return *this;
+  }
+
+  [[nodiscard]] service_handle handle() const noexcept { return handle_; }
+
+ private:
+  template <class I>
+  static void* cast(void* object) noexcept {
+    return static_cast<I*>(static_cast<T*>(object));
+  }
+
+  detail::service_graph* graph_;
+  detail::service_record* record_;
+  service_handle handle_;
+};
+
+}  // namespace weft

@@ -1,0 +1,126 @@
+// Internal to the container: who needs whom, and the order in which they are made.
+//
+// Contract: insert() takes over a record; from then on it can be found by its interfaces.
+// make_all() makes what is not made yet: in the order of insertion where needs allow, else when the
+// last of its needs has been made. Each record and each need is looked at a bounded number of
+// times, and nothing recurses but per-consumer services that need such, whose depth is limited.
+// What cannot be made is told with its path and what to do about it. One shard.
+//
+//   graph.insert(*new service_block<ping_api>{kind_of<ping_api>, {}});
+//   if (auto made = graph.make_all(); !made) log(graph.complaints());
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include <weft/base/intrusive_list.hpp>
+#include <weft/base/result.hpp>
+#include <weft/service/service_record.hpp>
+
+namespace weft {
+
+/// Names a service of a container; of none, once that has gone.
+struct service_handle {
+  std::uint32_t index = 0;
+  std::uint32_t generation = 0;  // 0: never named anything
+  friend bool operator==(service_handle, service_handle) noexcept = default;
+};
+
+namespace detail {
+
+class service_graph {
+ public:
+  using records = plain_list<service_record>;
+
+  service_graph() = default;
+  service_graph(const service_graph&) = delete;
+  service_graph& operator=(const service_graph&) = delete;
+  /// Ends what has been made, the last first.
+  ~service_graph();
+
+  service_handle insert(service_record& added);
+  /// As insert(), of what is there already, and is not destroyed.
+  void lend(service_record& added, void* object);
+  /// nullptr: it has gone.
+  [[nodiscard]] service_record* find(service_handle named) const noexcept;
+
+  // Before the record is made.
+
+  /// It is `interface`, instead of its own type the first time.
+  void provide_as(service_record& record, interface_key& interface, void* (*cast)(void*) noexcept);
+  void name(service_record& record, std::string_view name);
+  void make_per_consumer(service_record& record);
+  /// Whoever needs `interface` in `record` gets `provider`. Asserts that somebody does and that it
+  /// is.
+  void bind(service_record& record, interface_key& interface, service_handle provider);
+
+  [[nodiscard]] result<void> make_all();
+  /// Why make_all() failed, a line each.
+  [[nodiscard]] const std::vector<std::string>& complaints() const noexcept { return complaints_; }
+
+  /// Who is `interface` for somebody who asks without a name; nullptr: nobody, or several are.
+  [[nodiscard]] const provision* find(interface_key& interface) const noexcept;
+
+  // What is made, in the order of making; nullptr: no more.
+
+  [[nodiscard]] service_record* last_made() noexcept { return made_.last(); }
+  /// nullptr for the first.
+  [[nodiscard]] service_record* made_after(service_record* one) noexcept {
+    return one == nullptr ? made_.first : one->next;
+  }
+  [[nodiscard]] service_record* made_before(service_record& one) noexcept {
+    return made_.before(one);
+  }
+
+  /// From somebody nobody needs to `last`: "a -> b -> last".
+  [[nodiscard]] static std::string path_of(const service_record& last);
+
+ private:
+  struct place_of_handle {
+    service_record* record;
+    std::uint32_t generation;
+  };
+
+  [[nodiscard]] interface_slot& slot_of(interface_key& interface);
+  void enter(provision& added);
+  void look_again();
+  void pass_over();
+  void try_make(service_record& record);
+  [[nodiscard]] bool can_be_made(const service_record& record) const noexcept;
+  void queue(service_record& record) noexcept;
+  void drain();
+  void connect(service_record& consumer);
+  [[nodiscard]] static provision* choose(const interface_slot& slot,
+                                         const need_kind& wanted) noexcept;
+  void link(need& asking, provision& found);
+  [[nodiscard]] provision* instance_for(service_record& consumer, const provision& of);
+  void make(service_record& record);
+  void arrived(need& awaited) noexcept;
+  void complain(errc why, std::string text);
+  void complain_of_throw(const service_record& record, std::string_view why);
+  void complain_of_missing(const service_record& consumer, const need_kind& wanted);
+  void complain_of_circle();
+  void complain_of_unmade();
+
+  std::vector<std::unique_ptr<interface_slot>> slots_;  // by number of interface
+  std::vector<interface_slot*> grown_;                  // somebody looked there before
+  std::vector<place_of_handle> handles_;
+  std::unordered_set<std::string> names_;
+  records waiting_;  // to be made, in the order of insertion
+  records made_;
+  records patterns_;                  // per consumer: only their copies are made
+  service_record* cursor_ = nullptr;  // the next of waiting_ to be looked at
+  intrusive_queue<service_record, &service_record::next_ready> ready_;
+  bool hopeless_ = false;  // nobody waits for what is optional any more
+  result<void> outcome_;
+  std::vector<std::string> complaints_;
+};
+
+}  // namespace detail
+
+}  // namespace weft

@@ -1,0 +1,122 @@
+// What a graph says of services that cannot be made.
+#include <weft/service/service_graph.hpp>
+
+#include <algorithm>
+#include <format>
+#include <utility>
+
+namespace weft::detail {
+namespace {
+
+constexpr std::size_t complaints_max = 20;
+constexpr std::size_t path_max = 32;
+
+/// Who needs it, as far as somebody does: the first of them, who is needed by ...
+const service_record* first_consumer(const service_record& of) noexcept {
+  if (of.asked_by != nullptr) return of.asked_by;
+  for (const provision* each = &of.own; each != nullptr; each = each->further.get())
+    if (each->consumers.first != nullptr) return each->consumers.first->consumer;
+  return nullptr;
+}
+
+using path = std::vector<const service_record*>;
+
+/// From somebody nobody needs to `last`.
+path path_to(const service_record& last) {
+  path found{&last};
+  for (const service_record* at = first_consumer(last);
+       at != nullptr && found.size() < path_max && !std::ranges::contains(found, at);
+       at = first_consumer(*at))
+    found.push_back(at);
+  std::ranges::reverse(found);
+  return found;
+}
+
+std::string text_of(const path& whole) {
+  std::string text;
+  for (const service_record* each : whole) {
+    if (!text.empty()) text += " -> ";
+    text += each->title();
+  }
+  return text;
+}
+
+std::string how_to_add(const need_kind& wanted) {
+  std::string text = std::format("add<{}>()", wanted.interface->name);
+  if (wanted.form == need_form::named) text += std::format(".named(\"{}\")", wanted.name);
+  return text;
+}
+
+}  // namespace
+
+std::string service_graph::path_of(const service_record& last) { return text_of(path_to(last)); }
+
+void service_graph::complain(errc why, std::string text) {
+  if (outcome_) outcome_ = fail(why);
+  if (complaints_.size() < complaints_max) complaints_.push_back(std::move(text));
+}
+
+void service_graph::complain_of_throw(const service_record& record, std::string_view why) {
+  complain(errc::invalid_argument, std::format("{} cannot be made: {}", path_of(record), why));
+}
+
+void service_graph::complain_of_missing(const service_record& consumer, const need_kind& wanted) {
+  const path whole = path_to(consumer);
+  std::string wish{wanted.interface->name};
+  if (wanted.form == need_form::named) wish += std::format(" \"{}\"", wanted.name);
+  const std::size_t providers = slot_of(*wanted.interface).providers;
+  std::string text =
+      providers == 0 || wanted.form == need_form::named
+          ? std::format("{} needs {}, which nobody provides: {} is missing", consumer.title(), wish,
+                        how_to_add(wanted))
+          : std::format(
+                "{} needs {}, which {} services are: give all but one a name by .named(), and ask "
+                "for those by weft::named<{}, \"...\">",
+                consumer.title(), wish, providers, wish);
+  if (whole.size() > 1) text += std::format(" ({} -> {})", text_of(whole), wish);
+  complain(errc::not_found, std::move(text));
+}
+
+void service_graph::complain_of_unmade() {
+  for (service_record* at = waiting_.first; at != nullptr; at = at->next) {
+    const service_record& consumer = *at;
+    if (!consumer.connected) continue;
+    for (std::size_t i = 0; i < consumer.kind->need_count; ++i) {
+      const need_kind& wanted = consumer.kind->needs[i];
+      const bool required = wanted.form == need_form::required || wanted.form == need_form::named;
+      if (required && consumer.needs[i].provider == nullptr) complain_of_missing(consumer, wanted);
+    }
+  }
+  if (outcome_) complain_of_circle();
+}
+
+/// All that is left needs something that is left: whoever follows that comes round.
+void service_graph::complain_of_circle() {
+  const auto unmade_need = [](const service_record& of) -> const service_record* {
+    for (std::size_t i = 0; i < of.kind->need_count; ++i) {
+      const need& each = of.needs[i];
+      if (of.kind->needs[i].form == need_form::optional || each.provider == nullptr) continue;
+      if (each.provider->object == nullptr) return each.provider->owner;
+    }
+    return nullptr;
+  };
+  path followed;
+  const service_record* at = waiting_.first;
+  while (at != nullptr && !at->connected) at = at->next;
+  std::unordered_set<const service_record*> seen;
+  while (at != nullptr && seen.insert(at).second) {
+    followed.push_back(at);
+    at = unmade_need(*at);
+  }
+  if (at == nullptr) return;  // only lazy ones are left
+  followed.erase(followed.begin(), std::ranges::find(followed, at));
+  const std::size_t length = followed.size();
+  if (length > path_max) followed.resize(path_max);
+  complain(errc::invalid_argument,
+           std::format("services need each other in a circle{}: {} -> {}; let one of them ask for "
+                       "weft::maybe<T>, or for what both need",
+                       length > path_max ? std::format(" of {}", length) : "", text_of(followed),
+                       length > path_max ? "..." : at->title()));
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,181 @@
+// Internal to the container: what it knows of one service, in one block with the service itself.
+//
+// Contract: a record has a need for each parameter of its constructor and a provision for each
+// interface it is; a need stands in the list of whom it has found (provision) or of those that
+// still look (interface_slot). Links are plain pointers, so that a whole graph is taken down
+// without touching a neighbour. Nothing here is known to services.
+//
+//   service_block<T> = service_record | needs | options | T
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include <weft/base/assert.hpp>
+#include <weft/base/result.hpp>
+#include <weft/coro/task.hpp>
+#include <weft/service/interface_key.hpp>
+#include <weft/service/lifetime.hpp>
+
+namespace weft::detail {
+
+class service_record;
+struct provision;
+struct interface_slot;
+
+enum class need_form : std::uint8_t {
+  required,  // T&
+  named,     // named<T, "n">: required, and a certain one
+  optional,  // maybe<T>
+  all,       // many<T>
+  own,       // of the record itself: lifetime&, consumer
+};
+
+/// Items in the order in which they came, linked through themselves: the first one's `previous` is
+/// the last. Unlike an intrusive_list, it may be left as it is when it ends.
+template <class T>
+struct plain_list {
+  T* first = nullptr;
+
+  void push_back(T& added) noexcept {
+    added.next = nullptr;
+    if (first == nullptr) {
+      added.previous = first = &added;
+      return;
+    }
+    added.previous = first->previous;
+    first->previous->next = &added;
+    first->previous = &added;
+  }
+  void erase(T& left) noexcept {
+    T* const before = left.previous;
+    T* const after = left.next;
+    (&left == first ? first : before->next) = after;
+    if (after != nullptr)
+      after->previous = before;
+    else if (first != nullptr)
+      first->previous = before;
+  }
+
+  [[nodiscard]] bool empty() const noexcept { return first == nullptr; }
+  // nullptr: there is none.
+  [[nodiscard]] T* last() const noexcept { return first == nullptr ? nullptr : first->previous; }
+  [[nodiscard]] T* before(const T& one) const noexcept {
+    return &one == first ? nullptr : one.previous;
+  }
+};
+
+/// What a constructor says of one of its parameters.
+struct need_kind {
+  interface_key* interface = nullptr;
+  need_form form = need_form::own;
+  std::string_view name{};
+};
+
+/// One parameter of one service.
+struct need {
+  provision* provider = nullptr;  // whom it has found
+  service_record* consumer = nullptr;
+  need* next = nullptr;  // of the same provision, or of those in a slot that look
+  need* previous = nullptr;
+  interface_slot* slot = nullptr;  // from connecting on
+};
+
+/// One interface of one service.
+struct provision {
+  void* object = nullptr;  // as the interface; nullptr: not made, or stopped
+  service_record* owner = nullptr;
+  interface_key* interface = nullptr;
+  void* (*cast)(void*) noexcept = nullptr;  // nullptr: the service is the interface
+  plain_list<need> consumers;
+  provision* next = nullptr;  // of the same interface
+  provision* previous = nullptr;
+  std::unique_ptr<provision> further;  // of the same service
+};
+
+/// One interface: who is it, and who looks for it.
+struct interface_slot {
+  interface_key* interface = nullptr;
+  plain_list<provision> all;  // in the order of add()
+  std::size_t providers = 0;
+  provision* unnamed = nullptr;  // the first of those
+  std::size_t unnamed_count = 0;
+  std::unique_ptr<std::unordered_map<std::string_view, provision*>> by_name;
+  plain_list<need> looking;
+
+  void push_back(provision& added);
+  void erase(provision& left) noexcept;
+};
+
+/// What is the same for all services of a type.
+struct service_kind {
+  std::string_view name;
+  const need_kind* needs = nullptr;
+  std::uint16_t need_count = 0;
+  /// Makes the object in its block and gives its address; what its constructor throws leaves.
+  void* (*make)(service_record&) = nullptr;
+  void (*destroy)(service_record&) noexcept = nullptr;
+  void (*release)(service_record&) noexcept = nullptr;
+  /// Another block with the same options; nullptr: they cannot be copied.
+  service_record* (*copy)(const service_record&) = nullptr;
+  // nullptr: there is none. At most one of each pair.
+  result<void> (*start_now)(void*) = nullptr;
+  task<result<void>> (*start)(void*) = nullptr;
+  result<void> (*stop_now)(void*) = nullptr;
+  task<result<void>> (*stop)(void*) = nullptr;
+  std::size_t (*connections)(const void*) = nullptr;
+};
+
+enum class service_state : std::uint8_t { added, made, started };
+
+class service_record : public lifetime {
+ public:
+  service_record(const service_kind& of, interface_key& interface) noexcept
+      : lifetime{of.name}, kind{&of} {
+    own.owner = this;
+    own.interface = &interface;
+  }
+
+  /// How messages call it: the type's name, and its own if it has one.
+  [[nodiscard]] std::string title() const;
+
+  /// What its constructor says of one of its needs.
+  [[nodiscard]] const need_kind& kind_of(const need& one) const noexcept {
+    return kind->needs[&one - needs];
+  }
+
+  const service_kind* kind;
+  need* needs = nullptr;
+  provision own;
+  service_record* next = nullptr;  // among those to be made, or those made
+  service_record* previous = nullptr;
+  service_record* next_ready = nullptr;      // in the queue of those that can be made
+  void* object = nullptr;                    // from making on
+  std::string_view given_name{};             // by named(); empty: none
+  const service_record* asked_by = nullptr;  // of an instance per consumer
+  std::uint32_t index = 0;                   // among the container's handles
+  std::uint16_t missing = 0;                 // required needs that are not made
+  std::uint16_t hoped_for = 0;               // optional needs that will be and are not yet
+  service_state state = service_state::added;
+  bool connected = false;
+  bool passed = false;  // its turn came before it could be made
+  bool queued = false;
+  bool is_interfaces = false;  // as<I>() has been said: no longer its own type
+  bool per_consumer = false;
+  bool lazy = false;  // until somebody needs it
+
+ protected:
+  /// The block's needs are this record's.
+  template <std::size_t N>
+  void adopt(std::array<need, N>& of_block) noexcept {
+    needs = of_block.data();
+    for (need& each : of_block) each.consumer = this;
+  }
+};
+
+}  // namespace weft::detail
