@@ -17,6 +17,7 @@ constexpr unsigned clients_per_shard = 2;
 task<void> serve(scene& scene, sim_shard& shard) {
   scope work{co_await this_task::environment()};
   work.spawn(serve_echo(scene, shard));
+  work.spawn(serve_datagrams(scene, shard));
   work.spawn(call_shards(scene, shard));
   co_await serve_http(scene, shard);
   work.request_stop();
@@ -31,6 +32,8 @@ task<void> keep_asking(scene& scene, sim_shard& shard) {
       co_await ask_echo(scene, shard);
     else if (dice.chance(1, 12))
       co_await leave_echo(scene, shard);
+    else if (dice.chance(1, 12))
+      co_await ask_datagrams(scene, shard);
     else
       co_await ask_http(scene, shard);
     std::ignore = co_await sleep_for(shard.loop(), draw_duration(dice, 5ms));

@@ -6,6 +6,7 @@
 //   - none is lost unless a fault has struck its connection, and none comes twice;
 //   - what is echoed is what was sent, in order and whole, under the same condition;
 //   - no sleep ends early, and a letter between shards arrives once;
+//   - datagrams come whole or not at all, and no more often than the network doubles them;
 //   - what a shard calls on another runs once, in order, and what it gives comes back;
 //   - the server ends cleanly whenever it is told to, and takes up its work again;
 //   - all is done some time after faults have stopped, and nothing is left.
@@ -24,6 +25,7 @@ namespace weft::simulation {
 
 inline constexpr std::uint16_t http_port = 80;
 inline constexpr std::uint16_t echo_port = 7;
+inline constexpr std::uint16_t datagram_port = 9;
 inline constexpr unsigned connections_least = 20;
 inline constexpr unsigned requests_least = 200;
 
@@ -35,7 +37,8 @@ struct outcome {
   std::uint64_t replies = 0;
   std::uint64_t echoed_bytes = 0;
   std::uint64_t calls = 0;  // of one shard to another
-  duration time{};          // in the world
+  std::uint64_t datagrams = 0;
+  duration time{};  // in the world
   sim_fault_counts faults{};
 };
 
@@ -83,6 +86,10 @@ struct scene {
 [[nodiscard]] task<void> leave_echo(scene& scene, testing::sim_shard& shard);
 /// Sleeps, some of them called off, and letters to all shards of the host.
 [[nodiscard]] task<void> keep_time(scene& scene, testing::sim_shard& shard);
+/// Sends datagrams back to where they come from.
+[[nodiscard]] task<void> serve_datagrams(scene& scene, testing::sim_shard& shard);
+/// Sends datagrams until each has come back.
+[[nodiscard]] task<void> ask_datagrams(scene& scene, testing::sim_shard& shard);
 /// Calls the other shards of the host until the scene has enough: answered at once or later, in
 /// bursts, some called off; and a sharded object for all of them.
 [[nodiscard]] task<void> call_shards(scene& scene, testing::sim_shard& shard);

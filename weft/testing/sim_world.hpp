@@ -149,6 +149,13 @@ class sim_world : private sim_driver {
   sim_world& operator=(const sim_world&) = delete;
   ~sim_world() override;
 
+  /// Calls `test` with every seed from 1 to `count`; where WEFT_SEED is set, with that one alone.
+  template <class Test>
+  static void for_seeds(std::uint64_t count, Test test) {
+    const std::uint64_t only = seed_or(0);
+    const std::uint64_t last = only != 0 ? only : count;
+    for (std::uint64_t seed = only != 0 ? only : 1; seed <= last; ++seed) test(seed);
+  }
   /// WEFT_SEED where it is set.
   [[nodiscard]] static std::uint64_t seed_or(std::uint64_t given);
 

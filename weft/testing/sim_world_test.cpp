@@ -17,6 +17,7 @@
 #include <weft/loop/sleep.hpp>
 #include <weft/net/tcp_listener.hpp>
 #include <weft/net/tcp_stream.hpp>
+#include <weft/net/udp_socket.hpp>
 
 namespace weft::testing {
 namespace {
@@ -319,6 +320,8 @@ TEST_P(one_kind_of_fault, strikes_and_loses_nothing_that_it_has_not_struck) {
       while (shard.loop().now() < sim_network::beginning + 1s) {
         const auto answer_there = co_await on(1 - shard.index(), [] { return 7; });
         world.expect(answer_there == 7, "a shard answers another");
+        if (auto socket = net::udp_socket::connect(shard.loop(), server.endpoint(9)))
+          std::ignore = co_await socket->send("is anybody there?");
         auto stream = co_await net::tcp_stream::connect(shard.loop(), server.endpoint(7));
         std::ignore = co_await sleep_for(shard.loop(), 1ms);
         if (!stream) continue;
@@ -354,6 +357,18 @@ TEST(sim_world, steps_wall_clocks) {
   });
   world.run();
   EXPECT_GT(farthest, 1min);
+}
+
+TEST(sim_world, runs_a_test_with_every_seed_or_with_the_one_to_be_replayed) {
+  std::vector<std::uint64_t> seeds;
+  const auto note = [&](std::uint64_t seed) { seeds.push_back(seed); };
+  sim_world::for_seeds(3, note);
+  EXPECT_EQ(seeds, (std::vector<std::uint64_t>{1, 2, 3}));
+  seeds.clear();
+  ::setenv("WEFT_SEED", "17", 1);
+  sim_world::for_seeds(3, note);
+  ::unsetenv("WEFT_SEED");
+  EXPECT_EQ(seeds, std::vector<std::uint64_t>{17});
 }
 
 TEST(sim_world, takes_its_seed_from_the_environment) {

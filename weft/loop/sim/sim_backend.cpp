@@ -13,7 +13,8 @@ namespace {
 constexpr duration first_wall_time = std::chrono::seconds{1'767'225'600};
 
 bool reads(const operation& op) noexcept {
-  return op.kind == operation_kind::accept || op.kind == operation_kind::receive;
+  return op.kind == operation_kind::accept || op.kind == operation_kind::receive ||
+         op.kind == operation_kind::receive_datagrams;
 }
 
 std::uint64_t checksum(const send_operation& op) noexcept {
@@ -134,6 +135,12 @@ bool sim_backend::attempt(operation& op, sim_socket& socket) noexcept {
     case operation_kind::accept: return accept(static_cast<accept_operation&>(op), socket);
     case operation_kind::receive: return receive(static_cast<receive_operation&>(op), socket);
     case operation_kind::send: return send(static_cast<send_operation&>(op), socket);
+    case operation_kind::receive_datagrams:
+      return receive_datagrams(static_cast<receive_datagrams_operation&>(op), socket);
+    case operation_kind::send_datagrams:
+      op.result =
+          network_.send_datagrams(socket, static_cast<send_datagrams_operation&>(op).messages);
+      return true;
     case operation_kind::connect: return connect(static_cast<connect_operation&>(op), socket);
     default: op.result = -EOPNOTSUPP; return true;
   }
@@ -172,13 +179,23 @@ bool sim_backend::receive(receive_operation& op, sim_socket& socket) noexcept {
   }
   if (!op.buffer) op.buffer = context_.buffers.acquire();
   if (!op.buffer) {
-    network_.count(sim_fault::no_buffer);
-    starved_.push(socket);
+    starve(socket);
     return false;
   }
   op.result = network_.receive(socket, op.buffer.data(), op.buffer.capacity());
   op.buffer.resize(static_cast<std::size_t>(op.result));
   return true;
+}
+
+void sim_backend::starve(sim_socket& socket) noexcept {
+  network_.count(sim_fault::no_buffer);
+  starved_.push(socket);
+}
+
+bool sim_backend::receive_datagrams(receive_datagrams_operation& op, sim_socket& socket) noexcept {
+  op.result = network_.receive_datagrams(socket, op.room, context_.buffers);
+  if (op.result == -ENOBUFS) starve(socket);
+  return op.result != -EAGAIN && op.result != -ENOBUFS;
 }
 
 bool sim_backend::send(send_operation& op, sim_socket& socket) noexcept {

@@ -34,6 +34,9 @@ class sim_backend final : public backend {
   result<descriptor*> open_stream(int family) override {
     return network_.open_stream(*this, family);
   }
+  result<descriptor*> open_datagram(int family, const datagram_options& options) override {
+    return network_.open_datagram(*this, family, options);
+  }
   result<raw_address> local_address(const descriptor& socket) const override;
   result<raw_address> peer_address(const descriptor& socket) const override;
   void refuse_newcomers(descriptor& listener) noexcept override;
@@ -79,6 +82,9 @@ class sim_backend final : public backend {
   [[nodiscard]] bool receive(receive_operation& op, sim_socket& socket) noexcept;
   [[nodiscard]] bool send(send_operation& op, sim_socket& socket) noexcept;
   [[nodiscard]] bool connect(connect_operation& op, sim_socket& socket) noexcept;
+  [[nodiscard]] bool receive_datagrams(receive_datagrams_operation& op,
+                                       sim_socket& socket) noexcept;
+  void starve(sim_socket& socket) noexcept;
   [[nodiscard]] bool start_close(operation& op, sim_socket& socket) noexcept;
   void park(operation& op, sim_socket& socket, bool is_late) noexcept;
   void retry(sim_socket& socket, sim_place& place) noexcept;

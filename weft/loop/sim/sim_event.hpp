@@ -36,6 +36,7 @@ struct sim_event {
     cancel_read,  // the operation number `value` is to end
     cancel_write,
     close,
+    datagram,      // number `value` of those under way
     wake,          // of the backend number `value`: another shard has something for it
     strike,        // a fault of the world is due
     buffers_back,  // a shard's, by number

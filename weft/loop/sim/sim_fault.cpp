@@ -15,6 +15,8 @@ constexpr std::array<std::string_view, sim_fault_count> names{"latency",
                                                               "accept failure",
                                                               "late wake",
                                                               "overlap",
+                                                              "datagram loss",
+                                                              "datagram copy",
                                                               "reset",
                                                               "stall",
                                                               "partition",
@@ -26,7 +28,8 @@ constexpr std::array<std::string_view, sim_fault_count> names{"latency",
                                                               "reordering",
                                                               "half-close",
                                                               "answer before cancel",
-                                                              "cancel before answer"};
+                                                              "cancel before answer",
+                                                              "datagram reordering"};
 
 /// Rare in most worlds, frequent in some.
 std::uint16_t draw_rate(random& dice, sim_fault kind) {

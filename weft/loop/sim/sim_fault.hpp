@@ -27,6 +27,8 @@ enum class sim_fault : std::uint8_t {
   accept_failure,  // accepting fails though somebody stands in line
   late_wake,       // a shard that sleeps hears only later that another has something for it
   overlap,         // in the midst of a shard's turn another of its host has one
+  datagram_loss,   // a datagram goes nowhere
+  datagram_copy,   // it comes twice
   // Of the world; the plan's number is a weight.
   reset,          // a connection breaks
   stall,          // nothing passes one way of a connection for a while
@@ -41,8 +43,9 @@ enum class sim_fault : std::uint8_t {
   half_close,            // one way of a connection has ended, the other goes on
   answer_before_cancel,  // an operation that was to end has been answered first
   cancel_before_answer,
+  datagram_reordering,  // one that was sent earlier comes later
 };
-inline constexpr std::size_t sim_fault_count = 20;
+inline constexpr std::size_t sim_fault_count = 23;
 inline constexpr sim_fault first_world_fault = sim_fault::reset;
 inline constexpr sim_fault first_counted_fault = sim_fault::reordering;
 

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include <weft/base/assert.hpp>
+#include <weft/loop/sim/sim_addresses.hpp>
 #include <weft/loop/sim/sim_backend.hpp>
 
 namespace weft {
@@ -15,36 +16,6 @@ namespace {
 
 constexpr std::uint16_t first_free_port = 49'152;
 constexpr std::uint32_t free_ports = 65'536 - first_free_port;
-/// Hosts are 10.0.0.1, 10.0.0.2, ...
-constexpr std::uint32_t first_host_address = 0x0a00'0001;
-
-bool same_address(const raw_address& left, const raw_address& right) noexcept {
-  return left.size_bytes == right.size_bytes &&
-         std::memcmp(&left.storage, &right.storage, left.size_bytes) == 0;
-}
-
-std::uint16_t* port_of(raw_address& address) noexcept {
-  switch (address.storage.ss_family) {
-    case AF_INET: return &reinterpret_cast<sockaddr_in&>(address.storage).sin_port;
-    case AF_INET6: return &reinterpret_cast<sockaddr_in6&>(address.storage).sin6_port;
-    default: return nullptr;
-  }
-}
-
-std::uint32_t ipv4_of(const raw_address& address) noexcept {
-  return ntohl(reinterpret_cast<const sockaddr_in&>(address.storage).sin_addr.s_addr);
-}
-
-/// Whether who listens at `bound` is whom a connection to `wanted` means.
-bool listens_at(const raw_address& bound, const raw_address& wanted) noexcept {
-  if (same_address(bound, wanted)) return true;
-  if (bound.storage.ss_family != AF_INET || wanted.storage.ss_family != AF_INET) return false;
-  const auto port = [](const raw_address& a) {
-    return reinterpret_cast<const sockaddr_in&>(a.storage).sin_port;
-  };
-  return port(bound) == port(wanted) && ipv4_of(bound) == INADDR_ANY;
-}
-
 }  // namespace
 
 sim_network::sim_network(std::uint64_t seed, const sim_plan& plan) : dice_{seed}, plan_{plan} {}
@@ -169,20 +140,28 @@ result<descriptor*> sim_network::listen(sim_backend& owner, const raw_address& a
 
 result<descriptor*> sim_network::open_stream(sim_backend& owner, int family) {
   sim_host& host = owner.host();
-  if (host.down) return fail(error::from_errno(ENETDOWN));
-  if (host.no_descriptors_until > now_) {
-    count(sim_fault::no_descriptor);
-    return fail(error::from_errno(EMFILE));
-  }
-  raw_address any;
-  any.storage.ss_family = static_cast<sa_family_t>(family);
-  any.size_bytes = family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
-  if (family == AF_INET)
-    reinterpret_cast<sockaddr_in&>(any.storage).sin_addr.s_addr =
-        htonl(is_driven() ? first_host_address + host.index : INADDR_LOOPBACK);
+  if (const auto refused = why_no_socket(host)) return fail(*refused);
   sim_socket& socket = add_socket(owner, host);
-  socket.local = free_address(host, any);
+  socket.local = free_address(host, own_address(host, family));
   return &socket;
+}
+
+std::optional<error> sim_network::why_no_socket(const sim_host& host) noexcept {
+  if (host.down) return error::from_errno(ENETDOWN);
+  if (host.no_descriptors_until <= now_) return std::nullopt;
+  count(sim_fault::no_descriptor);
+  return error::from_errno(EMFILE);
+}
+
+/// Without a port.
+raw_address sim_network::own_address(const sim_host& host, int family) const noexcept {
+  raw_address own;
+  own.storage.ss_family = static_cast<sa_family_t>(family);
+  own.size_bytes = family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
+  if (family == AF_INET)
+    reinterpret_cast<sockaddr_in&>(own.storage).sin_addr.s_addr =
+        htonl(is_driven() ? first_host_address + host.index : INADDR_LOOPBACK);
+  return own;
 }
 
 void sim_network::refuse_newcomers(sim_socket& listener) noexcept {
@@ -208,11 +187,12 @@ void sim_network::connect(sim_socket& socket, const raw_address& to) {
   }
   socket.connection = static_cast<std::uint32_t>(struck_.size());
   struck_.push_back(false);
-  const std::uint16_t* port = port_of(socket.local);
-  const std::size_t index = port == nullptr ? 0 : ntohs(*port) - first_free_port;
-  auto& known = socket.host->connections;
-  known.resize(std::max(known.size(), index + 1));
-  known[index] = socket.connection;
+  if (const std::uint16_t* port = port_of(socket.local)) {
+    const std::size_t index = ntohs(*port) - first_free_port;
+    auto& known = socket.host->connections;
+    known.resize(std::max(known.size(), index + 1));
+    known[index] = socket.connection;
+  }
   deliver({.socket = socket.self, .what = sim_event::kind::syn});
 }
 

@@ -13,7 +13,8 @@
 #pragma once
 
 #include <deque>
-#include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include <weft/base/random.hpp>
@@ -96,6 +97,8 @@ class sim_network {
   [[nodiscard]] result<descriptor*> listen(sim_backend& owner, const raw_address& address,
                                            const listen_options& options);
   [[nodiscard]] result<descriptor*> open_stream(sim_backend& owner, int family);
+  [[nodiscard]] result<descriptor*> open_datagram(sim_backend& owner, int family,
+                                                  const datagram_options& options);
   void refuse_newcomers(sim_socket& listener) noexcept;
   void connect(sim_socket& socket, const raw_address& to);
   /// The first in line, or nullptr.
@@ -103,6 +106,10 @@ class sim_network {
   /// As recv() and send(): a count, or a negated errno; -EAGAIN is not to be told to the user.
   [[nodiscard]] int receive(sim_socket& socket, char* into, std::size_t room);
   [[nodiscard]] int send(sim_socket& socket, const send_operation& op);
+  /// As recvmmsg() and sendmmsg(); -ENOBUFS: there is no buffer for what has come.
+  [[nodiscard]] int receive_datagrams(sim_socket& socket, std::span<datagram> room,
+                                      buffer_pool& buffers);
+  [[nodiscard]] int send_datagrams(sim_socket& socket, std::span<mmsghdr> messages);
   void shut_down(sim_socket& socket);
   void close(sim_socket& socket);
   void later(sim_event::kind what, const sim_socket& socket, std::uint64_t value);
@@ -143,6 +150,13 @@ class sim_network {
   [[nodiscard]] sim_socket* find(sim_handle handle) noexcept;
   [[nodiscard]] raw_address free_address(sim_host& host, const raw_address& like) noexcept;
   void arrive_wake(std::uint64_t backend_number) noexcept;
+  [[nodiscard]] std::optional<error> why_no_socket(const sim_host& host) noexcept;
+  [[nodiscard]] raw_address own_address(const sim_host& host, int family) const noexcept;
+  [[nodiscard]] raw_address source_address(const sim_socket& socket) const noexcept;
+  [[nodiscard]] int send_datagram(sim_socket& socket, const msghdr& message);
+  void carry(sim_datagram sent);
+  void arrive_datagram(std::uint64_t slot);
+  [[nodiscard]] sim_socket* find_datagram_socket(sim_host& there, const sim_datagram& come);
   [[nodiscard]] sim_host* host_of(sim_host& asking, const raw_address& address) noexcept;
   [[nodiscard]] sim_socket* find_listener(sim_host& host, const raw_address& address);
   void arrive_syn(sim_socket& client);
@@ -175,6 +189,9 @@ class sim_network {
   std::deque<sim_socket> sockets_;
   std::vector<std::uint32_t> free_slots_;
   std::vector<sim_handle> listeners_;
+  std::vector<sim_datagram> under_way_;
+  std::vector<std::uint32_t> free_under_way_;
+  std::vector<sim_socket*> fitting_;           // scratch
   std::vector<bool> struck_;                   // by the number of the connection
   std::vector<time_point> partitioned_until_;  // by pair of hosts
   sim_driver* driver_ = nullptr;

@@ -27,6 +27,16 @@ struct sim_place {
   std::uint32_t number = 0;
 };
 
+/// A datagram on its way, or one that has come.
+struct sim_datagram {
+  std::string bytes;
+  raw_address to;
+  raw_address from;
+  sim_handle sender;
+  std::uint32_t there = 0;   // the host
+  std::uint64_t number = 0;  // among its sender's
+};
+
 struct sim_socket : descriptor {
   static constexpr std::size_t pipe_bytes = 64 * 1024;
 
@@ -48,6 +58,12 @@ struct sim_socket : descriptor {
   bool in_line = false;  // a connection that nobody has accepted yet
   std::size_t backlog_limit = 0;
   std::vector<sim_handle> backlog;
+
+  // Of datagrams; `remote` is the only peer, if there is one.
+  bool datagrams = false;
+  std::vector<sim_datagram> inbox_datagrams;
+  std::uint64_t datagrams_sent = 0;
+  std::uint64_t latest_arrived = 0;  // of those sent
 
   // A connection's.
   enum class phase : std::uint8_t { fresh, connecting, failed, connected };

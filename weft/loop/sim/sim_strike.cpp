@@ -28,6 +28,7 @@ void sim_network::handle(const sim_event& event) {
       for (sim_backend* each : hosts_[event.value].backends) each->give_buffers_back();
       return;
     case wake: arrive_wake(event.value); return;
+    case datagram: arrive_datagram(event.value); return;
     case restart: driver_->restarts(hosts_[event.value]); return;
     default: break;
   }
