@@ -51,13 +51,20 @@ void event_registration::remove() noexcept {
   gone.list_->remove(gone);
 }
 
+void event_registration::request_end() noexcept {
+  if (listener_ == nullptr) return;
+  event_listener& gone = *listener_;
+  const bool runs = gone.runs();
+  remove();
+  if (runs) gone.coroutines_->stop.request_stop();
+}
+
 task<result<void>> event_registration::end() {
   if (listener_ == nullptr) co_return result<void>{};
   event_listener& gone = *listener_;
   const bool runs = gone.runs();
-  remove();
+  request_end();
   if (!runs) co_return result<void>{};
-  gone.coroutines_->stop.request_stop();
   co_return co_await gone.coroutines_->ended.wait();
 }
 

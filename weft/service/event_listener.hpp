@@ -124,7 +124,9 @@ class [[nodiscard("a handler listens only while its registration lives")]] event
   /// Hears of nothing more. Its coroutines run on.
   void remove() noexcept;
 
-  /// As remove(), asks its coroutines to stop, and waits until they have ended. A failure: the
+  /// As remove(), and asks its coroutines to stop.
+  void request_end() noexcept;
+  /// As request_end(), and waits until its coroutines have ended. A failure: the
   /// deadline passed, or the caller was asked to stop, while some still run. Must not be called
   /// from one of them.
   [[nodiscard]] task<result<void>> end();
