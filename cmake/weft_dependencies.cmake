@@ -74,6 +74,24 @@ function(weft_provide_cli11)
   FetchContent_MakeAvailable(cli11)
 endfunction()
 
+# toml++ (headers), as weft_tomlplusplus; only .cpp files include it. Not by Debian's CMake package, whose
+# target links a library that is compiled for libstdc++.
+function(weft_provide_tomlplusplus)
+  find_path(weft_tomlplusplus_include toml++/toml.h)
+  mark_as_advanced(weft_tomlplusplus_include)
+  set(headers "${weft_tomlplusplus_include}")
+  if(NOT headers)
+    message(STATUS "toml++: not installed (package libtomlplusplus-dev), fetching v3.4.0")
+    FetchContent_Declare(tomlplusplus_headers
+      GIT_REPOSITORY https://github.com/marzer/tomlplusplus.git GIT_TAG v3.4.0
+      SOURCE_SUBDIR no-build-files-wanted)
+    FetchContent_MakeAvailable(tomlplusplus_headers)
+    set(headers "${tomlplusplus_headers_SOURCE_DIR}/include")
+  endif()
+  add_library(weft_tomlplusplus INTERFACE)
+  target_include_directories(weft_tomlplusplus SYSTEM INTERFACE "${headers}")
+endfunction()
+
 if(EXISTS "${PROJECT_SOURCE_DIR}/weft/loop/CMakeLists.txt")
   weft_require_library(liburing HEADER liburing.h LIBRARY uring PACKAGE liburing-dev)
 endif()
@@ -82,6 +100,7 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/weft/net/CMakeLists.txt")
 endif()
 if(EXISTS "${PROJECT_SOURCE_DIR}/weft/service/CMakeLists.txt")
   weft_provide_cli11()
+  weft_provide_tomlplusplus()
 endif()
 if(EXISTS "${PROJECT_SOURCE_DIR}/weft/json/CMakeLists.txt")
   weft_provide_glaze()

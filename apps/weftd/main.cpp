@@ -30,7 +30,7 @@ constexpr const char* examples =
     "over; a second one ends it at once.\n"
     "Exit code: 0 after a clean end, 1 if it could not start or something did not end, 2 for a "
     "wrong\n"
-    "command line.";
+    "command line or option.";
 
 /// The first thing a person does with it, ready to paste.
 std::string first_request(const std::string& address) {
@@ -52,19 +52,19 @@ int main(int argc, char** argv) {
   // names it.
   weft::http::server_options server{.limits = {.connections = 1'000'000}};
   app.options().option("--listen", server.listen, "Address to serve on", "ADDRESS:PORT");
+  app.options().stands_for("--listen", "http.server.listen");
   auto drain_idle = static_cast<unsigned>(duration_cast<milliseconds>(server.drain_idle).count());
   app.options().option("--drain-idle", drain_idle,
                        "After a signal: how long idle connections are kept for a request under way",
                        "MILLISECONDS", 60'000);
+  app.options().stands_for("--drain-idle", "http.server.drain_idle", "ms");
   app.options().epilogue(examples);
-  if (const auto code = app.parse()) return *code;
-  server.drain_idle = milliseconds{drain_idle};
   app.add<weft::http::server>(server);
   app.add<weftd::root_page>();
   app.add<weftd::ping_api>();
   app.add<weftd::health>();
   app.on_ready([&] {
-    if (const auto address = app.addresses().claim(server.listen)) {
+    if (const auto address = app.addresses().claim(app.options_for<weft::http::server>().listen)) {
       std::fputs(first_request(address->to_string()).c_str(), stdout);
       std::fflush(stdout);
     }

@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   weft::application app{argc, argv, {.about = "Sends back what it receives"}};
   echo_options options{.listen = "127.0.0.1:8000"};
   app.options().option("--listen", options.listen, "Address to serve on", "ADDRESS:PORT");
-  if (const auto code = app.parse()) return *code;
+  app.options().stands_for("--listen", "echo_server.listen");
   app.add<echo_server>(options);
   return app.run();
 }

@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   weft::application app{argc, argv, {.about = "Says hello over HTTP"}};
   weft::http::server_options options{.listen = "127.0.0.1:8082"};
   app.options().option("--listen", options.listen, "Address to serve on", "ADDRESS:PORT");
-  if (const auto code = app.parse()) return *code;
+  app.options().stands_for("--listen", "http.server.listen");
   app.add<weft::http::server>(options);
   app.add<hello>();
   return app.run();

@@ -2,6 +2,8 @@
 // weft/json; comes before any other header of glaze.
 #pragma once
 
+#include <weft/json/members.hpp>
+
 #include <glaze/core/reflect.hpp>
 
 #include <concepts>
@@ -11,12 +13,6 @@
 #include <utility>
 
 namespace weft::json::detail {
-
-template <class T>
-consteval bool is_in_unnamed_namespace() {
-  const std::string_view name = __PRETTY_FUNCTION__;
-  return name.contains("(anonymous namespace)") || name.contains("{anonymous}");
-}
 
 // Whether a std::string_view is anywhere inside of T. `Outer` are the types that are being looked
 // into, since a tree holds itself.
@@ -43,18 +39,3 @@ consteval bool holds_view() {
 }
 
 }  // namespace weft::json::detail
-
-#if !GLZ_REFLECTION26
-// glaze asks the compiler for the names of an object's members by the addresses they have in a
-// variable that it declares and nobody defines. Types in an unnamed namespace have no linkage, so
-// no other file could define it, and compilers refuse; a definition here makes them content. It is
-// read by nobody, and mostly not even emitted. (For a type inside of a function there is no
-// telling; those do not compile.)
-namespace glz::detail {
-
-template <class T>
-  requires(weft::json::detail::is_in_unnamed_namespace<T>())
-const T external<T>{};
-
-}  // namespace glz::detail
-#endif

@@ -28,6 +28,7 @@ class added_service {
     return say([](service_builder<T>& builder) { builder.template as<I...>(); });
   }
   added_service& named(std::string name) {
+    *name_ = name;
     return say([name = std::move(name)](service_builder<T>& builder) { builder.named(name); });
   }
   added_service& per_consumer() {
@@ -37,6 +38,8 @@ class added_service {
     return say([](service_builder<T>& builder) { builder.lazy(); });
   }
 
+  /// What named() was told last; empty: nothing.
+  [[nodiscard]] std::shared_ptr<const std::string> name() const noexcept { return name_; }
   [[nodiscard]] std::shared_ptr<sayings> said() const noexcept { return said_; }
 
  private:
@@ -45,6 +48,7 @@ class added_service {
     return *this;
   }
 
+  std::shared_ptr<std::string> name_ = std::make_shared<std::string>();
   std::shared_ptr<sayings> said_ = std::make_shared<sayings>();
 };
 

@@ -24,35 +24,24 @@
 #include <weft/loop/sleep.hpp>
 #include <weft/loop/thread_place.hpp>
 #include <weft/net/address_book.hpp>
+#include <weft/service/application_settings.hpp>
 #include <weft/service/shard.hpp>
 
 namespace weft {
 namespace {
 
 constexpr int exit_failed = 1;
-constexpr unsigned threads_max = 1024;
-constexpr unsigned stop_seconds_max = 86'400;
+constexpr duration end_timeout_max = std::chrono::hours{24};
 
-unsigned whole_seconds(duration length) {
-  return static_cast<unsigned>(std::chrono::ceil<std::chrono::seconds>(length).count());
-}
-
-/// No sum of a time now and these overflows.
+/// No sum of a time now and this overflows.
 application_options bounded(application_options given) {
-  const duration most = std::chrono::seconds{stop_seconds_max};
-  given.stop_timeout = std::min(given.stop_timeout, most);
-  given.end_timeout = std::min(given.end_timeout, most);
+  given.end_timeout = std::min(given.end_timeout, end_timeout_max);
   return given;
 }
 
 std::string file_name(const char* path) {
   const std::string_view text{path};
   return std::string{text.substr(text.rfind('/') + 1)};
-}
-
-std::string wrong_idle(const std::string& text) {
-  const auto idle = parse_idle(text);
-  return idle ? std::string{} : idle.error();
 }
 
 sigset_t end_signals() noexcept {
@@ -97,26 +86,16 @@ class signal_watch {
 }  // namespace
 
 struct application::state {
-  state(int count, char** values, application_options given)
+  state(int count, char** values, application_options program)
       : argc{count},
         argv{values},
-        options{bounded(std::move(given))},
+        options{bounded(std::move(program))},
         cli{options.name.empty() ? file_name(values[0]) : options.name, options.about,
             options.version} {
-    cli.option("--threads", options.threads,
-               "Shards, each a thread with its own event loop; 0: one a CPU", "N", threads_max);
-    cli.choice("--backend", backend, {"auto", "io_uring", "epoll"}, "How to speak to the kernel");
-    cli.option(
-        "--idle", idle,
-        "When there is nothing to do: sleep; spin=50us: poll so long, then sleep; spin: poll",
-        "HOW", &wrong_idle);
-    cli.option("--stop-timeout", stop_seconds,
-               "After a signal: how long to finish what is under way before it is cut", "SECONDS",
-               stop_seconds_max);
-    cli.choice("--log-level", log_level, {"trace", "debug", "info", "warning", "error", "off"},
-               "The least severe messages to print");
+    settings.offer(cli, given);
   }
 
+  [[nodiscard]] std::optional<int> configure();
   int run();
   void run_shard(unsigned index, signal_watch* signals);
   void on_started(unsigned index, bool up);
@@ -134,13 +113,13 @@ struct application::state {
   int argc;
   char** argv;
   application_options options;
-  std::string backend = "auto";
-  std::string idle = "sleep";
-  std::string log_level = "info";
-  unsigned stop_seconds = whole_seconds(options.stop_timeout);
   command_line cli;
+  config given;
+  detail::application_settings settings{
+      {.threads = options.threads, .stop_timeout = options.stop_timeout}};
   bool parsed = false;
   std::vector<installer> installers;
+  std::vector<unique_function<void(config&)>> introductions;  // of services' options
   net::address_book addresses;
   unique_function<void()> ready;
   std::atomic<unsigned> started{0};
@@ -168,6 +147,12 @@ application::~application() = default;
 
 command_line& application::options() noexcept { return state_->cli; }
 
+void application::introduce(unique_function<void(config&)> bind) {
+  state_->introductions.push_back(std::move(bind));
+}
+
+config& application::given() noexcept { return state_->given; }
+
 void application::install(installer add_service) {
   state_->installers.push_back(std::move(add_service));
 }
@@ -180,6 +165,7 @@ std::optional<int> application::parse() {
 int application::run() {
   if (!state_->parsed)
     if (const auto code = parse()) return *code;
+  if (const auto code = state_->configure()) return *code;
   return state_->run();
 }
 
@@ -189,19 +175,34 @@ net::address_book& application::addresses() noexcept { return state_->addresses;
 
 void application::request_stop() { state_->stop_all(); }
 
+/// Hears everybody who may set an option. An exit code if the program ends with that.
+std::optional<int> application::state::configure() {
+  for (auto& bind : introductions) bind(given);
+  const std::vector<std::string> faults = settings.apply(cli, given);
+  for (const std::string& fault : faults)
+    std::fputs(std::format("{}: {}\n", cli.program(), fault).c_str(), stderr);
+  if (!faults.empty()) return command_line::exit_usage;
+  if (settings.is_to_print()) {
+    std::fputs(given.to_toml().c_str(), stdout);
+    return 0;
+  }
+  options.threads = settings.now().threads;
+  options.stop_timeout = settings.now().stop_timeout;
+  return std::nullopt;
+}
+
 int application::state::run() {
-  log::set_level(*log::parse_level(log_level));
+  log::set_level(settings.now().log_level);
   ::signal(
       SIGPIPE,
       SIG_IGN);  // NOLINT(cert-err33-c): a reader that went away is a failed write, not our end
   signal_watch signals;
   const unsigned cpus = usable_cpus();
   if (options.threads == 0) options.threads = cpus;
+  const std::string& idle = settings.now().idle;
   if (parse_idle(idle)->spins() && options.threads > cpus)
     log::warning(std::format("--idle {}: {} shards poll on {} CPU{} and take them from each other",
                              idle, options.threads, cpus, cpus == 1 ? "" : "s"));
-  if (stop_seconds != whole_seconds(options.stop_timeout))
-    options.stop_timeout = std::chrono::seconds{stop_seconds};
   begin();
   run_shard(0, &signals);
   for (std::thread& other : others) other.join();
@@ -211,8 +212,8 @@ int application::state::run() {
 
 void application::state::run_shard(unsigned index, signal_watch* signals) {
   if (index != 0) place_thread({.name = "shard", .index = index});
-  auto loop = event_loop::create({.backend = *parse_backend(backend),
-                                  .idle = *parse_idle(idle),
+  auto loop = event_loop::create({.backend = *parse_backend(settings.backend()),
+                                  .idle = *parse_idle(settings.now().idle),
                                   .shards = shards_mesh.get(),
                                   .shard = index});
   if (!loop) {

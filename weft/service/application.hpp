@@ -2,13 +2,13 @@
 // it, and ends cleanly on SIGINT or SIGTERM.
 //
 // Contract: add<T>() makes one T on every shard (shared nothing), built by its constructor's needs.
-// run() parses the command line if that has not been done, starts the services in dependency order
-// on all shards, waits for a signal or for request_stop(), stops them in reverse order within
-// stop_timeout, and gives the exit code: 0 after a clean end, 1 when a service did not start, 2 for
-// a wrong command line. A second signal ends the process at once. What has not ended end_timeout
-// after the stop_timeout cannot be ended from outside: then the log says what is waited for, and
-// the process ends with exit code 1, from within run(). All but request_stop() belong to the main
-// thread, before run().
+// run() parses the command line if that has not been done, reads the options of all services
+// (config.hpp), starts the services in dependency order on all shards, waits for a signal or for
+// request_stop(), stops them in reverse order within stop_timeout, and gives the exit code: 0 after
+// a clean end, 1 when a service did not start, 2 for a wrong command line or option. A second
+// signal ends the process at once. What has not ended end_timeout after the stop_timeout cannot be
+// ended from outside: then the log says what is waited for, and the process ends with exit code 1,
+// from within run(). All but request_stop() belong to the main thread, before run().
 //
 //   int main(int argc, char** argv) {
 //     weft::application app{argc, argv};
@@ -22,12 +22,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
+#include <weft/base/assert.hpp>
 #include <weft/base/time.hpp>
 #include <weft/base/unique_function.hpp>
 #include <weft/service/added_service.hpp>
 #include <weft/service/command_line.hpp>
+#include <weft/service/config.hpp>
 #include <weft/service/container.hpp>
 
 namespace weft::net {
@@ -58,7 +61,7 @@ class application {
   ~application();
 
   /// The program's own options go here, next to --threads, --backend, --idle, --stop-timeout,
-  /// --log-level, --help and --version.
+  /// --log-level, --config, --set, --print-config, --help and --version.
   [[nodiscard]] command_line& options() noexcept;
 
   /// Reads the command line now, so that what it set can be used for add(). An exit code if the
@@ -66,15 +69,32 @@ class application {
   /// --help and --version were answered (0), or an option was wrong (2, and why is on stderr).
   [[nodiscard]] std::optional<int> parse();
 
-  /// One T on every shard, from these options, which are copied to each.
+  /// One T on every shard, from these options, which are copied to each. What the program does not
+  /// say here, and what it does, can be said in a file, the environment and the command line, under
+  /// its name, else the section that config.hpp's section_of() gives it.
   template <class T>
   added_service<T> add(options_of<T> options = {}) {
+    using options_type = options_of<T>;
     added_service<T> added;
-    install([options = std::move(options), said = added.said()](container& services) {
-      auto builder = services.add<T>(options);
+    auto kept = std::make_shared<options_type>(std::move(options));
+    if constexpr (std::is_aggregate_v<options_type> && !std::is_empty_v<options_type>)
+      introduce([kept, name = added.name()](config& given) {
+        given.bind(given.unused(name->empty() ? section_of(type_name<T>) : *name), *kept);
+      });
+    install([kept, said = added.said()](container& services) {
+      auto builder = services.add<T>(*kept);
       for (auto& each : *said) each(builder);
     });
     return added;
+  }
+
+  /// What a T that was added without a name is made from, once run() has heard everybody: for
+  /// on_ready().
+  template <class T>
+  [[nodiscard]] const options_of<T>& options_for() {
+    const void* const found = given().find(section_of(type_name<T>));
+    WEFT_ASSERT(found != nullptr, "options_for<T>() is for a T with options that was added");
+    return *static_cast<const options_of<T>*>(found);
   }
 
   /// `f` is called once, on one of the shards, when all have started: the place to tell people
@@ -93,6 +113,9 @@ class application {
   struct state;
   using installer = unique_function<void(container&), 128>;
   void install(installer add_service);
+  /// Has `bind` called when run() begins, when all that is said of services has been.
+  void introduce(unique_function<void(config&)> bind);
+  [[nodiscard]] config& given() noexcept;
   std::unique_ptr<state> state_;
 };
 

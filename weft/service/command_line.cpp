@@ -6,52 +6,14 @@
 #include <charconv>
 #include <cstdio>
 #include <format>
-#include <numeric>
-#include <span>
 #include <vector>
 
+#include <weft/service/nearest_word.hpp>
+
 namespace weft {
-namespace {
 
-/// Levenshtein's distance: insertions, deletions and replacements from one word to the other.
-std::size_t edit_distance(std::string_view from, std::string_view to) {
-  std::vector<std::size_t> row(to.size() + 1);
-  std::iota(row.begin(), row.end(), 0U);
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < to.size(); ++j) {
-      const std::size_t replaced = diagonal + (from[i] == to[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
-    }
-  }
-  return row.back();
-}
-
-template <class Words>
-std::string nearest(std::string_view word, const Words& known) {
-  std::string best;
-  // Beyond half of the word's letters the guess would be a joke.
-  std::size_t best_distance = word.size() / 2 + 1;
-  for (const auto& candidate : known) {
-    const std::size_t distance = edit_distance(word, candidate);
-    if (distance < best_distance) {
-      best_distance = distance;
-      best = candidate;
-    }
-  }
-  return best;
-}
-
-std::string list_of(std::span<const std::string_view> words) {
-  std::string text;
-  for (const std::string_view word : words)
-    text += std::format("{}{}", text.empty() ? "" : ", ", word);
-  return text;
-}
-
-}  // namespace
+using detail::did_you_mean;
+using detail::list_of;
 
 struct command_line::state {
   state(std::string_view program, std::string_view about)
@@ -66,13 +28,49 @@ struct command_line::state {
     std::vector<std::string> known;
     for (const CLI::Option* option : app.get_options())
       for (const std::string& spelling : option->get_lnames()) known.push_back("--" + spelling);
-    const std::string guess = nearest(word.substr(0, word.find('=')), known);
+    const std::vector<std::string_view> words{known.begin(), known.end()};
     return std::format("unknown {} '{}'{}", word.starts_with('-') ? "option" : "argument", word,
-                       guess.empty() ? "" : std::format("; did you mean '{}'?", guess));
+                       did_you_mean(word.substr(0, word.find('=')), words));
   }
+
+  void assign(const std::string& text) {
+    assignments.push_back({text, "--" + text.substr(0, text.find('='))});
+  }
+
+  void take_short_names() {
+    for (const short_name& each : short_names)
+      if (const CLI::Option* option = app.get_option(each.name); option->count() > 0)
+        assignments.push_back(
+            {std::format("{}={}{}", each.path, option->results().back(), each.unit), each.name});
+    for (const std::string& text : sets) assign(text);
+  }
+
+  /// What is left of the command line is assignments; else what to say of the first that is not.
+  [[nodiscard]] std::string take_extras(const std::vector<std::string>& extras) {
+    for (const std::string& word : extras) {
+      const std::size_t equals = word.find('=');
+      const bool names_option = accepts_assignments && word.starts_with("--") &&
+                                std::string_view{word}.substr(0, equals).contains('.');
+      if (!names_option) return unknown(word);
+      if (equals == std::string::npos)
+        return std::format("{} has no value: write {}=VALUE", word, word);
+      assign(word.substr(2));
+    }
+    return {};
+  }
+
+  struct short_name {
+    std::string name;
+    std::string path;
+    std::string unit;
+  };
 
   std::string name;
   CLI::App app;
+  bool accepts_assignments = false;
+  std::vector<short_name> short_names;
+  std::vector<std::string> sets;
+  std::vector<assignment> assignments;
 };
 
 command_line::command_line(std::string_view program, std::string_view about,
@@ -126,14 +124,39 @@ void command_line::choice(std::string_view name, std::string& variable,
       ->type_name(shown)
       ->check([words](const std::string& value) {
         if (std::ranges::find(words, value) != words.end()) return std::string{};
-        const std::string guess = nearest(value, words);
         return std::format("'{}' is none of: {}{}", value, list_of(words),
-                           guess.empty() ? "" : std::format("; did you mean '{}'?", guess));
+                           did_you_mean(value, words));
       });
 }
 
 void command_line::flag(std::string_view name, bool& variable, std::string_view help) {
   state_->app.add_flag(std::string{name}, variable, std::string{help});
+}
+
+void command_line::accept_assignments() {
+  state_->accepts_assignments = true;
+  state_->app.add_option("--set", state_->sets, "Set an option of a service")
+      ->type_name("SECTION.KEY=VALUE")
+      ->allow_extra_args(false)
+      ->default_str("")
+      ->check([](const std::string& value) {
+        const std::size_t equals = value.find('=');
+        const bool is_right =
+            equals != std::string::npos && std::string_view{value}.substr(0, equals).contains('.');
+        return is_right
+                   ? std::string{}
+                   : std::format("'{}' is no SECTION.KEY=VALUE, as http.server.listen=:80", value);
+      });
+}
+
+const std::string& command_line::program() const noexcept { return state_->name; }
+
+void command_line::stands_for(std::string_view name, std::string_view path, std::string_view unit) {
+  state_->short_names.push_back({std::string{name}, std::string{path}, std::string{unit}});
+}
+
+const std::vector<command_line::assignment>& command_line::assignments() const noexcept {
+  return state_->assignments;
 }
 
 void command_line::epilogue(std::string_view text) { state_->app.footer(std::string{text}); }
@@ -146,8 +169,9 @@ std::optional<int> command_line::parse(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& wrong) {
     return state_->refuse(wrong.what());
   }
-  const std::vector<std::string> extras = state_->app.remaining();
-  if (!extras.empty()) return state_->refuse(state_->unknown(extras.front()));
+  state_->take_short_names();
+  const std::string wrong = state_->take_extras(state_->app.remaining());
+  if (!wrong.empty()) return state_->refuse(wrong);
   return std::nullopt;
 }
 

@@ -15,11 +15,17 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace weft {
 
 class command_line {
  public:
+  struct assignment {
+    std::string text;  // "section.key=VALUE"
+    std::string name;  // as the command line has it: "--section.key", or a short name
+  };
+
   static constexpr int exit_usage = 2;
 
   command_line(std::string_view program, std::string_view about, std::string_view version);
@@ -41,6 +47,18 @@ class command_line {
   void choice(std::string_view name, std::string& variable,
               std::initializer_list<std::string_view> allowed, std::string_view help);
   void flag(std::string_view name, bool& variable, std::string_view help);
+
+  /// The name it goes by.
+  [[nodiscard]] const std::string& program() const noexcept;
+
+  /// Lets `--section.key=VALUE` and `--set section.key=VALUE` pass as assignments.
+  void accept_assignments();
+  /// Option `name`, such as "--listen", is a short way to say the assignment of its value, with
+  /// `unit` behind it, to `path`. Its variable is set as well.
+  void stands_for(std::string_view name, std::string_view path, std::string_view unit = {});
+  /// What the command line assigns: by short names, then by --set, then by --section.key. After
+  /// parse().
+  [[nodiscard]] const std::vector<assignment>& assignments() const noexcept;
 
   /// Text at the end of --help: examples, files, where to read on.
   void epilogue(std::string_view text);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -103,6 +104,29 @@ TEST_F(command_line_of_a_server, names_the_option_the_value_and_what_is_allowed)
   EXPECT_TRUE(message.contains("'epol' is none of: auto, io_uring, epoll; did you mean 'epoll'?"))
       << message;
   EXPECT_TRUE(refusal({"--listen"}).contains("--listen")) << err;
+}
+
+TEST_F(command_line_of_a_server, takes_assignments_where_they_are_accepted) {
+  EXPECT_TRUE(refusal({"--shop.open=true"}).contains("unknown option '--shop.open=true'")) << err;
+  command_line other{"server", "", ""};
+  other.option("--listen", listen, "Where to serve", "ADDRESS:PORT");
+  other.option("--patience", threads, "How long", "SECONDS");
+  other.stands_for("--listen", "shop.listen");
+  other.stands_for("--patience", "shop.patience", "s");
+  other.accept_assignments();
+  const char* const arguments[] = {"server", "--shop.open=true", "--patience",       "5",
+                                   "--set",  "shop.size=a=b",    "--set=shop.size=2"};
+  EXPECT_EQ(other.parse(std::size(arguments), arguments), std::nullopt);
+  std::vector<std::string> texts;
+  std::vector<std::string> names;
+  for (const auto& [text, name] : other.assignments()) {
+    texts.push_back(text);
+    names.push_back(name);
+  }
+  EXPECT_EQ(texts, (std::vector<std::string>{"shop.patience=5s", "shop.size=a=b", "shop.size=2",
+                                             "shop.open=true"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"--patience", "--shop.size", "--shop.size", "--shop.open"}));
 }
 
 }  // namespace

@@ -1,0 +1,161 @@
+#include <weft/service/application.hpp>
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <weft/base/log.hpp>
+
+namespace bakery {
+
+struct oven_options {
+  int loaves = 10;
+  std::string flour = "wheat";
+};
+
+// Says what it was made with.
+struct oven {
+  using options = oven_options;
+  explicit oven(options given) { seen() = std::move(given); }
+  static options& seen() {
+    static options last;
+    return last;
+  }
+};
+
+}  // namespace bakery
+
+namespace {
+
+// A file of options that lives as long as this does.
+class options_file {
+ public:
+  explicit options_file(const std::string& text) {
+    const int file = ::mkstemp(path_);
+    EXPECT_GE(file, 0);
+    EXPECT_EQ(::write(file, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    ::close(file);
+  }
+  options_file(const options_file&) = delete;
+  options_file& operator=(const options_file&) = delete;
+  ~options_file() { ::unlink(path_); }
+  [[nodiscard]] const char* path() const { return path_; }
+
+ private:
+  char path_[32] = "/tmp/weft_options_XXXXXX";
+};
+
+class application_config : public testing::Test {
+ protected:
+  /// The exit code of a bakery that closes at once.
+  int run(std::vector<const char*> arguments) {
+    arguments.insert(arguments.begin(), "bakery");
+    bakery::oven::seen() = {.loaves = -1, .flour = ""};
+    testing::internal::CaptureStdout();
+    testing::internal::CaptureStderr();
+    weft::application app{static_cast<int>(arguments.size()), const_cast<char**>(arguments.data())};
+    app.add<bakery::oven>({.flour = "rye"});
+    app.request_stop();
+    const int code = app.run();
+    out = testing::internal::GetCapturedStdout();
+    err = testing::internal::GetCapturedStderr();
+    return code;
+  }
+
+  std::string out;
+  std::string err;
+};
+
+TEST_F(application_config, gives_services_what_the_file_and_the_command_line_say) {
+  const options_file file{"[bakery.oven]\nloaves = 7\nflour = 'spelt'\n"};
+  EXPECT_EQ(run({"--config", file.path(), "--bakery.oven.loaves=8"}), 0);
+  EXPECT_EQ(bakery::oven::seen().loaves, 8);
+  EXPECT_EQ(bakery::oven::seen().flour, "spelt");
+  EXPECT_EQ(run({"--set", "bakery.oven.loaves=9"}), 0);
+  EXPECT_EQ(bakery::oven::seen().loaves, 9);
+  EXPECT_EQ(bakery::oven::seen().flour, "rye") << "the program's";
+}
+
+TEST_F(application_config, prints_what_it_would_run_with_and_runs_nothing) {
+  const options_file file{"[application]\nlog_level = 'warning'\nthreads = 3\n"};
+  EXPECT_EQ(run({"--config", file.path(), "--threads=2", "--print-config"}), 0);
+  EXPECT_EQ(bakery::oven::seen().loaves, -1);
+  EXPECT_EQ(err, "");
+  EXPECT_EQ(out, std::string{R"([application]
+threads = 2            # --threads
+backend = "auto"       # default
+idle = "sleep"         # default
+stop_timeout = "10s"   # default
+log_level = "warning"  # )"} +
+                     file.path() + R"(:2:13
+
+[bakery.oven]
+loaves = 10    # default
+flour = "rye"  # program
+)");
+}
+
+TEST_F(application_config, hears_of_the_applications_own_options_from_a_file) {
+  const options_file file{"[application]\nlog_level = 'off'\nbackend = 'epoll'\n"};
+  EXPECT_EQ(run({"--config", file.path()}), 0);
+  EXPECT_EQ(weft::log::current_level(), weft::log::level::off);
+  EXPECT_EQ(run({"--config", file.path(), "--log-level", "warning"}), 0);
+  EXPECT_EQ(weft::log::current_level(), weft::log::level::warning);
+  weft::log::set_level(weft::log::level::info);
+}
+
+TEST_F(application_config, refuses_wrong_options_before_anything_is_made) {
+  const options_file file{"[bakery.oven]\nloafs = 7\n[application]\nidle = 'often'\n"};
+  EXPECT_EQ(run({"--config", file.path(), "--bakery.oven.flour.kind=1"}), 2);
+  EXPECT_EQ(bakery::oven::seen().loaves, -1);
+  const std::string prefix = std::string{"bakery: "} + file.path();
+  EXPECT_TRUE(err.starts_with(prefix + ":2:1: bakery.oven has no option \"loafs\"; did you mean "
+                                       "'loaves'?\n"))
+      << err;
+  EXPECT_TRUE(
+      err.contains("bakery: --bakery.oven.flour.kind: bakery.oven.flour is text, not a "
+                   "table\n"))
+      << err;
+  EXPECT_TRUE(err.contains(prefix + ":4:8: application.idle: ")) << err;
+  EXPECT_EQ(run({"--config", "/nowhere/bakery.toml"}), 2);
+  EXPECT_TRUE(err.starts_with("bakery: cannot open /nowhere/bakery.toml: ")) << err;
+  EXPECT_EQ(run({"--application.threads=1025"}), 2);
+  EXPECT_EQ(err, "bakery: --application.threads: application.threads: 1025 is more than 1024\n");
+}
+
+TEST_F(application_config, knows_services_by_their_names) {
+  const char* arguments[] = {"bakery", "--print-config", "--large.loaves=900"};
+  weft::application app{3, const_cast<char**>(arguments)};
+  app.add<bakery::oven>({.loaves = 5}).named("small");
+  app.add<bakery::oven>({.loaves = 50}).named("large");
+  app.add<bakery::oven>();
+  app.add<bakery::oven>();
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(app.run(), 0);
+  out = testing::internal::GetCapturedStdout();
+  EXPECT_TRUE(out.contains("[small]\nloaves = 5 ")) << out;
+  EXPECT_TRUE(out.contains("[large]\nloaves = 900 ")) << out;
+  EXPECT_TRUE(out.contains("[bakery.oven]\n")) << out;
+  EXPECT_TRUE(out.contains("[bakery.oven_2]\n")) << out;
+}
+
+TEST_F(application_config, explains_assignments_that_are_none) {
+  EXPECT_EQ(run({"--bakery.oven.loaves"}), 2);
+  EXPECT_TRUE(
+      err.starts_with("bakery: --bakery.oven.loaves has no value: write "
+                      "--bakery.oven.loaves=VALUE\n"))
+      << err;
+  EXPECT_EQ(run({"--set", "loaves"}), 2);
+  EXPECT_TRUE(err.contains("'loaves' is no SECTION.KEY=VALUE")) << err;
+  EXPECT_EQ(run({"--help"}), 0);
+  for (const char* const part : {"--config", "--set", "SECTION.KEY=VALUE", "--print-config"})
+    EXPECT_TRUE(out.contains(part)) << part;
+}
+
+}  // namespace

@@ -1,0 +1,103 @@
+#include <weft/service/application_settings.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <format>
+#include <utility>
+
+#include <weft/loop/idle_policy.hpp>
+#include <weft/service/command_line.hpp>
+#include <weft/service/config.hpp>
+
+namespace weft::detail {
+namespace {
+
+constexpr unsigned threads_max = 1024;
+constexpr unsigned stop_seconds_max = 86'400;
+
+unsigned whole_seconds(duration length) {
+  return static_cast<unsigned>(std::chrono::ceil<std::chrono::seconds>(length).count());
+}
+
+std::string wrong_idle(const std::string& text) {
+  const auto idle = parse_idle(text);
+  return idle ? std::string{} : idle.error();
+}
+
+/// No sum of a time now and it overflows.
+application_section bounded(application_section given) {
+  given.stop_timeout =
+      std::min<duration>(given.stop_timeout, std::chrono::seconds{stop_seconds_max});
+  return given;
+}
+
+}  // namespace
+
+application_settings::application_settings(application_section program)
+    : section_{bounded(std::move(program))},
+      threads_{section_.threads},
+      backend_{backend()},
+      idle_{section_.idle},
+      stop_seconds_{whole_seconds(section_.stop_timeout)},
+      log_level_{log::to_string(section_.log_level)} {}
+
+std::string application_settings::backend() const {
+  switch (section_.backend) {
+    case backend_choice::auto_: return "auto";
+    case backend_choice::io_uring: return "io_uring";
+    case backend_choice::epoll: break;
+  }
+  return "epoll";
+}
+
+void application_settings::offer(command_line& cli, config& given) {
+  given.bind("application", section_);
+  cli.option("--threads", threads_, "Shards, each a thread with its own event loop; 0: one a CPU",
+             "N", threads_max);
+  cli.choice("--backend", backend_, {"auto", "io_uring", "epoll"}, "How to speak to the kernel");
+  cli.option("--idle", idle_,
+             "When there is nothing to do: sleep; spin=50us: poll so long, then sleep; spin: poll",
+             "HOW", &wrong_idle);
+  cli.option("--stop-timeout", stop_seconds_,
+             "After a signal: how long to finish what is under way before it is cut", "SECONDS",
+             stop_seconds_max);
+  cli.choice("--log-level", log_level_, {"trace", "debug", "info", "warning", "error", "off"},
+             "The least severe messages to print");
+  cli.option("--config", file_, "Read the options of all services from a TOML file", "FILE");
+  cli.stands_for("--threads", "application.threads");
+  cli.stands_for("--backend", "application.backend");
+  cli.stands_for("--idle", "application.idle");
+  cli.stands_for("--stop-timeout", "application.stop_timeout", "s");
+  cli.stands_for("--log-level", "application.log_level");
+  cli.accept_assignments();
+  cli.flag("--print-config", prints_,
+           "Print all options as a TOML file, with the origin of each, and end");
+}
+
+std::vector<std::string> application_settings::apply(const command_line& cli, config& given) {
+  if (!file_.empty())
+    if (const auto read = given.read_file(file_); !read) return {read.error()};
+  given.read_environment(environ);
+  for (const auto& [text, name] : cli.assignments())
+    if (!given.assign(text, name)) return {std::format("'{}' is no SECTION.KEY=VALUE", text)};
+  auto faults = given.apply();
+  if (auto wrong = wrong_value(given); !wrong.empty()) faults.push_back(std::move(wrong));
+  return faults;
+}
+
+std::string application_settings::wrong_value(const config& given) const {
+  const auto said = [&given](const char* name, const std::string& what) {
+    const std::string path = std::format("application.{}", name);
+    return std::format("{}: {}: {}", given.origin_of(path), path, what);
+  };
+  if (section_.threads > threads_max)
+    return said("threads", std::format("{} is more than {}", section_.threads, threads_max));
+  if (section_.stop_timeout > std::chrono::seconds{stop_seconds_max})
+    return said("stop_timeout", "a day is the longest");
+  const std::string idle = wrong_idle(section_.idle);
+  return idle.empty() ? idle : said("idle", idle);
+}
+
+}  // namespace weft::detail

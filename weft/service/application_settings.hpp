@@ -1,0 +1,72 @@
+// What every application can be told, by its command line and in the section [application].
+//
+// Contract: holds what the program says until apply() has heard everybody else. One thread, before
+// the shards start.
+//
+//   application_settings settings{{.threads = 4}};
+//   settings.offer(cli);
+//   if (auto code = cli.parse(argc, argv)) return *code;
+//   for (const std::string& fault : settings.apply(cli, given)) complain(fault);
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <weft/base/log.hpp>
+#include <weft/base/time.hpp>
+
+namespace weft {
+
+class command_line;
+class config;
+
+namespace detail {
+
+enum class backend_choice : std::uint8_t { auto_, io_uring, epoll };
+
+/// As the section [application] has them.
+struct application_section {
+  unsigned threads = 1;
+  backend_choice backend = backend_choice::auto_;
+  std::string idle = "sleep";
+  duration stop_timeout = std::chrono::seconds{10};
+  log::level log_level = log::level::info;
+};
+
+class application_settings {
+ public:
+  explicit application_settings(application_section program);
+  application_settings(const application_settings&) = delete;
+  application_settings& operator=(const application_settings&) = delete;
+  ~application_settings() = default;
+
+  /// Adds --threads and its like, --config, --set and --print-config. Both outlive this.
+  void offer(command_line& cli, config& given);
+
+  /// After the command line was parsed: reads the file it names, the environment and what the
+  /// command line itself says into all that is bound. What is wrong, a line each; none: all is
+  /// well.
+  [[nodiscard]] std::vector<std::string> apply(const command_line& cli, config& given);
+
+  [[nodiscard]] bool is_to_print() const noexcept { return prints_; }
+  [[nodiscard]] const application_section& now() const noexcept { return section_; }
+  /// The backend's name, as parse_backend() takes it.
+  [[nodiscard]] std::string backend() const;
+
+ private:
+  [[nodiscard]] std::string wrong_value(const config& given) const;
+
+  application_section section_;
+  // Of the command line, which assigns them to the section; here they are what --help shows.
+  unsigned threads_;
+  std::string backend_;
+  std::string idle_;
+  unsigned stop_seconds_;
+  std::string log_level_;
+  std::string file_;
+  bool prints_ = false;
+};
+
+}  // namespace detail
+}  // namespace weft

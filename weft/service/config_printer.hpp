@@ -1,0 +1,27 @@
+// Options as the TOML file that would set them. Internal to config.
+//
+//   option_text(option_type_of<duration>, &timeout);  // "\"10s\""
+#pragma once
+
+#include <string>
+
+#include <weft/base/unique_function.hpp>
+#include <weft/service/config_type.hpp>
+
+namespace weft::detail {
+
+/// Visits each option of a table that is no table itself, with its path and its type.
+using option_visit =
+    unique_function<void(const std::string& path, const option_type& type, void* object)>;
+void visit_options(const option_type& table, void* object, const std::string& path,
+                   option_visit& visit);
+
+/// A value as TOML writes it on one line; empty: an optional that has none.
+[[nodiscard]] std::string option_text(const option_type& type, const void* object);
+
+/// `origin_of(path)` is what the comment behind an option says.
+using option_origin = unique_function<std::string(const std::string& path)>;
+void print_section(const option_type& table, void* object, const std::string& path,
+                   option_origin& origin_of, std::string& out);
+
+}  // namespace weft::detail
