@@ -18,6 +18,7 @@
 #include <coroutine>
 #include <exception>
 #include <memory>
+#include <source_location>
 #include <utility>
 
 #include <weft/coro/task.hpp>
@@ -31,7 +32,9 @@ class [[nodiscard]] async_generator {
    public:
     promise_type() noexcept : promise_base{nullptr} {}
 
-    async_generator get_return_object() noexcept {
+    async_generator get_return_object(
+        std::source_location begins_at = std::source_location::current()) noexcept {
+      waits_at = begins_at;
       return async_generator{std::coroutine_handle<promise_type>::from_promise(*this)};
     }
     auto yield_value(T& item) noexcept { return hand_over(item); }

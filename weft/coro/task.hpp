@@ -117,7 +117,7 @@ class promise_base : public runnable {
   const environment* env = nullptr;
   promise_base* caller = nullptr;     // the coroutine that awaits this one
   promise_base* waits_for = nullptr;  // and the one that this awaits
-  std::source_location waits_at{};    // line 0: it has not begun
+  std::source_location waits_at{};    // its last co_await, or where its body begins
   std::exception_ptr failure;
 };
 
@@ -133,7 +133,8 @@ class promise final : public promise_base {
     if (has_value_) std::destroy_at(&value_);
   }
 
-  task<T> get_return_object() noexcept;
+  task<T> get_return_object(
+      std::source_location begins_at = std::source_location::current()) noexcept;
 
   template <class U>
     requires std::is_constructible_v<T, U&&>
@@ -162,7 +163,8 @@ template <>
 class promise<void> final : public promise_base {
  public:
   promise() noexcept : promise_base{&start} {}
-  task<void> get_return_object() noexcept;
+  task<void> get_return_object(
+      std::source_location begins_at = std::source_location::current()) noexcept;
   void return_void() const noexcept {}
   void take() {
     if (failure) std::rethrow_exception(std::move(failure));
@@ -240,11 +242,13 @@ class [[nodiscard("a task does nothing until it is awaited or spawned")]] task {
 namespace detail {
 
 template <class T>
-task<T> promise<T>::get_return_object() noexcept {
+task<T> promise<T>::get_return_object(std::source_location begins_at) noexcept {
+  waits_at = begins_at;
   return task<T>{std::coroutine_handle<promise>::from_promise(*this)};
 }
 
-inline task<void> promise<void>::get_return_object() noexcept {
+inline task<void> promise<void>::get_return_object(std::source_location begins_at) noexcept {
+  waits_at = begins_at;
   return task<void>{std::coroutine_handle<promise>::from_promise(*this)};
 }
 

@@ -13,11 +13,16 @@ std::string_view file_name(std::string_view path) { return path.substr(path.rfin
 await_chain chain_of(const detail::promise_base& spawned) {
   await_chain chain;
   for (const auto* each = &spawned; each != nullptr; each = each->waits_for)
-    if (each->waits_at.line() != 0) chain.push_back(each->waits_at);
+    chain.push_back(each->waits_at);
   return chain;
 }
 
 }  // namespace
+
+std::string describe(const std::source_location& place) {
+  return std::format("{} at {}:{}", place.function_name(), file_name(place.file_name()),
+                     place.line());
+}
 
 std::vector<await_chain> unfinished_tasks(scheduler& of) {
   std::vector<await_chain> all;
@@ -28,15 +33,20 @@ std::vector<await_chain> unfinished_tasks(scheduler& of) {
 }
 
 std::string describe(const await_chain& task) {
-  if (task.empty()) return "  has not begun\n";
   std::string text;
   std::string lead = "  ";
   for (const std::source_location& place : task) {
-    text += std::format("{}{} at {}:{}\n", lead, place.function_name(),
-                        file_name(place.file_name()), place.line());
+    text += lead + describe(place) + '\n';
     lead.insert(0, "  ");
     if (lead.size() == 4) lead += "> ";
   }
+  return text;
+}
+
+std::string describe_briefly(const await_chain& task) {
+  std::string text;
+  for (const std::source_location& place : task)
+    text += (text.empty() ? "" : " > ") + describe(place);
   return text;
 }
 

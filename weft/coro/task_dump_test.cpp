@@ -39,9 +39,26 @@ TEST_F(task_dump_test, names_each_place_a_task_waits_in) {
   EXPECT_EQ(dump_tasks(scheduler_), "0 tasks\n");
 }
 
-TEST_F(task_dump_test, a_task_that_has_not_begun_has_no_place) {
+TEST_F(task_dump_test, a_task_that_has_not_begun_is_shown_where_its_body_is) {
   tasks_.spawn(nothing());
-  EXPECT_EQ(dump_tasks(scheduler_), "1 task\n  has not begun\n");
+  const std::string text = dump_tasks(scheduler_);
+  EXPECT_NE(text.find("nothing"), std::string::npos) << text;
+  EXPECT_NE(text.find("task_dump_test.cpp:"), std::string::npos) << text;
+  scheduler_.run();
+}
+
+TEST_F(task_dump_test, a_chain_can_be_told_in_one_line) {
+  tasks_.spawn(wait_outside());
+  scheduler_.run();
+  const std::string text = describe_briefly(unfinished_tasks(scheduler_).at(0));
+  const std::size_t outside = text.find("wait_outside");
+  const std::size_t inside = text.find("wait_inside");
+  EXPECT_NE(outside, std::string::npos) << text;
+  EXPECT_NE(inside, std::string::npos) << text;
+  EXPECT_LT(outside, text.find(" > ")) << text;
+  EXPECT_GT(inside, text.find(" > ")) << text;
+  EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+  gate_.set();
   scheduler_.run();
 }
 

@@ -13,6 +13,7 @@
 
 #include <sys/socket.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -93,6 +94,10 @@ class backend {
   virtual void abandon(descriptor& socket) noexcept = 0;
   /// Whether nothing is left that the kernel could still answer to (abandoned sockets included).
   [[nodiscard]] virtual bool quiescent() const noexcept = 0;
+  /// Operations that have not been answered, and sockets that are being closed. Counted when asked.
+  [[nodiscard]] virtual std::size_t waiting_operations() noexcept = 0;
+  /// Receive buffers that the kernel has been given in advance.
+  [[nodiscard]] virtual std::size_t buffers_lent() const noexcept { return 0; }
 
   /// Hands over all that was started, waits for an answer until `until` (a time not after now: does
   /// not wait), and schedules what was answered.

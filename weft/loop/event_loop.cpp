@@ -9,6 +9,7 @@
 #include <weft/base/log.hpp>
 #include <weft/loop/backend.hpp>
 #include <weft/loop/blocking_pool.hpp>
+#include <weft/loop/leftovers.hpp>
 #include <weft/loop/mailbox.hpp>
 #include <weft/loop/make_backend.hpp>
 #include <weft/loop/mesh.hpp>
@@ -87,6 +88,17 @@ event_loop::in_turn::~in_turn() { current_loop = before_; }
 
 duration event_loop::wall_now() const noexcept { return io_->wall_now(); }
 
+/// What is left now belongs to somebody who has forgotten it, and is about to refer to memory that
+/// is gone.
+void event_loop::tell_leftovers() noexcept {
+  if (io_ == nullptr) return;
+  try {
+    for (const std::string& line : leftovers(*this)) log::error(line);
+  } catch (const std::exception& why) {
+    log::error(std::string{"what the loop leaves behind cannot be told: "} + why.what());
+  }
+}
+
 event_loop::~event_loop() {
   // Streams dropped since the last turn still send what they have.
   if (tasks_->active() == 0 && io_ != nullptr) {
@@ -96,6 +108,7 @@ event_loop::~event_loop() {
       log::error(std::string{"a task threw, and nobody asked for it: "} + why.what());
     }
   }
+  tell_leftovers();
   blocking_.reset();
   if (port_ != nullptr) port_->shards().discharge(port_->index());
   tasks_.reset();

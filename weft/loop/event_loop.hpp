@@ -197,6 +197,7 @@ class event_loop final : public scheduler {
 #endif
   }
   void check_here(const char* call) const noexcept;
+  void tell_leftovers() noexcept;
   [[nodiscard]] bool has_mail() const noexcept;
   [[nodiscard]] bool prepare_to_sleep() noexcept;
   [[gnu::noinline]] void take_mail() noexcept;

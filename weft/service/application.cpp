@@ -14,11 +14,13 @@
 #include <exception>
 #include <format>
 #include <mutex>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <vector>
 
 #include <weft/base/log.hpp>
+#include <weft/loop/leftovers.hpp>
 #include <weft/loop/make_backend.hpp>
 #include <weft/loop/mesh.hpp>
 #include <weft/loop/sleep.hpp>
@@ -32,6 +34,8 @@ namespace {
 
 constexpr int exit_failed = 1;
 constexpr duration end_timeout_max = std::chrono::hours{24};
+/// How long a shard has to say what it has left. A thread that takes longer is kept by something.
+constexpr duration answer_time = std::chrono::seconds{1};
 
 /// No sum of a time now and this overflows.
 application_options bounded(application_options given) {
@@ -108,6 +112,8 @@ struct application::state {
   void begin();
   void end();
   void watch_end();
+  void ask_for_leftovers();
+  void tell_leftovers(const shard& of) const;
   task<void> watch_signals(event_loop& loop, signal_watch& signals);
 
   int argc;
@@ -136,6 +142,8 @@ struct application::state {
   std::chrono::steady_clock::time_point stop_requested_at;
   unsigned stopping = 0;                    // shards that have told of it
   std::optional<std::size_t> open_at_stop;  // connections, of those
+  std::vector<std::vector<std::string>> left;  // what shards say of it, by shard, once asked
+  std::size_t asked = 0;                       // who has not said it yet
   std::thread watchdog;
   std::condition_variable ended;
 };
@@ -326,9 +334,36 @@ void application::state::watch_end() {
   std::unique_lock lock{mutex};
   const auto patience = options.stop_timeout + options.end_timeout;
   if (ended.wait_for(lock, patience, [this] { return !running; })) return;
-  for (const shard* each : shards) log::error(each->progress());
+  ask_for_leftovers();
+  ended.wait_for(lock, answer_time, [this] { return !running || asked == 0; });
+  if (!running) return;
+  for (const shard* each : shards) tell_leftovers(*each);
   log::error("what does not end is left: the process ends");
   std::_Exit(exit_failed);
+}
+
+/// Each on its own thread: what lives on a shard is nobody else's to look at.
+void application::state::ask_for_leftovers() {
+  left.resize(options.threads);
+  for (shard* each : shards) {
+    const auto posted = each->loop().post([this, &loop = each->loop()] {
+      auto lines = leftovers(loop);
+      const std::lock_guard answering{mutex};
+      left[loop.shard()] = std::move(lines);
+      --asked;
+      ended.notify_all();
+    });
+    if (posted) ++asked;
+  }
+}
+
+void application::state::tell_leftovers(const shard& of) const {
+  log::error(of.progress());
+  const std::vector<std::string>& lines = left[of.index()];
+  if (lines.empty())
+    log::error(std::format("shard {} does not say what it has left: something keeps its thread",
+                           of.index()));
+  for (const std::string& line : lines) log::error(line);
 }
 
 task<void> application::state::watch_signals(event_loop& loop, signal_watch& signals) {

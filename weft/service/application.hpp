@@ -7,8 +7,9 @@
 // request_stop(), stops them in reverse order within stop_timeout, and gives the exit code: 0 after
 // a clean end, 1 when a service did not start, 2 for a wrong command line or option. A second
 // signal ends the process at once. What has not ended end_timeout after the stop_timeout cannot be
-// ended from outside: then the log says what is waited for, and the process ends with exit code 1,
-// from within run(). All but request_stop() belong to the main thread, before run().
+// ended from outside: then the log says what is waited for, with the tasks, timers, buffers and
+// operations that each shard has left, and the process ends with exit code 1, from within run().
+// All but request_stop() belong to the main thread, before run().
 //
 //   int main(int argc, char** argv) {
 //     weft::application app{argc, argv};

@@ -94,9 +94,17 @@ TEST_F(application_end_death_test, says_that_a_task_was_left_behind) {
               "shard 0 waits for tasks that services left behind");
 }
 
+TEST_F(application_end_death_test, names_each_task_that_is_left_and_counts_the_rest) {
+  EXPECT_EXIT(std::exit(run_and_stop<leaves_a_task>("2")), testing::ExitedWithCode(1),
+              "shard 0 has left: 1 task, 1 timer, 0 buffers, 0 operations\n.*"
+              "  1 task waits in .*go_on.* at application_end_test.cpp:.* > (.|\n)*"
+              "shard 1 has left: 1 task, 1 timer");
+}
+
 TEST_F(application_end_death_test, says_that_something_keeps_the_thread) {
   EXPECT_EXIT(std::exit(run_and_stop<keeps_its_thread>("1")), testing::ExitedWithCode(1),
-              "shard 0 has not heard that it is to stop: something keeps its thread");
+              "shard 0 has not heard that it is to stop: something keeps its thread(.|\n)*"
+              "shard 0 does not say what it has left: something keeps its thread");
 }
 
 TEST_F(application_end_death_test, says_that_a_service_is_still_starting) {

@@ -36,6 +36,7 @@ class shard {
   shard& operator=(const shard&) = delete;
   ~shard();
 
+  [[nodiscard]] unsigned index() const noexcept { return index_; }
   [[nodiscard]] event_loop& loop() noexcept { return *loop_; }
   [[nodiscard]] container& services() noexcept { return services_; }
 

@@ -60,6 +60,9 @@ class epoll_backend final : public backend {
     release(static_cast<epoll_descriptor&>(socket));
   }
   bool quiescent() const noexcept override { return parked_ == 0 && files_.count() == 0; }
+  std::size_t waiting_operations() noexcept override {
+    return parked_ + files_.count() + watches_.count();
+  }
   void enter(time_point until) noexcept override;
   int poll_descriptor() noexcept override { return epoll_; }
   void wake() noexcept override { signal_wake(wake_); }

@@ -39,6 +39,8 @@ class file_watches {
   [[nodiscard]] bool start(poll_operation& op) noexcept;
   void cancel(poll_operation& op) noexcept;
   void on_event(int fd, std::uint32_t events) noexcept;
+  /// Operations not yet answered. Counted when asked.
+  [[nodiscard]] std::size_t count() const noexcept;
 
  private:
   struct watch {

@@ -57,7 +57,8 @@ class sim_backend final : public backend {
   [[nodiscard]] time_point sleeps_until() const noexcept { return sleeps_until_; }
   /// Whether somebody has woken the loop, and it has not heard of it yet.
   [[nodiscard]] bool will_wake() const noexcept { return wakes_under_way_ != 0; }
-  [[nodiscard]] std::size_t waiting_operations() const noexcept { return parked_; }
+  [[nodiscard]] std::size_t waiting_operations() noexcept override { return parked_; }
+  std::size_t buffers_lent() const noexcept override { return held_.size(); }
 
   // For the network.
   [[nodiscard]] sim_host& host() noexcept { return host_; }

@@ -60,6 +60,13 @@ result<descriptor*> uring_backend::open_stream(int family) {
   return &add(*fd);
 }
 
+std::size_t uring_backend::waiting_operations() noexcept {
+  std::size_t readers = 0;
+  for (uring_descriptor& each : open_)
+    if (each.reader != nullptr && !each.closing) ++readers;
+  return in_kernel_ + closing_ + readers;
+}
+
 void uring_backend::answer(operation& op, int result) noexcept {
   op.result = result;
   if (std::exchange(op.in_kernel, false)) --in_kernel_;

@@ -55,6 +55,8 @@ class uring_backend final : public backend {
     begin_close(static_cast<uring_descriptor&>(socket));
   }
   bool quiescent() const noexcept override { return closing_ == 0 && in_kernel_ == 0; }
+  std::size_t waiting_operations() noexcept override;
+  std::size_t buffers_lent() const noexcept override { return buffers_.lent(); }
   void enter(time_point until) noexcept override;
   void wake() noexcept override { signal_wake(wake_); }
 
