@@ -71,7 +71,7 @@ class scope final : public scope_registration, private detail::task_owner {
       static void resume_joiner(runnable& self) noexcept {
         auto& waiting = static_cast<awaiter&>(self);
         if (waiting.owner.active_ == 0)
-          waiting.joiner.resume();
+          detail::resume(waiting.joiner);
         else  // more was spawned while the joiner stood in the ready queue
           waiting.owner.joiner_ = &waiting;
       }

@@ -24,6 +24,7 @@
 #include <weft/coro/environment.hpp>
 #include <weft/coro/frame_pool.hpp>
 #include <weft/coro/runnable.hpp>
+#include <weft/coro/running_task.hpp>
 
 namespace weft {
 
@@ -72,6 +73,7 @@ class promise_base : public runnable {
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> ended) const noexcept {
       Promise& promise = ended.promise();
       if (promise.caller != nullptr) return promise.give_back();
+      running.coroutine = nullptr;
       if constexpr (requires { promise.owner; }) promise.owner->task_ended(promise);
       return std::noop_coroutine();
     }
@@ -107,6 +109,7 @@ class promise_base : public runnable {
   /// Ends that wait; the caller, to be resumed.
   [[nodiscard]] std::coroutine_handle<> give_back() noexcept {
     caller->waits_for = nullptr;
+    running.coroutine = caller;
     return std::exchange(caller, nullptr)->handle();
   }
   /// All promises begin with this one, and are aligned as it is.
@@ -120,6 +123,14 @@ class promise_base : public runnable {
   std::source_location waits_at{};    // its last co_await, or where its body begins
   std::exception_ptr failure;
 };
+
+/// Resumes a coroutine that has waited: the task that this thread runs from now on.
+inline void resume(std::coroutine_handle<> waiting) {
+  auto& promise = std::coroutine_handle<promise_base>::from_address(waiting.address()).promise();
+  running.coroutine = &promise;
+  running.resumed_at.store(promise.waits_at, std::memory_order_relaxed);
+  waiting.resume();
+}
 
 template <class T>
 class promise final : public promise_base {
@@ -174,9 +185,7 @@ class promise<void> final : public promise_base {
   list_hook spawned;
 
  private:
-  static void start(runnable& item) noexcept {
-    std::coroutine_handle<promise>::from_promise(static_cast<promise&>(item)).resume();
-  }
+  static void start(runnable& item) noexcept { resume(static_cast<promise&>(item).handle()); }
 };
 
 template <class T>

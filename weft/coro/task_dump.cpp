@@ -32,6 +32,13 @@ std::vector<await_chain> unfinished_tasks(scheduler& of) {
   return all;
 }
 
+await_chain running_chain() {
+  const detail::promise_base* task = detail::running.coroutine;
+  if (task == nullptr) return {};
+  while (task->caller != nullptr) task = task->caller;
+  return chain_of(*task);
+}
+
 std::string describe(const await_chain& task) {
   std::string text;
   std::string lead = "  ";

@@ -23,6 +23,9 @@ using await_chain = std::vector<std::source_location>;
 /// Of all scopes, the oldest first.
 [[nodiscard]] std::vector<await_chain> unfinished_tasks(scheduler& of);
 
+/// Of the task that this thread runs, or ran last and which waits again. Empty: it has ended.
+[[nodiscard]] await_chain running_chain();
+
 [[nodiscard]] std::string describe(const std::source_location& place);
 /// A line a place.
 [[nodiscard]] std::string describe(const await_chain& task);

@@ -1,5 +1,7 @@
 #include <weft/coro/waiter.hpp>
 
+#include <weft/coro/task.hpp>
+
 namespace weft {
 
 bool waiter::begin(std::coroutine_handle<> waiting, const environment& env) noexcept {
@@ -41,6 +43,8 @@ void waiter::on_deadline(timer& self) noexcept {
   static_cast<waiter&>(self).give_up(errc::timed_out);
 }
 
-void waiter::on_run(runnable& self) noexcept { static_cast<waiter&>(self).waiting_.resume(); }
+void waiter::on_run(runnable& self) noexcept {
+  detail::resume(static_cast<waiter&>(self).waiting_);
+}
 
 }  // namespace weft

@@ -50,7 +50,7 @@ void blocking_call::on_run(runnable& self) noexcept {
   auto& call = static_cast<blocking_call&>(self);
   call.stop_registration::disarm();
   call.home_.timers().disarm(call);
-  call.waiting_.resume();
+  resume(call.waiting_);
 }
 
 }  // namespace detail

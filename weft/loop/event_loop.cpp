@@ -14,6 +14,7 @@
 #include <weft/loop/make_backend.hpp>
 #include <weft/loop/mesh.hpp>
 #include <weft/loop/sim/sim_network.hpp>
+#include <weft/loop/stall_watch.hpp>
 
 namespace weft {
 namespace {
@@ -74,6 +75,7 @@ result<std::unique_ptr<event_loop>> event_loop::create(const loop_options& optio
   if (!io) return fail(io.error());
   loop->io_ = std::move(*io);
   if (options.shards != nullptr) options.shards->enlist(options.shard, *loop);
+  if (options.watched_by != nullptr && loop->has_threads()) options.watched_by->enlist(*loop);
   if (!is_driven) current_loop = loop.get();
   return loop;
 }
@@ -109,6 +111,7 @@ event_loop::~event_loop() {
     }
   }
   tell_leftovers();
+  if (options_.watched_by != nullptr) options_.watched_by->discharge(*this);
   blocking_.reset();
   if (port_ != nullptr) port_->shards().discharge(port_->index());
   tasks_.reset();
@@ -196,6 +199,8 @@ void event_loop::run_ready() noexcept {
     if (item == nullptr) break;
     answers_left_ = options_.answers_per_resumption;
     item->run(*item);
+    note_stall();
+    detail::running.forget();
   }
   if (left == most) return;
   has_worked_ = true;
@@ -257,9 +262,11 @@ void event_loop::take_mail() noexcept {
   }
   const unsigned letters = mail_->box.drain(options_.messages_per_turn);
   gauges_.letters.add(letters);
-  if (port_ == nullptr) return;
-  const unsigned messages = port_->drain(options_.messages_per_turn);
-  gauges_.messages_in.add(messages);
+  if (port_ != nullptr) {
+    const unsigned messages = port_->drain(options_.messages_per_turn);
+    gauges_.messages_in.add(messages);
+  }
+  note_stall();
 }
 
 void event_loop::note_holdings() noexcept {
@@ -270,6 +277,7 @@ void event_loop::note_holdings() noexcept {
 
 void event_loop::run_once(time_point until) noexcept {
   gauges_.turns.add(1);
+  pulse_.is_working.store(true, std::memory_order_relaxed);
   now_ = io_->now();
   // Here, since in a simulated world the sleep lasts until the next turn.
   mail_->bell.woke_up();
@@ -286,6 +294,8 @@ void event_loop::run_once(time_point until) noexcept {
     port_->flush();
   }
   if (turns() % turns_between_notes == 0) note_holdings();
+  note_stall();
+  pulse_.is_working.store(false, std::memory_order_relaxed);
   enter(until);
 }
 

@@ -31,6 +31,7 @@
 #include <weft/loop/buffer_pool.hpp>
 #include <weft/loop/idle_policy.hpp>
 #include <weft/loop/loop_gauges.hpp>
+#include <weft/loop/loop_pulse.hpp>
 #include <weft/loop/ready_queue.hpp>
 #include <weft/loop/timer_wheel.hpp>
 
@@ -42,6 +43,7 @@ class mesh;
 class mesh_port;
 struct operation;
 struct sim_host;
+class stall_watch;
 enum class backend_kind : std::uint8_t;
 
 struct loop_options {
@@ -70,6 +72,8 @@ struct loop_options {
   /// The mesh this loop is one shard of, and which.
   mesh* shards = nullptr;
   unsigned shard = 0;
+  /// Who sees to it that a task that keeps this loop is named; outlives the loop. None: nobody.
+  stall_watch* watched_by = nullptr;
 };
 
 /// Something whose bytes wait for step 4 of the turn.
@@ -183,6 +187,9 @@ class event_loop final : public scheduler {
   /// Any thread.
   [[nodiscard]] loop_gauges gauges() const noexcept { return gauges_.read(); }
 
+  /// Any thread.
+  [[nodiscard]] loop_pulse& pulse() noexcept { return pulse_; }
+
   /// Which shard of its mesh this loop is; 0 without one.
   [[nodiscard]] unsigned shard() const noexcept { return options_.shard; }
   /// nullptr without a mesh.
@@ -198,6 +205,12 @@ class event_loop final : public scheduler {
   }
   void check_here(const char* call) const noexcept;
   void tell_leftovers() noexcept;
+  /// After each piece of work, which is then to be named.
+  void note_stall() noexcept {
+    if (pulse_.is_overdue.load(std::memory_order_relaxed)) [[unlikely]]
+      tell_stall();
+  }
+  [[gnu::noinline, gnu::cold]] void tell_stall() noexcept;
   [[nodiscard]] bool has_mail() const noexcept;
   [[nodiscard]] bool prepare_to_sleep() noexcept;
   [[gnu::noinline]] void take_mail() noexcept;
@@ -220,6 +233,7 @@ class event_loop final : public scheduler {
   std::unique_ptr<scope> tasks_;
   std::unique_ptr<blocking_pool> blocking_;
   loop_gauge_board gauges_;
+  loop_pulse pulse_;
   const void* thread_;  // names the one this loop was made on
   unsigned answers_left_ = 0;
   bool has_worked_ = false;  // since it last began to spin

@@ -34,7 +34,7 @@ void sleep_until::on_stop(stop_registration& self) noexcept {
 }
 
 void sleep_until::on_run(runnable& self) noexcept {
-  static_cast<sleep_until&>(self).waiting_.resume();
+  detail::resume(static_cast<sleep_until&>(self).waiting_);
 }
 
 }  // namespace weft

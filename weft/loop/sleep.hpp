@@ -91,7 +91,7 @@ class [[nodiscard]] until_stopped : private stop_registration, private runnable 
     waiter.loop_.schedule(waiter);
   }
   static void on_run(runnable& self) noexcept {
-    static_cast<until_stopped&>(self).waiting_.resume();
+    detail::resume(static_cast<until_stopped&>(self).waiting_);
   }
   event_loop& loop_;
   std::coroutine_handle<> waiting_;
@@ -109,7 +109,9 @@ class [[nodiscard]] yield : private runnable {
   void await_resume() const noexcept {}
 
  private:
-  static void on_run(runnable& self) noexcept { static_cast<yield&>(self).waiting_.resume(); }
+  static void on_run(runnable& self) noexcept {
+    detail::resume(static_cast<yield&>(self).waiting_);
+  }
   event_loop& loop_;
   std::coroutine_handle<> waiting_;
 };

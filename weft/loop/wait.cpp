@@ -18,7 +18,7 @@ void operation_wait::arm_deadline(const environment& env) noexcept {
 void operation_wait::resume() noexcept {
   stop_registration::disarm();
   loop_.timers().disarm(*this);
-  waiting_.resume();
+  detail::resume(waiting_);
 }
 
 error operation_wait::failure(const operation& op) const noexcept {

@@ -116,7 +116,9 @@ class [[nodiscard]] lookup_wait : private runnable, private stop_registration, p
   void answered(int status, const ares_addrinfo* found);
   void leave(errc why) noexcept;
   void wake() noexcept;
-  static void on_run(runnable& self) noexcept { static_cast<lookup_wait&>(self).waiting_.resume(); }
+  static void on_run(runnable& self) noexcept {
+    weft::detail::resume(static_cast<lookup_wait&>(self).waiting_);
+  }
   static void on_stop(stop_registration& self) noexcept {
     static_cast<lookup_wait&>(self).leave(errc::cancelled);
   }

@@ -36,7 +36,9 @@ class write_waiter : public runnable, public stop_registration, public timer {
   list_hook in_line;
 
  private:
-  static void on_run(runnable& self) noexcept { static_cast<write_waiter&>(self).waiting.resume(); }
+  static void on_run(runnable& self) noexcept {
+    weft::detail::resume(static_cast<write_waiter&>(self).waiting);
+  }
   static void on_stop(stop_registration& self) noexcept;
   static void on_deadline(timer& self) noexcept;
 };

@@ -31,7 +31,9 @@ class close_wait : private close_operation {
   void await_resume() const noexcept {}
 
  private:
-  static void closed(operation& op) noexcept { static_cast<close_wait&>(op).waiting_.resume(); }
+  static void closed(operation& op) noexcept {
+    weft::detail::resume(static_cast<close_wait&>(op).waiting_);
+  }
   event_loop& loop_;
   std::coroutine_handle<> waiting_;
 };

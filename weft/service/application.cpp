@@ -24,6 +24,7 @@
 #include <weft/loop/make_backend.hpp>
 #include <weft/loop/mesh.hpp>
 #include <weft/loop/sleep.hpp>
+#include <weft/loop/stall_watch.hpp>
 #include <weft/loop/thread_place.hpp>
 #include <weft/net/address_book.hpp>
 #include <weft/service/application_settings.hpp>
@@ -109,11 +110,12 @@ struct application::state {
   void enlist(shard& here);
   void discharge(shard& here);
   void stop_all();
+  void watch_stalls();
   void begin();
   void end();
   void watch_end();
   void ask_for_leftovers();
-  void tell_leftovers(const shard& of) const;
+  void tell_leftovers(shard& of) const;
   task<void> watch_signals(event_loop& loop, signal_watch& signals);
 
   int argc;
@@ -132,7 +134,8 @@ struct application::state {
   std::atomic<bool> clean{true};
   std::vector<std::thread> others;  // all shards but the first, which is the main thread's
 
-  std::unique_ptr<mesh> shards_mesh;  // from begin() on
+  std::unique_ptr<mesh> shards_mesh;    // from begin() on
+  std::unique_ptr<stall_watch> stalls;  // if there is a limit
 
   std::mutex mutex;
   // All under mutex.
@@ -140,8 +143,8 @@ struct application::state {
   bool running = false;
   bool stop_requested = false;
   std::chrono::steady_clock::time_point stop_requested_at;
-  unsigned stopping = 0;                    // shards that have told of it
-  std::optional<std::size_t> open_at_stop;  // connections, of those
+  unsigned stopping = 0;                       // shards that have told of it
+  std::optional<std::size_t> open_at_stop;     // connections, of those
   std::vector<std::vector<std::string>> left;  // what shards say of it, by shard, once asked
   std::size_t asked = 0;                       // who has not said it yet
   std::thread watchdog;
@@ -211,6 +214,7 @@ int application::state::run() {
   if (parse_idle(idle)->spins() && options.threads > cpus)
     log::warning(std::format("--idle {}: {} shards poll on {} CPU{} and take them from each other",
                              idle, options.threads, cpus, cpus == 1 ? "" : "s"));
+  watch_stalls();
   begin();
   run_shard(0, &signals);
   for (std::thread& other : others) other.join();
@@ -223,7 +227,8 @@ void application::state::run_shard(unsigned index, signal_watch* signals) {
   auto loop = event_loop::create({.backend = *parse_backend(settings.backend()),
                                   .idle = *parse_idle(settings.now().idle),
                                   .shards = shards_mesh.get(),
-                                  .shard = index});
+                                  .shard = index,
+                                  .watched_by = stalls.get()});
   if (!loop) {
     log::error(std::format("shard {} has no event loop: {}", index, loop.error().message()));
     clean = false;
@@ -304,6 +309,15 @@ void application::state::stop_all() {
   if (shards_mesh != nullptr) shards_mesh->request_stop();
 }
 
+void application::state::watch_stalls() {
+  if (options.stall_limit <= duration::zero()) return;
+  try {
+    stalls = std::make_unique<stall_watch>(options.stall_limit);
+  } catch (const std::system_error& why) {
+    log::warning(std::format("nothing watches that no task keeps its shard: {}", why.what()));
+  }
+}
+
 void application::state::begin() {
   {
     const std::lock_guard lock{mutex};
@@ -337,7 +351,7 @@ void application::state::watch_end() {
   ask_for_leftovers();
   ended.wait_for(lock, answer_time, [this] { return !running || asked == 0; });
   if (!running) return;
-  for (const shard* each : shards) tell_leftovers(*each);
+  for (shard* each : shards) tell_leftovers(*each);
   log::error("what does not end is left: the process ends");
   std::_Exit(exit_failed);
 }
@@ -357,12 +371,14 @@ void application::state::ask_for_leftovers() {
   }
 }
 
-void application::state::tell_leftovers(const shard& of) const {
+void application::state::tell_leftovers(shard& of) const {
   log::error(of.progress());
   const std::vector<std::string>& lines = left[of.index()];
-  if (lines.empty())
-    log::error(std::format("shard {} does not say what it has left: something keeps its thread",
-                           of.index()));
+  if (lines.empty()) {
+    const std::string task = task_at_work(of.loop());
+    log::error(std::format("shard {} does not say what it has left: its thread is kept by {}",
+                           of.index(), task.empty() ? "what is no task" : task));
+  }
   for (const std::string& line : lines) log::error(line);
 }
 

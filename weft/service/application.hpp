@@ -52,6 +52,8 @@ struct application_options {
   /// How long what is cut then may take to end: longer than a dropped stream takes for its last
   /// bytes.
   duration end_timeout = std::chrono::seconds{6};
+  /// A task that keeps its shard for longer than this is named in the log. Zero: nobody looks.
+  duration stall_limit = std::chrono::milliseconds{100};
 };
 
 class application {

@@ -104,7 +104,8 @@ TEST_F(application_end_death_test, names_each_task_that_is_left_and_counts_the_r
 TEST_F(application_end_death_test, says_that_something_keeps_the_thread) {
   EXPECT_EXIT(std::exit(run_and_stop<keeps_its_thread>("1")), testing::ExitedWithCode(1),
               "shard 0 has not heard that it is to stop: something keeps its thread(.|\n)*"
-              "shard 0 does not say what it has left: something keeps its thread");
+              "shard 0 does not say what it has left: its thread is kept by a task, resumed in "
+              ".*keeps_its_thread::block.* at application_end_test.cpp:");
 }
 
 TEST_F(application_end_death_test, says_that_a_service_is_still_starting) {

@@ -1,0 +1,109 @@
+#include <weft/loop/stall_watch.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <format>
+#include <source_location>
+#include <utility>
+
+#include <weft/base/log.hpp>
+#include <weft/coro/task_dump.hpp>
+#include <weft/loop/backend.hpp>
+#include <weft/loop/event_loop.hpp>
+#include <weft/loop/thread_place.hpp>
+
+namespace weft {
+namespace {
+
+constexpr duration pause_between_warnings = std::chrono::seconds{1};
+constexpr int looks_within_limit = 2;
+constexpr int limits_until_told = 10;
+
+std::string in_milliseconds(duration length) {
+  return std::format("{}", std::chrono::duration_cast<std::chrono::milliseconds>(length));
+}
+
+}  // namespace
+
+stall_watch::stall_watch(duration limit)
+    : limit_{std::max(limit, duration{std::chrono::milliseconds{1}})},
+      thread_{[this] { work(); }} {}
+
+stall_watch::~stall_watch() {
+  {
+    const std::lock_guard lock{mutex_};
+    ends_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void stall_watch::enlist(event_loop& loop) {
+  const std::lock_guard lock{mutex_};
+  loops_.push_back({.loop = &loop});
+}
+
+void stall_watch::discharge(event_loop& loop) noexcept {
+  const std::lock_guard lock{mutex_};
+  std::erase_if(loops_, [&](const watched& each) { return each.loop == &loop; });
+}
+
+void stall_watch::work() {
+  place_thread({.name = "stalls", .pin = pinning::never});
+  std::unique_lock lock{mutex_};
+  while (!changed_.wait_for(lock, limit_ / looks_within_limit, [this] { return ends_; })) {
+    const time_point now = std::chrono::steady_clock::now();
+    try {
+      for (watched& each : loops_) look_at(each, now);
+    } catch (const std::exception& why) {
+      log::warning(std::string{"a task keeps its shard, and cannot be named: "} + why.what());
+    }
+  }
+}
+
+void stall_watch::look_at(watched& one, time_point now) {
+  loop_pulse& pulse = one.loop->pulse();
+  const std::uint64_t turn = one.loop->gauges().turns;
+  if (turn != one.turn || !pulse.is_working.load(std::memory_order_relaxed)) {
+    one.turn = turn;
+    one.since = now;
+    one.has_told = false;
+    return;
+  }
+  const duration lasts = now - one.since;
+  if (lasts >= limit_ && saturated_sum(one.asked_at, pause_between_warnings) <= now) {
+    one.asked_at = now;
+    pulse.is_overdue.store(true, std::memory_order_relaxed);
+  }
+  if (lasts < limit_ * limits_until_told || std::exchange(one.has_told, true)) return;
+  const std::string task = task_at_work(*one.loop);
+  log::warning(std::format("shard {} has been kept for {} so far by {}", one.loop->shard(),
+                           in_milliseconds(lasts), task.empty() ? "what is no task" : task));
+}
+
+std::string task_at_work(event_loop& loop) {
+  const std::source_location from =
+      loop.pulse().running->resumed_at.load(std::memory_order_relaxed);
+  return from.line() == 0 ? std::string{} : "a task, resumed in " + describe(from);
+}
+
+void event_loop::tell_stall() noexcept {
+  pulse_.is_overdue.store(false, std::memory_order_relaxed);
+  // The turn that was meant may have ended before this one began.
+  const duration lasted = io_->now() - now_;
+  if (options_.watched_by == nullptr || lasted < options_.watched_by->limit()) return;
+  try {
+    const std::string task = task_at_work(*this);
+    const await_chain chain = running_chain();
+    std::string what = "what is no task: a timer, or a function posted from elsewhere";
+    if (!task.empty())
+      what = task + (chain.empty() ? ", which has ended" : ", now in " + describe_briefly(chain));
+    log::warning(
+        std::format("shard {} was kept for {} by {}", shard(), in_milliseconds(lasted), what));
+  } catch (const std::exception& why) {
+    log::warning(std::string{"a task kept its shard, and cannot be named: "} + why.what());
+  }
+}
+
+}  // namespace weft
