@@ -1,4 +1,4 @@
-// Internal to race and when_all: tasks whose values are kept, side by side in a scope.
+// Internal to race, when_all and on_all: tasks whose values are kept, side by side in a scope.
 //
 // Contract: spawn_all() is given all tasks before the first one starts, so that memory that runs
 // out on the way leaves none behind.

@@ -219,9 +219,11 @@ void event_loop::flush_dirty() noexcept {
 bool event_loop::spin(time_point until) noexcept {
   time_point now = io_->now();
   if (std::exchange(has_worked_, false)) spins_until_ = saturated_sum(now, options_.idle.spin_for);
+  bool has_noted = false;
   while (now < spins_until_) {
     io_->enter(time_point::min());
     if (!ready_.empty() || has_mail() || finished()) return true;
+    if (!std::exchange(has_noted, true)) note_holdings();
     pause_processor();
     now = io_->now();
     if (now >= until) return true;

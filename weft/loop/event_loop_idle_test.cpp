@@ -68,6 +68,19 @@ std::thread correspondent(event_loop& loop, int rounds, duration pause) {
   }};
 }
 
+TEST_P(idle_loop_test, what_a_polling_loop_holds_can_be_seen) {
+  open_idle(idle_policy::spin());
+  if (IsSkipped()) return;
+  loop_->spawn(stay(*loop_));
+  std::thread onlooker{[this] {
+    while (loop_->gauges().live_frames == 0) std::this_thread::yield();
+    loop_->post_stop();
+  }};
+  loop_->run();
+  onlooker.join();
+  EXPECT_LT(loop_->turns(), 64U);
+}
+
 TEST_P(idle_loop_test, sleeps_until_a_timer_is_due_without_turning) {
   open_idle(idle_policy::sleep());
   if (IsSkipped()) return;

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 
 #include <weft/loop/epoll/file_threads.hpp>
 #include <weft/loop/loop_fixture_test.hpp>
+#include <weft/testing/allocation_failure.hpp>
 
 namespace weft {
 namespace {
@@ -40,7 +42,7 @@ class file_test : public on_any_backend {
   }
 
  private:
-  std::string folder_ = testing::TempDir() + "weft-file-XXXXXX";
+  std::string folder_ = ::testing::TempDir() + "weft-file-XXXXXX";
   std::vector<std::string> made_;
 };
 
@@ -218,6 +220,29 @@ TEST_F(file_without_kernel_test, has_no_files) {
     EXPECT_EQ((co_await file::open(loop, "/dev/null")).error(), errc::unsupported);
   }(*loop_));
   loop_->run();
+}
+
+TEST(file_threads_test, a_file_is_closed_though_there_is_no_thread_for_it) {
+  if (!testing::allocation_failure::is_available()) GTEST_SKIP() << "malloc is not ours here";
+  file_threads threads{-1};
+  file_operation closing{file_action::close, [](operation&) noexcept {}};
+  closing.fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  ASSERT_GE(closing.fd, 0);
+  {
+    const testing::allocation_failure no_thread{1};
+    EXPECT_TRUE(threads.start(closing));
+  }
+  EXPECT_EQ(closing.result, 0);
+  EXPECT_EQ(::fcntl(closing.fd, F_GETFD), -1) << "left open";
+}
+
+TEST(file_threads_test, what_needs_a_thread_says_that_there_is_none) {
+  if (!testing::allocation_failure::is_available()) GTEST_SKIP() << "malloc is not ours here";
+  file_threads threads{-1};
+  file_operation syncing{file_action::sync, [](operation&) noexcept {}};
+  const testing::allocation_failure no_thread{1};
+  EXPECT_TRUE(threads.start(syncing));
+  EXPECT_EQ(syncing.result, -EAGAIN);
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 //
 // Contract: loop_gauges are plain values. A gauge is written by its loop alone, with relaxed
 // atomics, so that reading costs the loop nothing and writing an addition; one read of several
-// gauges is not a snapshot. What the loop holds (frames, buffers) is noted before each sleep and
-// every 64 turns.
+// gauges is not a snapshot. What the loop holds (frames, buffers) is noted when it has nothing to
+// do, before it sleeps or as it begins to poll, and every 64 turns.
 //
 //   const loop_gauges seen = loop.gauges();
 //   log::info(std::format("{} turns, {} sleeps", seen.turns, seen.sleeps));

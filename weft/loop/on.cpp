@@ -1,11 +1,14 @@
 #include <weft/loop/on.hpp>
 
+#include <tuple>
+
 #include <weft/base/assert.hpp>
 
 namespace weft::detail {
 
 remote_call::remote_call(event_loop& home, unsigned shard, start_function start) noexcept
     : stop_registration{&on_stop},
+      timer{&on_deadline},
       runnable{&on_run},
       home_{home},
       shard_{shard},
@@ -24,6 +27,9 @@ bool remote_call::begin(std::coroutine_handle<> waiting, const environment& env)
   until_ = env.until;
   env.stop.subscribe(*this);
   home_.port()->send(shard_, request_);
+  // Once it has left, the deadline is kept over there.
+  const bool stands_in_line = request_.in_line.is_linked();
+  if (stands_in_line && !until_.is_never()) home_.timers().arm(*this, until_.when());
   return true;
 }
 
@@ -61,20 +67,28 @@ void remote_call::on_answer(message& item, mesh_port*) noexcept { call_of(item).
 void remote_call::finish() noexcept {
   answered_ = true;
   stop_registration::disarm();
+  home_.timers().disarm(*this);
   if (stop_sent_ && home_.port()->take_back(stop_request_)) stop_sent_ = false;
   if (!stop_sent_) home_.schedule(*this);
 }
 
 void remote_call::on_stop(stop_registration& self) noexcept {
   auto& call = static_cast<remote_call&>(self);
-  mesh_port& port = *call.home_.port();
-  if (port.take_back(call.request_)) {
-    call.refusal_ = errc::cancelled;
-    call.finish();
-    return;
-  }
+  if (call.take_back(errc::cancelled)) return;
   call.stop_sent_ = true;
-  port.send(call.shard_, call.stop_request_);
+  call.home_.port()->send(call.shard_, call.stop_request_);
+}
+
+void remote_call::on_deadline(timer& self) noexcept {
+  std::ignore = static_cast<remote_call&>(self).take_back(errc::timed_out);
+}
+
+/// True: it had not left, and ends now.
+bool remote_call::take_back(errc why) noexcept {
+  if (!home_.port()->take_back(request_)) return false;
+  refusal_ = why;
+  finish();
+  return true;
 }
 
 void remote_call::on_stop_arrived(message& item, mesh_port* there) noexcept {
@@ -94,7 +108,7 @@ void remote_call::on_stop_returned(message& item, mesh_port*) noexcept {
 }
 
 void remote_call::on_run(runnable& self) noexcept {
-  static_cast<remote_call&>(self).waiting_.resume();
+  resume(static_cast<remote_call&>(self).waiting_);
 }
 
 }  // namespace weft::detail

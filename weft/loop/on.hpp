@@ -8,7 +8,7 @@
 // made and destroyed here. A coroutine's task lives on the other shard, and inherits the caller's
 // deadline; a stop request of the caller is passed on to it. The answer is awaited all the same: a
 // success that raced the request is given as the success it is. Only a call that has not left yet
-// ends at once, with errc::cancelled. errc::timed_out: the deadline had passed before the call.
+// ends at once, with errc::cancelled, or with errc::timed_out at its deadline.
 // errc::closed: the shard has ended, or did before it looked. An exception that leaves `f` is
 // rethrown here. On the own shard `f` runs directly. Costs no allocation once both shards' frame
 // pools are warm. A result must be something that may cross: no buffer_ref, no stream.
@@ -31,7 +31,7 @@ namespace weft {
 namespace detail {
 
 /// The part of a call that does not depend on what is called: it goes there and comes back.
-class remote_call : private stop_registration, private runnable {
+class remote_call : private stop_registration, private timer, private runnable {
  public:
   remote_call(const remote_call&) = delete;
   remote_call& operator=(const remote_call&) = delete;
@@ -70,6 +70,8 @@ class remote_call : private stop_registration, private runnable {
   static void on_request(message& item, mesh_port* there) noexcept;
   static void on_answer(message& item, mesh_port* here) noexcept;
   static void on_stop(stop_registration& self) noexcept;
+  static void on_deadline(timer& self) noexcept;
+  [[nodiscard]] bool take_back(errc why) noexcept;
   static void on_stop_arrived(message& item, mesh_port* there) noexcept;
   static void on_stop_returned(message& item, mesh_port* here) noexcept;
   static void on_run(runnable& self) noexcept;

@@ -218,6 +218,40 @@ TEST_P(on_test, of_calls_that_are_to_stop_only_those_that_have_not_left_end_at_o
   });
 }
 
+TEST_P(on_test, of_calls_whose_time_is_over_only_those_that_have_not_left_end_at_once) {
+  std::atomic<int> ran{0};
+  run({.shards = 2, .mesh = {.ring_capacity = 4}}, [&](event_loop& loop) -> task<void> {
+    EXPECT_TRUE(co_await on(1, [] {}));
+    occupied other{*shards_};
+    const environment hurried{.until = deadline::at(loop.now() + 5ms), .runs_on = &loop};
+    scope calls{hurried};
+    int late = 0;
+    for (int i = 0; i < 10; ++i)
+      calls.spawn([](std::atomic<int>& count, int& refused) -> task<void> {
+        const auto answer = co_await on(1, [&count] { ++count; });
+        if (!answer && answer.error() == errc::timed_out) ++refused;
+      }(ran, late));
+    while (late < 6) EXPECT_TRUE(co_await sleep_for(loop, 1ms));
+    EXPECT_EQ(calls.active(), 4U) << "what has left is awaited";
+    other.end();
+    co_await calls.join();
+    EXPECT_EQ(ran, 4);
+    EXPECT_EQ(late, 6);
+  });
+}
+
+TEST_P(on_test, a_call_that_leaves_in_time_forgets_its_deadline) {
+  run({.shards = 2, .mesh = {.ring_capacity = 2}}, [](event_loop& loop) -> task<void> {
+    const environment patient{.until = deadline::at(loop.now() + std::chrono::hours{1}),
+                              .runs_on = &loop};
+    scope calls{patient};
+    for (int i = 0; i < 50; ++i)
+      calls.spawn([]() -> task<void> { EXPECT_TRUE(co_await on(1, [] {})); }());
+    co_await calls.join();
+    EXPECT_EQ(loop.timers().armed_count(), 0U);
+  });
+}
+
 /// The answer and the stop request cross each other at every distance.
 TEST_P(on_test, a_stop_request_may_meet_its_answer_anywhere) {
   run({.shards = 2, .mesh = {.ring_capacity = 2}}, [](event_loop& loop) -> task<void> {

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include <weft/base/assert.hpp>
+#include <weft/coro/run_into.hpp>
 #include <weft/coro/scope.hpp>
 #include <weft/loop/call_result.hpp>
 #include <weft/loop/event_loop.hpp>
@@ -64,16 +65,20 @@ typename collected<Result>::type in_order(std::vector<std::optional<Result>>& an
 }  // namespace detail
 
 /// Runs a copy of `f` on each shard of this loop's mesh, at once. What each gave, by shard; or the
-/// first failure, when all have answered. An exception asks the others to stop.
+/// first failure, when all have answered. An exception asks the others to stop; one from copying
+/// `f`, or from a lack of memory, comes before any call has left.
 template <class F>
 [[nodiscard]] task<typename detail::collected<detail::result_of<F>>::type> on_all(F f) {
   const mesh_port* const port = event_loop::current().port();
   std::vector<std::optional<detail::result_of<F>>> answers(port != nullptr ? port->shards().size()
                                                                            : 1);
-  scope calls{co_await this_task::environment()};
+  std::vector<task<void>> calls;
+  calls.reserve(answers.size());
   for (unsigned shard = 0; shard < answers.size(); ++shard)
-    calls.spawn(detail::answer_of(shard, f, answers[shard]));
-  co_await calls.join();
+    calls.push_back(detail::answer_of(shard, f, answers[shard]));
+  scope under_way{co_await this_task::environment()};
+  detail::spawn_all(under_way, std::move(calls));
+  co_await under_way.join();
   co_return detail::in_order(answers);
 }
 

@@ -92,6 +92,30 @@ TEST_P(sharded_test, a_failed_start_leaves_nothing_behind) {
   });
 }
 
+TEST_P(sharded_test, a_call_that_cannot_be_made_for_one_shard_is_made_for_none) {
+  struct copied_once {
+    explicit copied_once(int& called) : calls{&called} {}
+    copied_once(const copied_once& other) : calls{other.calls}, copies{other.copies + 1} {
+      if (++other.copies > 1) throw std::runtime_error{"no more"};
+    }
+    copied_once(copied_once&&) noexcept = default;
+    void operator()() { ++*calls; }
+    int* calls;
+    mutable int copies = 0;
+  };
+  run(3, [](event_loop&) -> task<void> {
+    int calls = 0;
+    bool caught = false;
+    try {
+      std::ignore = co_await on_all(copied_once{calls});
+    } catch (const std::runtime_error&) {
+      caught = true;
+    }
+    EXPECT_TRUE(caught);
+    EXPECT_EQ(calls, 0);
+  });
+}
+
 TEST_P(sharded_test, what_lived_on_a_shard_that_has_ended_ends_all_the_same) {
   std::weak_ptr<int> watched;
   run(2, [&](event_loop& loop) -> task<void> {

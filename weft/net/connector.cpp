@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <deque>
+#include <exception>
 #include <format>
 #include <optional>
 
@@ -37,7 +38,7 @@ struct address_family {
   std::optional<error> failure;  // of the lookup
 };
 
-/// One connect(): its tasks live in `attempts_`, and tell it of their end by happened().
+/// One connect(): its tasks live in `attempts_`, and tell it of their end.
 class connecting {
  public:
   connecting(event_loop& loop, resolver& names, const connect_options& options,
@@ -53,7 +54,6 @@ class connecting {
   [[nodiscard]] error reason() const noexcept;
 
  private:
-  void start_lookup(address_family& family, const host_and_port& of, int number);
   task<void> look_up(address_family& family, host_and_port of, int number);
   task<void> attempt(endpoint to);
   [[nodiscard]] bool ended() const noexcept;
@@ -61,11 +61,16 @@ class connecting {
   [[nodiscard]] bool begin_attempt();
   [[nodiscard]] time_point next_look() const noexcept;
   task<void> something();
-  void happened() noexcept {
-    if (nudge_ != nullptr) nudge_->request_stop();
-  }
+  /// Of an attempt or a lookup, whichever way it ends.
+  struct end_is_told {
+    connecting& to;
+    ~end_is_told() {
+      if (to.nudge_ != nullptr) to.nudge_->request_stop();
+    }
+  };
+  /// By the caller, or by an exception that has left one of the tasks.
   [[nodiscard]] bool cut_short() const noexcept {
-    return env_.stop.stop_requested() || env_.until.passed(loop_.now());
+    return attempts_.inherited().stop.stop_requested() || env_.until.passed(loop_.now());
   }
 
   event_loop& loop_;
@@ -89,17 +94,17 @@ result<void> connecting::aim(const std::string& target) {
   }
   const auto parsed = parse_target(target);
   if (!parsed) return fail(parsed.error());
-  start_lookup(ipv6_, *parsed, AF_INET6);
-  start_lookup(ipv4_, *parsed, AF_INET);
+  // Both, or none: what has been spawned is to be waited for.
+  task<void> ipv6 = look_up(ipv6_, *parsed, AF_INET6);
+  task<void> ipv4 = look_up(ipv4_, *parsed, AF_INET);
+  ipv6_.looking_up = ipv4_.looking_up = true;
+  attempts_.spawn(std::move(ipv6));
+  attempts_.spawn(std::move(ipv4));
   return {};
 }
 
-void connecting::start_lookup(address_family& family, const host_and_port& of, int number) {
-  family.looking_up = true;
-  attempts_.spawn(look_up(family, of, number));
-}
-
 task<void> connecting::look_up(address_family& family, host_and_port of, int number) {
+  const end_is_told telling{*this};
   auto found = co_await names_.resolve(std::move(of.host), of.port, number);
   family.looking_up = false;
   if (found)
@@ -107,10 +112,10 @@ task<void> connecting::look_up(address_family& family, host_and_port of, int num
   else
     family.failure = found.error();
   if (number == AF_INET) ipv4_waits_until_ = saturated_sum(loop_.now(), options_.resolution_delay);
-  happened();
 }
 
 task<void> connecting::attempt(endpoint to) {
+  const end_is_told telling{*this};
   auto stream = co_await tcp_stream::connect(loop_, to);
   --running_;
   if (stream) {
@@ -119,7 +124,6 @@ task<void> connecting::attempt(endpoint to) {
     failures.push_back({.address = to, .why = stream.error()});
     next_attempt_ = time_point::min();
   }
-  happened();
 }
 
 bool connecting::ended() const noexcept {
@@ -180,10 +184,16 @@ task<void> connecting::something() {
 }
 
 task<void> connecting::run() {
-  while (!ended())
-    if (!begin_attempt()) co_await something();
+  std::exception_ptr failure;
+  try {
+    while (!ended())
+      if (!begin_attempt()) co_await something();
+  } catch (...) {
+    failure = std::current_exception();  // what is under way is to be waited for all the same
+  }
   attempts_.request_stop();
   co_await attempts_.join();
+  if (failure) std::rethrow_exception(failure);
 }
 
 error connecting::reason() const noexcept {

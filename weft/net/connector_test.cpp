@@ -3,8 +3,10 @@
 #include <netinet/in.h>
 #include <unistd.h>
 
+#include <new>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,7 @@
 
 #include <weft/net/dns_server_test.hpp>
 #include <weft/net/loopback_test.hpp>
+#include <weft/testing/allocation_failure.hpp>
 
 namespace weft::net {
 namespace {
@@ -72,7 +75,7 @@ class connector_test : public loopback {
 };
 
 INSTANTIATE_TEST_SUITE_P(backends, connector_test,
-                         testing::Values(backend_kind::epoll, backend_kind::io_uring),
+                         ::testing::Values(backend_kind::epoll, backend_kind::io_uring),
                          backend_name);
 
 TEST_P(connector_test, connects_to_numbers_and_paths_without_a_lookup) {
@@ -89,7 +92,7 @@ TEST_P(connector_test, connects_to_numbers_and_paths_without_a_lookup) {
 
 using connector_in_memory_test = loopback;
 INSTANTIATE_TEST_SUITE_P(backends, connector_in_memory_test,
-                         testing::Values(backend_kind::simulated), backend_name);
+                         ::testing::Values(backend_kind::simulated), backend_name);
 
 TEST_P(connector_in_memory_test, connects_to_numbers_and_knows_no_names) {
   run([&]() -> task<void> {
@@ -148,6 +151,32 @@ TEST_P(connector_test, does_not_wait_for_a_lookup_that_hangs) {
     auto stream = co_await connect(loop(), names, "slow6.test:" + port, hasty);
     EXPECT_TRUE(stream.has_value());
     EXPECT_GE(loop().now() - before, hasty.resolution_delay);
+  });
+}
+
+/// What waits for the attempt is told of its end, whichever it is.
+TEST_P(connector_test, an_exception_that_leaves_an_attempt_ends_it_all_at_once) {
+  if (!testing::allocation_failure::is_available()) GTEST_SKIP() << "malloc is not ours here";
+  run_with_server([&](dns_server&, resolver& names) -> task<void> {
+    const auto warm = co_await connect(loop(), names, "127.0.0.2:1", {});
+    EXPECT_EQ(warm.error().why, errc::refused);
+    bool has_thrown = false;
+    scope under_way{co_await this_task::environment()};
+    under_way.spawn([](event_loop& on, resolver& book, bool& thrown) -> task<void> {
+      try {
+        std::ignore = co_await connect(on, book, "127.0.0.2:1", {.timeout = std::chrono::hours{1}});
+      } catch (const std::bad_alloc&) {
+        thrown = true;
+      }
+    }(loop(), names, has_thrown));
+    co_await yield{loop()};  // now it waits for its attempt
+    {
+      const testing::allocation_failure no_memory{sizeof(connect_failure::attempt)};
+      for (int turns = 0; turns < 100'000 && !has_thrown; ++turns) co_await yield{loop()};
+    }
+    EXPECT_TRUE(has_thrown);
+    under_way.request_stop();
+    co_await under_way.join();
   });
 }
 

@@ -20,7 +20,8 @@ file_threads::~file_threads() {
 
 bool file_threads::start(file_operation& op) noexcept {
   if (!has_thread_for(count_ + 1)) {
-    op.result = -EAGAIN;
+    // Whoever closes has given the descriptor away: nobody else will.
+    op.result = op.action == file_action::close ? op.perform() : -EAGAIN;
     return true;
   }
   ++count_;

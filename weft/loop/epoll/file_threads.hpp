@@ -33,7 +33,8 @@ class file_threads {
   /// No operation may be left.
   ~file_threads();
 
-  /// True: answered at once, since no thread is to be had.
+  /// True: answered at once, since no thread is to be had: a file is closed here then, and all else
+  /// fails with EAGAIN.
   [[nodiscard]] bool start(file_operation& op) noexcept;
   /// Whether `op` had not begun: it is then out of the line, and the caller's to answer.
   [[nodiscard]] bool withdraw(file_operation& op) noexcept;
