@@ -2,7 +2,8 @@
 //
 //   bench_runtime                       all of it
 //   bench_runtime timers                one part: round_trip, spawn, sleep or timers
-//   valgrind --tool=callgrind --toggle-collect='*arm_all*' bench_runtime timers
+//   bench_runtime timers 1000           once, with so many live timers: to count instructions,
+//   valgrind --tool=callgrind --toggle-collect='*arm_and_cancel_each*' bench_runtime timers 1000
 //
 // Each part runs several times; its number is the median of the runs.
 #include <algorithm>
@@ -27,6 +28,7 @@ using namespace std::chrono_literals;
 using clock_type = std::chrono::steady_clock;
 
 constexpr unsigned runs = 5;
+constexpr unsigned a_million = 1'000'000;
 
 double median(std::vector<double> values) {
   std::ranges::sort(values);
@@ -192,7 +194,7 @@ void cancelled_sleep(report& out) {
   out.add("cancelled_sleep_ns", median(each));
 }
 
-// A timer is armed and disarmed again, while 1,000,000 others are armed.
+// A timer is armed and disarmed again, while so many others are armed.
 
 struct idle_timer : weft::timer {
   idle_timer() noexcept : timer{[](weft::timer&) noexcept {}} {}
@@ -200,54 +202,54 @@ struct idle_timer : weft::timer {
 
 class armed_crowd {
  public:
-  armed_crowd() : wheel_{start_}, timers_{std::make_unique<idle_timer[]>(count)} {
+  explicit armed_crowd(unsigned count)
+      : count_{count}, wheel_{start_}, timers_{std::make_unique<idle_timer[]>(count)} {
     weft::random random{1};
-    for (unsigned i = 0; i < count; ++i)
+    for (unsigned i = 0; i < count_; ++i)
       due_.push_back(start_ +
                      std::chrono::milliseconds{static_cast<long>(random.below(86'400'000))});
   }
 
   [[gnu::noinline]] void arm_all() noexcept {
-    for (unsigned i = 0; i < count; ++i) wheel_.arm(timers_[i], due_[i]);
+    for (unsigned i = 0; i < count_; ++i) wheel_.arm(timers_[i], due_[i]);
   }
   [[gnu::noinline]] void cancel_all() noexcept {
-    for (unsigned i = 0; i < count; ++i) wheel_.disarm(timers_[i]);
+    for (unsigned i = 0; i < count_; ++i) wheel_.disarm(timers_[i]);
   }
   /// With all the others armed.
   [[gnu::noinline]] void arm_and_cancel_each() noexcept {
-    for (unsigned i = 0; i < count; ++i) {
+    for (unsigned i = 0; i < count_; ++i) {
       wheel_.disarm(timers_[i]);
       wheel_.arm(timers_[i], due_[i]);
     }
   }
 
-  static constexpr unsigned count = 1'000'000;
-
  private:
+  unsigned count_;
   weft::time_point start_{std::chrono::hours{1}};
   weft::timer_wheel wheel_;
   std::unique_ptr<idle_timer[]> timers_;
   std::vector<weft::time_point> due_;
 };
 
-void timers(report& out) {
+void timers(report& out, unsigned live, unsigned rounds) {
   std::vector<double> armed;
   std::vector<double> cancelled;
   std::vector<double> both;
-  armed_crowd crowd;
-  const auto time = [](std::vector<double>& into, auto work) {
+  armed_crowd crowd{live};
+  const auto time = [live](std::vector<double>& into, auto work) {
     const auto start = clock_type::now();
     work();
-    into.push_back(nanoseconds_since(start) / armed_crowd::count);
+    into.push_back(nanoseconds_since(start) / live);
   };
-  for (unsigned run = 0; run < runs; ++run) {
+  for (unsigned run = 0; run < rounds; ++run) {
     time(armed, [&] { crowd.arm_all(); });
     time(both, [&] { crowd.arm_and_cancel_each(); });
     time(cancelled, [&] { crowd.cancel_all(); });
   }
   out.add("timer_arm_ns", median(armed));
   out.add("timer_cancel_ns", median(cancelled));
-  out.add("timer_arm_and_cancel_among_a_million_ns", median(both));
+  out.add("timer_arm_and_cancel_each_ns", median(both));
 }
 
 }  // namespace
@@ -260,6 +262,11 @@ int main(int argc, char** argv) {
   if (wanted("bulk")) calls_in_bulk(out);
   if (wanted("spawn")) spawn_and_join(out);
   if (wanted("sleep")) cancelled_sleep(out);
-  if (wanted("timers")) timers(out);
+  if (wanted("timers")) {
+    const bool is_counted = argc > 2;
+    const unsigned live =
+        is_counted ? static_cast<unsigned>(std::strtoul(argv[2], nullptr, 10)) : 0;
+    timers(out, live != 0 ? live : a_million, is_counted ? 1 : runs);
+  }
   return 0;
 }

@@ -47,6 +47,11 @@ def service_tests():
 
 
 @pytest.fixture(scope="session")
+def bench_runtime():
+    return program("bench/runtime/bench_runtime")
+
+
+@pytest.fixture(scope="session")
 def example():
     return lambda name: program(f"examples/{name}")
 
