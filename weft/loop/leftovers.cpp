@@ -49,10 +49,9 @@ std::vector<std::string> leftovers(event_loop& of) {
   const std::size_t buffers = of.buffers().in_use() - of.io().buffers_lent();
   const std::size_t operations = of.io().waiting_operations();
   if (tasks.empty() && timers == 0 && buffers == 0 && operations == 0) return {};
-  std::vector<std::string> lines{
-      std::format("shard {} has left: {}, {}, {}, {}", of.shard(), counted(tasks.size(), "task"),
-                  counted(timers, "timer"), counted(buffers, "buffer"),
-                  counted(operations, "operation"))};
+  std::vector<std::string> lines{std::format(
+      "shard {} has left: {}, {}, {}, {}", of.shard(), counted(tasks.size(), "task"),
+      counted(timers, "timer"), counted(buffers, "buffer"), counted(operations, "operation"))};
   for (const place& each : places_of(tasks))
     lines.push_back(std::format("  {} wait{} in {}", counted(each.tasks, "task"),
                                 each.tasks == 1 ? "s" : "", each.text));

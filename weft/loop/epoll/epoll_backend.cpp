@@ -1,13 +1,10 @@
 #include <weft/loop/epoll/epoll_backend.hpp>
 
-#include <sys/epoll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <ctime>
 #include <utility>
 
 #include <weft/base/assert.hpp>
@@ -17,6 +14,7 @@
 #include <weft/loop/epoll/event_wait.hpp>
 #include <weft/loop/epoll/file_threads.hpp>
 #include <weft/loop/epoll/file_watches.hpp>
+#include <weft/loop/epoll/plain_calls.hpp>
 #include <weft/loop/kernel_clock.hpp>
 #include <weft/loop/socket_calls.hpp>
 #include <weft/loop/starved_line.hpp>
@@ -215,7 +213,7 @@ bool epoll_backend::attempt_accept(accept_operation& op) noexcept {
   }
   const std::size_t room = op.buffer.capacity();
   ssize_t got = 0;
-  do got = ::recv(d.fd, op.buffer.data(), room, 0);
+  do got = plain_calls::receive(d.fd, op.buffer.data(), room);
   while (got < 0 && errno == EINTR);
   if (got > 0) {
     // A short read has emptied the socket, unless the end of the stream is behind it.
@@ -239,7 +237,7 @@ bool epoll_backend::attempt_send(send_operation& op) noexcept {
   ssize_t sent = 0;
   do
     sent = op.message != nullptr ? ::sendmsg(d.fd, op.message, MSG_NOSIGNAL)
-                                 : ::send(d.fd, op.data, op.size, MSG_NOSIGNAL);
+                                 : plain_calls::send(d.fd, op.data, op.size, MSG_NOSIGNAL);
   while (sent < 0 && errno == EINTR);
   if (sent < 0 && would_block(errno)) {
     d.writable = false;
