@@ -281,6 +281,7 @@ void event_loop::run_once(time_point until) noexcept {
   gauges_.turns.add(1);
   pulse_.is_working.store(true, std::memory_order_relaxed);
   now_ = io_->now();
+  note_stall();
   // Here, since in a simulated world the sleep lasts until the next turn.
   mail_->bell.woke_up();
   if (has_mail()) [[unlikely]]

@@ -205,7 +205,8 @@ class event_loop final : public scheduler {
   }
   void check_here(const char* call) const noexcept;
   void tell_leftovers() noexcept;
-  /// After each piece of work, which is then to be named.
+  /// After each piece of work, which is then to be named, and as a turn begins, for a watch that
+  /// dozes.
   void note_stall() noexcept {
     if (pulse_.is_overdue.load(std::memory_order_relaxed)) [[unlikely]]
       tell_stall();

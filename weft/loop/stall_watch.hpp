@@ -7,7 +7,9 @@
 // alone. At most a warning a second for each loop. It costs a loop two stores a turn and a few
 // instructions a resumption. A turn of many short tasks can be as long as one of a long task: the
 // one that runs when it is noticed is named. A loop that the system gives no processor looks the
-// same. Outlives its loops; not for simulated ones, whose time is not ours.
+// same. When all loops have slept for a while, so does the thread, until the first of them has
+// work: an idle program wakes for nothing. Outlives its loops; not for simulated ones, whose time
+// is not ours.
 //
 //   stall_watch watch{std::chrono::milliseconds{100}};
 //   auto loop = event_loop::create({.watched_by = &watch});
@@ -15,6 +17,7 @@
 //   // now in serve(...) at server.cpp:31 > compress(...) at server.cpp:77
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -37,6 +40,8 @@ class stall_watch {
   ~stall_watch();
 
   [[nodiscard]] duration limit() const noexcept { return limit_; }
+  /// Whether the thread sleeps until a loop has work. Any thread.
+  [[nodiscard]] bool dozes() const noexcept { return dozes_.load(std::memory_order_relaxed); }
 
  private:
   friend class event_loop;
@@ -50,14 +55,19 @@ class stall_watch {
 
   void enlist(event_loop& loop);
   void discharge(event_loop& loop) noexcept;
+  /// A loop, that it works again.
+  void rouse() noexcept;
   void work();
-  void look_at(watched& one, time_point now);
+  [[nodiscard]] bool look();
+  [[nodiscard]] bool look_at(watched& one, time_point now);
+  void doze(std::unique_lock<std::mutex>& lock);
 
   duration limit_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<watched> loops_;  // under mutex_
-  bool ends_ = false;           // under mutex_
+  std::vector<watched> loops_;      // under mutex_
+  bool ends_ = false;               // under mutex_
+  std::atomic<bool> dozes_{false};  // written under mutex_
   std::thread thread_;
 };
 
