@@ -39,8 +39,11 @@ task<result<void>> container::start() {
     const detail::service_kind& kind = *next->kind;
     if (kind.start_now != nullptr || kind.start != nullptr) {
       own.owner = next;
-      const auto up = kind.start == nullptr ? detail::call_now(*next, kind.start_now)
-                                            : co_await detail::begin(*next, own);
+      result<void> up;
+      if (kind.start == nullptr)
+        up = detail::call_now(*next, kind.start_now);
+      else
+        up = co_await detail::begin(*next, own);
       if (!up) {
         log::error(
             std::format("{} did not start: {}", graph_.path_of(*next), up.error().message()));
