@@ -67,7 +67,9 @@ def bill(weftd, tmp_path, backend, few, many, **how):
     tables, requests = [], []
     for rounds in (few, many):
         table = tmp_path / f"{rounds}.calls"
-        command = [weftd, "--listen", "127.0.0.1:0", "--threads", "1", "--backend", backend]
+        # Who watches for stalls looks so often in a second, not in a request.
+        command = [weftd, "--listen", "127.0.0.1:0", "--threads", "1", "--backend", backend,
+                   "--application.stall_limit=0s"]
         with traced(command, table) as server:
             requests.append(converse(server, rounds=rounds, **how))
         tables.append(calls_in(table))

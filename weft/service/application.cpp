@@ -123,8 +123,9 @@ struct application::state {
   application_options options;
   command_line cli;
   config given;
-  detail::application_settings settings{
-      {.threads = options.threads, .stop_timeout = options.stop_timeout}};
+  detail::application_settings settings{{.threads = options.threads,
+                                         .stop_timeout = options.stop_timeout,
+                                         .stall_limit = options.stall_limit}};
   bool parsed = false;
   std::vector<installer> installers;
   std::vector<unique_function<void(config&)>> introductions;  // of services' options
@@ -199,6 +200,7 @@ std::optional<int> application::state::configure() {
   }
   options.threads = settings.now().threads;
   options.stop_timeout = settings.now().stop_timeout;
+  options.stall_limit = settings.now().stall_limit;
   return std::nullopt;
 }
 

@@ -82,6 +82,12 @@ TEST_F(application_config, gives_services_what_the_file_and_the_command_line_say
   EXPECT_EQ(bakery::oven::seen().flour, "rye") << "the program's";
 }
 
+TEST_F(application_config, a_day_is_the_longest_limit_of_a_stall) {
+  EXPECT_EQ(run({"--application.stall_limit=25h"}), 2);
+  EXPECT_TRUE(err.contains("application.stall_limit: a day is the longest")) << err;
+  EXPECT_EQ(run({"--application.stall_limit=0s"}), 0);
+}
+
 TEST_F(application_config, prints_what_it_would_run_with_and_runs_nothing) {
   const options_file file{"[application]\nlog_level = 'warning'\nthreads = 3\n"};
   EXPECT_EQ(run({"--config", file.path(), "--threads=2", "--print-config"}), 0);
@@ -92,6 +98,7 @@ threads = 2            # --threads
 backend = "auto"       # default
 idle = "sleep"         # default
 stop_timeout = "10s"   # default
+stall_limit = "100ms"  # default
 log_level = "warning"  # )"} +
                      file.path() + R"(:2:13
 

@@ -26,10 +26,11 @@ std::string wrong_idle(const std::string& text) {
   return idle ? std::string{} : idle.error();
 }
 
-/// No sum of a time now and it overflows.
+/// No sum of a time now and one of these overflows.
 application_section bounded(application_section given) {
-  given.stop_timeout =
-      std::min<duration>(given.stop_timeout, std::chrono::seconds{stop_seconds_max});
+  const duration most = std::chrono::seconds{stop_seconds_max};
+  given.stop_timeout = std::min(given.stop_timeout, most);
+  given.stall_limit = std::min(given.stall_limit, most);
   return given;
 }
 
@@ -96,6 +97,8 @@ std::string application_settings::wrong_value(const config& given) const {
     return said("threads", std::format("{} is more than {}", section_.threads, threads_max));
   if (section_.stop_timeout > std::chrono::seconds{stop_seconds_max})
     return said("stop_timeout", "a day is the longest");
+  if (section_.stall_limit > std::chrono::seconds{stop_seconds_max})
+    return said("stall_limit", "a day is the longest");
   const std::string idle = wrong_idle(section_.idle);
   return idle.empty() ? idle : said("idle", idle);
 }

@@ -31,6 +31,7 @@ struct application_section {
   backend_choice backend = backend_choice::auto_;
   std::string idle = "sleep";
   duration stop_timeout = std::chrono::seconds{10};
+  duration stall_limit = std::chrono::milliseconds{100};
   log::level log_level = log::level::info;
 };
 
