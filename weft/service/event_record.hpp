@@ -113,7 +113,7 @@ namespace detail {
 
 /// What a handler gives, as the one type the bus looks at.
 template <class Call>
-result<void> as_result(Call call) {
+result<void> outcome_of(Call call) {
   if constexpr (std::is_void_v<decltype(call())>) {
     call();
     return {};
@@ -127,7 +127,7 @@ class event_function final : public event_handler {
  public:
   explicit event_function(F f) : function_{std::move(f)} {}
   result<void> hear(const void* event) override {
-    return as_result([&] { return function_(*static_cast<const E*>(event)); });
+    return outcome_of([&] { return function_(*static_cast<const E*>(event)); });
   }
 
  private:
