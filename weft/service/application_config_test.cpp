@@ -2,15 +2,18 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <weft/base/log.hpp>
+#include <weft/loop/event_loop.hpp>
 
 namespace bakery {
 
@@ -26,6 +29,14 @@ struct oven {
   static options& seen() {
     static options last;
     return last;
+  }
+};
+
+// Keeps its shard until that is noticed, or nobody seems to look.
+struct kneader {
+  explicit kneader(weft::event_loop& loop) {
+    for (int i = 0; i < 20'000 && !loop.pulse().is_overdue; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds{1});
   }
 };
 
@@ -80,6 +91,16 @@ TEST_F(application_config, gives_services_what_the_file_and_the_command_line_say
   EXPECT_EQ(run({"--set", "bakery.oven.loaves=9"}), 0);
   EXPECT_EQ(bakery::oven::seen().loaves, 9);
   EXPECT_EQ(bakery::oven::seen().flour, "rye") << "the program's";
+}
+
+TEST_F(application_config, watches_for_stalls_as_the_command_line_says) {
+  std::vector<const char*> arguments{"bakery", "--application.stall_limit=10ms"};
+  testing::internal::CaptureStderr();
+  weft::application app{2, const_cast<char**>(arguments.data()), {.stall_limit = {}}};
+  app.add<bakery::kneader>();
+  app.request_stop();
+  EXPECT_EQ(app.run(), 0);
+  EXPECT_TRUE(testing::internal::GetCapturedStderr().contains("shard 0 was kept for "));
 }
 
 TEST_F(application_config, a_day_is_the_longest_limit_of_a_stall) {

@@ -82,6 +82,7 @@ task<result<void>> container::stop_slowly(service_record& service) {
 }
 
 task<result<void>> container::stop() {
+  co_await end_tasks(last_started_);  // of those that were made and not started
   result<void> outcome;
   while (service_record* const last = last_started_) {
     const detail::service_kind& kind = *last->kind;
@@ -98,14 +99,13 @@ task<result<void>> container::stop() {
     log::warning(std::format("{} did not stop cleanly: {}", last->title(), down.error().message()));
     if (outcome) outcome = down;
   }
-  co_await end_tasks();
+  co_await end_tasks(nullptr);  // that came to others while the rest stopped
   co_return outcome;
 }
 
-/// Of those that were made and not started, and what came to others while the rest stopped.
-task<void> container::end_tasks() {
-  for (service_record* each = graph_.last_made(); each != nullptr;
-       each = graph_.made_before(*each)) {
+/// Of the services made after `first`, the last first.
+task<void> container::end_tasks(service_record* first) {
+  for (service_record* each = graph_.last_made(); each != first; each = graph_.made_before(*each)) {
     if (each->idle()) continue;
     stopping_.store(each->kind, std::memory_order_release);
     each->stop_tasks();

@@ -77,7 +77,7 @@ class container {
  private:
   [[nodiscard]] void* resolve(detail::interface_key& interface);
   [[nodiscard]] task<result<void>> stop_slowly(detail::service_record& service);
-  [[nodiscard]] task<void> end_tasks();
+  [[nodiscard]] task<void> end_tasks(detail::service_record* first);
 
   detail::service_graph graph_;
   detail::service_record* last_started_ = nullptr;

@@ -78,6 +78,11 @@ struct busy_one {
   weft::event_loop& loop;
 };
 
+// Keeps those behind it from being started.
+struct failing_one {
+  result<void> start() { return weft::fail(weft::errc::unavailable); }
+};
+
 struct note_of_end : weft::registration {
   explicit note_of_end(diary& into)
       : registration{[](registration& self) noexcept {
@@ -133,6 +138,24 @@ TEST_F(container_lifetime, ends_tasks_of_a_service_before_what_it_needs_stops) {
   run(services);
   EXPECT_EQ(all.notes, (lines{"made: sync_one", "started: sync_one", "up: nobody", "busy stops",
                               "work ended", "stopped: sync_one"}));
+}
+
+TEST_F(container_lifetime, ends_tasks_of_what_was_made_and_never_started) {
+  weft::container services;
+  services.provide(*loop);
+  services.provide(all);
+  services.add<sync_one>();
+  services.add<failing_one>();
+  services.add<busy_one>();
+  loop->spawn([](weft::container& all_services) -> task<void> {
+    const auto up = co_await all_services.start();
+    EXPECT_FALSE(up);
+    const auto down = co_await all_services.stop();
+    EXPECT_TRUE(down);
+  }(services));
+  loop->run();
+  EXPECT_EQ(all.notes,
+            (lines{"made: sync_one", "started: sync_one", "work ended", "stopped: sync_one"}));
 }
 
 TEST_F(container_lifetime, takes_out_what_is_registered_before_the_service_is_destroyed) {
