@@ -338,8 +338,10 @@ void sim_backend::enter(time_point until) noexcept {
     return;
   }
   if (until == time_point::min() || was_woken || !context_.ready.empty()) return;
-  WEFT_ASSERT(until != time_point::max(), "deadlock: every task waits and nothing can wake one");
-  network_.advance(until);
+  WEFT_ASSERT(until != time_point::max() || network_.next_event() != time_point::max(),
+              "deadlock: every task waits and nothing can wake one");
+  network_.advance(std::min(until, network_.next_event()));
+  network_.run_due();
 }
 
 std::unique_ptr<backend> make_sim_backend(backend_context context, sim_host* host) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <memory>
 
@@ -16,6 +17,17 @@ namespace {
 
 constexpr std::uint16_t first_free_port = 49'152;
 constexpr std::uint32_t free_ports = 65'536 - first_free_port;
+/// Who asks for a connection and hears nothing asks again (RFC 6298 section 2).
+constexpr duration asks_again_after = std::chrono::seconds{1};
+
+socklen_t address_size(int family) noexcept {
+  switch (family) {
+    case AF_UNIX: return sizeof(sa_family_t);  // it has no name
+    case AF_INET6: return sizeof(sockaddr_in6);
+    default: return sizeof(sockaddr_in);
+  }
+}
+
 }  // namespace
 
 sim_network::sim_network(std::uint64_t seed, const sim_plan& plan) : dice_{seed}, plan_{plan} {}
@@ -157,7 +169,7 @@ std::optional<error> sim_network::why_no_socket(const sim_host& host) noexcept {
 raw_address sim_network::own_address(const sim_host& host, int family) const noexcept {
   raw_address own;
   own.storage.ss_family = static_cast<sa_family_t>(family);
-  own.size_bytes = family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
+  own.size_bytes = address_size(family);
   if (family == AF_INET)
     reinterpret_cast<sockaddr_in&>(own.storage).sin_addr.s_addr =
         htonl(is_driven() ? first_host_address + host.index : INADDR_LOOPBACK);
@@ -220,8 +232,7 @@ void sim_network::mark_all(const sim_host& host) noexcept {
 sim_socket* sim_network::find_listener(sim_host& host, const raw_address& address) {
   const auto fits = [&](sim_handle each) {
     const sim_socket& listener = *find(each);
-    return listener.host == &host && listens_at(listener.local, address) &&
-           listener.backlog.size() < listener.backlog_limit;
+    return listener.host == &host && listens_at(listener.local, address);
   };
   const auto count = static_cast<std::uint64_t>(std::ranges::count_if(listeners_, fits));
   if (count == 0) return nullptr;
@@ -235,6 +246,11 @@ void sim_network::arrive_syn(sim_socket& client) {
   if (client.state != sim_socket::phase::connecting) return;
   sim_socket* listener =
       client.peer_host->down ? nullptr : find_listener(*client.peer_host, client.remote);
+  // Linux keeps one more in line than was said, and hears nobody who comes then.
+  if (listener != nullptr && listener->backlog.size() > listener->backlog_limit) {
+    at(now_ + asks_again_after, {.socket = client.self, .what = sim_event::kind::syn});
+    return;
+  }
   if (listener != nullptr) establish(client, *listener);
   deliver({.socket = client.self,
            .value = static_cast<std::uint64_t>(listener != nullptr ? 0 : ECONNREFUSED),
@@ -290,7 +306,8 @@ int sim_network::receive(sim_socket& socket, char* into, std::size_t room) {
   if (size == 0) {
     if (socket.dead) return -ECONNRESET;
     if (!socket.input_is_over()) return -EAGAIN;
-    return -std::exchange(socket.failure, 0);
+    // After the end of the input nothing is told to a reader but that it has ended.
+    return socket.fin_arrived ? 0 : -std::exchange(socket.failure, 0);
   }
   if (size > 1 && strikes(sim_fault::short_read))
     size = dice_.chance(1, 3) ? 1 : dice_.between<std::size_t>(1, size - 1);
