@@ -87,13 +87,14 @@ class ending {
 /// Serves until it is told to stop, or for so long.
 task<void> serve_once(scene& scene, testing::sim_shard& shard, duration length) {
   event_loop& loop = shard.loop();
-  net::address_book addresses;
   http::limits limits;
   random& dice = scene.world.dice();
   limits.requests_per_connection = dice.chance(1, 4) ? 5 : 0;
   if (scene.server_is_full) limits.connections = dice.between(2U, 6U);
   if (scene.server_is_hasty) limits.handler_timeout = 10ms;
-  http::server http{{.listen = ":80", .limits = limits}, loop, addresses};
+  const bool spreads = dice.chance(1, 2);
+  http::server http{
+      {.listen = ":80", .spread_connections = spreads, .limits = limits}, loop, scene.addresses};
   add_routes(http, scene, loop);
   scene.world.expect(http.start().has_value() || shard.crashed(), "the server starts");
   std::ignore = co_await sleep_for(loop, length);

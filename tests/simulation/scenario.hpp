@@ -18,6 +18,7 @@
 #include <vector>
 
 #include <weft/loop/sleep.hpp>
+#include <weft/net/address_book.hpp>
 #include <weft/net/tcp_stream.hpp>
 #include <weft/testing/sim_world.hpp>
 
@@ -46,6 +47,7 @@ struct outcome {
 struct scene {
   testing::sim_world& world;
   testing::sim_host_box* server = nullptr;
+  net::address_book addresses{};  // the server's
   outcome seen{};
   std::uint64_t last_id = 0;
   std::uint64_t last_call = 0;

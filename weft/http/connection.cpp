@@ -28,6 +28,7 @@ connection::connection(connection_host& host, net::tcp_stream stream, const envi
       env_{.stop = stop_.token(), .until = parent.until, .runs_on = parent.runs_on},
       number_{static_cast<std::uint32_t>(host.clients.size())} {
   host_.clients.push_back(this);
+  host_.note_connections();
 }
 
 connection::~connection() {
@@ -36,6 +37,7 @@ connection::~connection() {
   host_.clients[number_] = last;
   last->number_ = number_;
   host_.clients.pop_back();
+  host_.note_connections();
 }
 
 void* connection::operator new(std::size_t size_bytes) { return frame_pool::allocate(size_bytes); }

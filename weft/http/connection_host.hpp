@@ -16,6 +16,7 @@
 #include <weft/http/limits.hpp>
 #include <weft/http/router.hpp>
 #include <weft/loop/event_loop.hpp>
+#include <weft/net/connection_spread.hpp>
 
 namespace weft::http {
 
@@ -31,6 +32,9 @@ struct connection_host {
       (*handlers[match.payload])(e);
     else
       reply_without_route(head, match, e);
+  }
+  void note_connections() const noexcept {
+    if (spread != nullptr) spread->set_load(clients.size());
   }
   void reply_without_route(const parsed_head& head, const route_match& match, exchange& e);
 
@@ -50,6 +54,8 @@ struct connection_host {
   std::vector<std::unique_ptr<handler>> handlers;
   date_cache dates;
   std::vector<connection*> clients;
+  /// Where other shards see how many those are, if they are spread evenly.
+  net::spread_place* spread = nullptr;
   /// How many of them came beyond the limit, and are only told so.
   std::size_t turned_away = 0;
   /// Where requests are answered that need no waiting, one after the other.

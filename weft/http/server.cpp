@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <format>
+#include <new>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -15,6 +16,7 @@
 #include <weft/http/connection.hpp>
 #include <weft/http/connection_host.hpp>
 #include <weft/loop/event_loop.hpp>
+#include <weft/loop/mesh.hpp>
 #include <weft/loop/sleep.hpp>
 #include <weft/net/address_book.hpp>
 #include <weft/net/tcp_listener.hpp>
@@ -42,6 +44,9 @@ struct server::state final : connection_host {
   }
 
   [[nodiscard]] std::size_t served() const noexcept { return clients.size() - turned_away; }
+  void join_spread();
+  void leave_spread();
+  [[nodiscard]] bool is_passed_on(net::tcp_stream& stream);
   task<void> accept_all();
   void admit(net::tcp_stream stream);
   void tell_full();
@@ -59,6 +64,7 @@ struct server::state final : connection_host {
   scope workers;
   std::optional<net::tcp_listener> listener;
   std::optional<net::endpoint> address;
+  std::optional<net::spread_place> place;
   time_point quiet_until = time_point::min();  // for the log: at the limit, it comes and goes
 };
 
@@ -66,7 +72,7 @@ task<void> server::state::accept_all() {
   for (;;) {
     auto stream = co_await listener->accept();
     if (stream) {
-      admit(std::move(*stream));
+      if (!is_passed_on(*stream)) admit(std::move(*stream));
       continue;
     }
     const error why = stream.error();
@@ -77,6 +83,27 @@ task<void> server::state::accept_all() {
                              address->to_string(), why.message()));
     listener.reset();  // the kernel sends newcomers to the other shards, or refuses them
     co_return;
+  }
+}
+
+void server::state::join_spread() {
+  mesh_port* const port = loop.port();
+  if (!options.spread_connections || port == nullptr || port->shards().size() == 1) return;
+  place.emplace(addresses.spread(options.listen, port->shards().size()), loop,
+                [this](net::tcp_stream stream) { admit(std::move(stream)); });
+  spread = &*place;
+}
+
+void server::state::leave_spread() {
+  spread = nullptr;
+  place.reset();
+}
+
+bool server::state::is_passed_on(net::tcp_stream& stream) {
+  try {
+    return place && place->pass_on(stream);
+  } catch (const std::bad_alloc&) {
+    return false;
   }
 }
 
@@ -113,8 +140,11 @@ task<result<void>> server::state::drain() {
     co_await see_drain_end().in(until_it_ends);
   } else {
     if (listener) co_await close_doors().in(patience);
+    // What others pass on comes by their next turn: no deadline cuts that.
+    if (place) co_await place->close().in({.stop = {}, .until = {}, .runs_on = &loop});
     leave_idle();
     co_await workers.join();
+    leave_spread();
     drain_ended.request_stop();
   }
   cutting.request_stop();
@@ -180,6 +210,7 @@ result<void> server::start() {
   if (!listener) return fail(listener.error());
   state_->address = listener->local_endpoint();
   state_->listener.emplace(std::move(*listener));
+  state_->join_spread();
   state_->accepting.spawn(state_->accept_all());
   return {};
 }

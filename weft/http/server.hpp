@@ -52,6 +52,10 @@ struct server_options {
   /// request is under way. Also how long a handshake under way may take. At 0, only what has
   /// arrived is answered.
   duration drain_idle = std::chrono::milliseconds{100};
+  /// Evens out what the kernel's choice of a shard leaves uneven: a newcomer is passed on to the
+  /// shard with the fewest connections. For few connections that stay long, as WebSockets do; it
+  /// costs each that is passed on some microseconds once.
+  bool spread_connections = false;
   http::limits limits{};
 };
 

@@ -20,6 +20,7 @@
 
 #include <weft/base/result.hpp>
 #include <weft/base/time.hpp>
+#include <weft/loop/loose_socket.hpp>
 #include <weft/loop/operation.hpp>
 #include <weft/loop/ready_queue.hpp>
 
@@ -72,6 +73,11 @@ class backend {
                                                           const datagram_options& /*options*/) {
     return fail(errc::unsupported);
   }
+  /// Takes a connection on which nothing has been started yet away from this loop. `socket` is no
+  /// more.
+  [[nodiscard]] virtual std::unique_ptr<loose_socket> loosen(descriptor& socket) = 0;
+  /// Takes over what another loop's backend has loosened.
+  [[nodiscard]] virtual result<descriptor*> adopt(std::unique_ptr<loose_socket> socket) = 0;
   [[nodiscard]] virtual result<raw_address> local_address(const descriptor& socket) const = 0;
   [[nodiscard]] virtual result<raw_address> peer_address(const descriptor& socket) const = 0;
   /// From now on nobody joins the line of `listener`; who stands in it can still be accepted, and

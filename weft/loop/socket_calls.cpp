@@ -29,6 +29,10 @@ result<int> give_up(int fd) noexcept {
 
 }  // namespace
 
+loose_file::~loose_file() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
 result<int> open_stream_socket(int family) {
   const int fd = ::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return fail(last_error());

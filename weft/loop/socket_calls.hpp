@@ -4,10 +4,28 @@
 // and names its errno.
 #pragma once
 
+#include <memory>
+#include <utility>
+
 #include <weft/base/result.hpp>
 #include <weft/loop/backend.hpp>
+#include <weft/loop/loose_socket.hpp>
 
 namespace weft {
+
+/// A socket of the kernel's that no backend knows.
+class loose_file final : public loose_socket {
+ public:
+  explicit loose_file(int fd) noexcept : fd_{fd} {}
+  ~loose_file() override;
+  /// Of what a kernel backend has loosened: the descriptor, which is the caller's from now on.
+  [[nodiscard]] static int take(std::unique_ptr<loose_socket> from) noexcept {
+    return std::exchange(static_cast<loose_file&>(*from).fd_, -1);
+  }
+
+ private:
+  int fd_;
+};
 
 /// A bound, listening socket. TCP_NODELAY is set on it, which accepted sockets inherit.
 [[nodiscard]] result<int> open_listener(const raw_address& address, const listen_options& options);

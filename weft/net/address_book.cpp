@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <weft/base/log.hpp>
+#include <weft/net/connection_spread.hpp>
 
 namespace weft::net {
 namespace {
@@ -70,6 +71,14 @@ result<udp_socket> address_book::join_datagrams(event_loop& loop, std::string_vi
   datagram_entries_.push_back({.text = std::string{text}, .address = *address});
   log::info(std::format("receiving datagrams on {}", address->to_string()));
   return first;
+}
+
+std::shared_ptr<connection_spread> address_book::spread(std::string_view text, unsigned shards) {
+  const std::lock_guard lock{mutex_};
+  for (const spread_entry& known : spread_entries_)
+    if (known.text == text) return known.spread;
+  spread_entries_.push_back({std::string{text}, std::make_shared<connection_spread>(shards)});
+  return spread_entries_.back().spread;
 }
 
 result<udp_socket> address_book::bind_datagrams(event_loop& loop, std::string_view text) {

@@ -8,6 +8,7 @@
 //   if (!listener) return fail(listener.error());             // the log says which address and why
 #pragma once
 
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -19,6 +20,8 @@
 #include <weft/net/udp_socket.hpp>
 
 namespace weft::net {
+
+class connection_spread;
 
 class address_book {
  public:
@@ -34,6 +37,9 @@ class address_book {
   /// the same one. The address is claimed by the first socket, and the program's as long as one is
   /// open.
   [[nodiscard]] result<udp_socket> bind_datagrams(event_loop& loop, std::string_view text);
+  /// What spreads the connections that come to this address over so many shards: one for all who
+  /// ask with the same text.
+  [[nodiscard]] std::shared_ptr<connection_spread> spread(std::string_view text, unsigned shards);
 
  private:
   struct entry {
@@ -51,10 +57,15 @@ class address_book {
     endpoint address;
   };
   [[nodiscard]] result<udp_socket> join_datagrams(event_loop& loop, std::string_view text);
+  struct spread_entry {
+    std::string text;
+    std::shared_ptr<connection_spread> spread;
+  };
 
   std::mutex mutex_;
   std::vector<entry> entries_;
   std::vector<datagram_entry> datagram_entries_;
+  std::vector<spread_entry> spread_entries_;
 };
 
 }  // namespace weft::net

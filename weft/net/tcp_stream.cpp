@@ -49,6 +49,18 @@ task<result<tcp_stream>> tcp_stream::connect(event_loop& loop, endpoint to) {
   co_return stream;
 }
 
+result<tcp_stream> tcp_stream::adopt(event_loop& loop, std::unique_ptr<loose_socket> loose) {
+  const auto socket = loop.io().adopt(std::move(loose));
+  if (!socket) return fail(socket.error());
+  return tcp_stream{loop, **socket};
+}
+
+std::unique_ptr<loose_socket> tcp_stream::loosen() {
+  auto loose = state_->loop().io().loosen(state_->socket());
+  std::exchange(state_, nullptr)->closed();
+  return loose;
+}
+
 task<result<std::size_t>> tcp_stream::read(std::span<char> into) {
   auto bytes = co_await read();
   if (!bytes) co_return fail(bytes.error());

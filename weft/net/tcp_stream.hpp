@@ -114,6 +114,9 @@ class tcp_stream {
   /// For listeners: takes the descriptor over.
   tcp_stream(event_loop& loop, descriptor& socket)
       : state_{new detail::stream_state{loop, socket}} {}
+  /// Takes over what loosen() gave on another shard.
+  [[nodiscard]] static result<tcp_stream> adopt(event_loop& loop,
+                                                std::unique_ptr<loose_socket> loose);
   tcp_stream(tcp_stream&& other) noexcept : state_{std::exchange(other.state_, nullptr)} {}
   tcp_stream& operator=(tcp_stream&& other) noexcept {
     std::swap(state_, other.state_);
@@ -194,6 +197,10 @@ class tcp_stream {
   /// Flushes, waits until the kernel has let go of the connection, and closes it. The stream is
   /// then empty.
   [[nodiscard]] task<result<void>> close();
+
+  /// Takes the connection off this shard. Only before the first read and write. The stream is then
+  /// empty.
+  [[nodiscard]] std::unique_ptr<loose_socket> loosen();
 
   [[nodiscard]] bool is_open() const noexcept { return state_ != nullptr; }
   [[nodiscard]] result<endpoint> local_endpoint() const;

@@ -41,8 +41,14 @@ class epoll_backend final : public backend {
   std::string_view name() const noexcept override { return "epoll"; }
   time_point now() const noexcept override { return kernel_clock::now(); }
   result<descriptor*> listen(const raw_address& address, const listen_options& options) override;
-  result<descriptor*> open_stream(int family) override;
-  result<descriptor*> open_datagram(int family, const datagram_options& options) override;
+  result<descriptor*> open_stream(int family) override { return add(open_stream_socket(family)); }
+  result<descriptor*> open_datagram(int family, const datagram_options& options) override {
+    return add(open_datagram_socket(family, options));
+  }
+  std::unique_ptr<loose_socket> loosen(descriptor& socket) override;
+  result<descriptor*> adopt(std::unique_ptr<loose_socket> socket) override {
+    return add(loose_file::take(std::move(socket)));
+  }
   result<raw_address> local_address(const descriptor& socket) const override {
     return socket_address(socket.fd);
   }
@@ -73,7 +79,7 @@ class epoll_backend final : public backend {
 
   [[gnu::noinline]] bool start_send(send_operation& op) noexcept;
   [[gnu::noinline]] bool start_other(operation& op) noexcept;
-  result<descriptor*> add(int fd);
+  result<descriptor*> add(result<int> fd);
   void release(epoll_descriptor& d) noexcept;
   bool attempt(operation& op) noexcept;
   [[gnu::noinline]] bool attempt_accept(accept_operation& op) noexcept;
@@ -105,11 +111,12 @@ epoll_backend::~epoll_backend() {
   ::close(epoll_);
 }
 
-result<descriptor*> epoll_backend::add(int fd) {
-  epoll_descriptor& d = sockets_.insert(fd);
+result<descriptor*> epoll_backend::add(result<int> fd) {
+  if (!fd) return fail(fd.error());
+  epoll_descriptor& d = sockets_.insert(*fd);
   d.owner = this;
   epoll_event interest{.events = edge_events, .data = {.u64 = d.tag}};
-  if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &interest) != 0) {
+  if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, *fd, &interest) != 0) {
     const error why = error::from_errno(errno);
     release(d);
     return fail(why);
@@ -123,25 +130,18 @@ void epoll_backend::release(epoll_descriptor& d) noexcept {
   sockets_.erase(d);
 }
 
+std::unique_ptr<loose_socket> epoll_backend::loosen(descriptor& socket) {
+  auto loose = std::make_unique<loose_file>(socket.fd);
+  ::epoll_ctl(epoll_, EPOLL_CTL_DEL, socket.fd, nullptr);
+  sockets_.erase(static_cast<epoll_descriptor&>(socket));
+  return loose;
+}
+
 result<descriptor*> epoll_backend::listen(const raw_address& address,
                                           const listen_options& options) {
-  const auto fd = open_listener(address, options);
-  if (!fd) return fail(fd.error());
-  auto added = add(*fd);
+  auto added = add(open_listener(address, options));
   if (added) static_cast<epoll_descriptor*>(*added)->readable = true;
   return added;
-}
-
-result<descriptor*> epoll_backend::open_stream(int family) {
-  const auto fd = open_stream_socket(family);
-  if (!fd) return fail(fd.error());
-  return add(*fd);
-}
-
-result<descriptor*> epoll_backend::open_datagram(int family, const datagram_options& options) {
-  const auto fd = open_datagram_socket(family, options);
-  if (!fd) return fail(fd.error());
-  return add(*fd);
 }
 
 /// Tail calls only: who just waits for an edge saves no registers.

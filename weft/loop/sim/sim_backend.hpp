@@ -37,6 +37,12 @@ class sim_backend final : public backend {
   result<descriptor*> open_datagram(int family, const datagram_options& options) override {
     return network_.open_datagram(*this, family, options);
   }
+  std::unique_ptr<loose_socket> loosen(descriptor& socket) override {
+    return network_.loosen(static_cast<sim_socket&>(socket));
+  }
+  result<descriptor*> adopt(std::unique_ptr<loose_socket> socket) override {
+    return network_.adopt(*this, std::move(socket));
+  }
   result<raw_address> local_address(const descriptor& socket) const override;
   result<raw_address> peer_address(const descriptor& socket) const override;
   void refuse_newcomers(descriptor& listener) noexcept override;

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -99,6 +100,10 @@ class sim_network {
   [[nodiscard]] result<descriptor*> open_stream(sim_backend& owner, int family);
   [[nodiscard]] result<descriptor*> open_datagram(sim_backend& owner, int family,
                                                   const datagram_options& options);
+  /// On its way between two shards of its host, as it was while it stood in line.
+  [[nodiscard]] std::unique_ptr<loose_socket> loosen(sim_socket& socket);
+  [[nodiscard]] descriptor* adopt(sim_backend& owner,
+                                  std::unique_ptr<loose_socket> socket) noexcept;
   void refuse_newcomers(sim_socket& listener) noexcept;
   void connect(sim_socket& socket, const raw_address& to);
   /// The first in line, or nullptr.
@@ -162,7 +167,7 @@ class sim_network {
   void arrive_syn(sim_socket& client);
   void establish(sim_socket& client, sim_socket& listener);
   void arrive_rst(sim_socket& socket, int why, bool loses_bytes);
-  void append(sim_socket& receiver, const send_operation& op, std::size_t size_bytes);
+  class loose_end;
   void mark(const sim_socket& socket) noexcept;
   void mark_all(const sim_host& host) noexcept;
 

@@ -60,6 +60,15 @@ result<descriptor*> uring_backend::open_stream(int family) {
   return &add(*fd);
 }
 
+std::unique_ptr<loose_socket> uring_backend::loosen(descriptor& socket) {
+  auto& d = static_cast<uring_descriptor&>(socket);
+  WEFT_DEBUG_ASSERT(!d.armed && d.waiting == 0, "nothing was asked of what is loosened");
+  auto loose = std::make_unique<loose_file>(d.fd);
+  d.all.unlink();
+  sockets_.destroy(&d);
+  return loose;
+}
+
 std::size_t uring_backend::waiting_operations() noexcept {
   std::size_t readers = 0;
   for (uring_descriptor& each : open_)

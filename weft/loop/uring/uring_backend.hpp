@@ -40,6 +40,10 @@ class uring_backend final : public backend {
   result<descriptor*> listen(const raw_address& address, const listen_options& options) override;
   result<descriptor*> open_stream(int family) override;
   result<descriptor*> open_datagram(int family, const datagram_options& options) override;
+  std::unique_ptr<loose_socket> loosen(descriptor& socket) override;
+  result<descriptor*> adopt(std::unique_ptr<loose_socket> socket) override {
+    return &add(loose_file::take(std::move(socket)));
+  }
   result<raw_address> local_address(const descriptor& socket) const override {
     return socket_address(socket.fd);
   }

@@ -1,0 +1,103 @@
+// A server of several shards whose clients all stay: how they are spread, and that none is lost.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <weft/coro/scope.hpp>
+#include <weft/http/server.hpp>
+#include <weft/loop/on.hpp>
+#include <weft/loop/shards_fixture_test.hpp>
+#include <weft/net/address_book.hpp>
+#include <weft/testing/http_client.hpp>
+
+namespace weft::http {
+namespace {
+
+constexpr unsigned shards = 3;
+constexpr std::size_t clients_count = 60;
+
+class spread_connections_test : public on_shards {
+ protected:
+  task<void> start_all() {
+    for (unsigned shard = 0; shard < shards; ++shard)
+      co_await on(shard, [this] {
+        event_loop& loop = event_loop::current();
+        auto& here = servers_[loop.shard()];
+        here = std::make_unique<server>(
+            server_options{.listen = "127.0.0.1:0", .spread_connections = true}, loop, addresses_);
+        here->get("/", [&loop] { return std::to_string(loop.shard()); });
+        EXPECT_TRUE(here->start().has_value());
+      });
+  }
+
+  task<void> stop_all() {
+    for (unsigned shard = 0; shard < shards; ++shard)
+      co_await on(shard, [this]() -> task<void> {
+        auto& here = servers_[event_loop::current().shard()];
+        co_await here->stop();
+        here.reset();
+      });
+  }
+
+  task<std::array<std::size_t, shards>> connections() {
+    std::array<std::size_t, shards> counts{};
+    for (unsigned shard = 0; shard < shards; ++shard) {
+      const auto count = co_await on(
+          shard, [this] { return servers_[event_loop::current().shard()]->connections(); });
+      counts[shard] = *count;
+    }
+    co_return counts;
+  }
+
+  net::address_book addresses_;
+  std::array<std::unique_ptr<server>, shards> servers_;
+};
+
+INSTANTIATE_TEST_SUITE_P(backends, spread_connections_test, threaded_backends, shards_backend_name);
+
+TEST_P(spread_connections_test, gives_each_shard_as_many_as_the_others) {
+  run(shards, [&](event_loop& loop) -> task<void> {
+    co_await start_all();
+    std::vector<testing::http_client> clients;
+    for (std::size_t i = 0; i < clients_count; ++i) {
+      auto stream = co_await net::tcp_stream::connect(loop, servers_[0]->local_endpoint());
+      clients.emplace_back(std::move(*stream));
+      const auto reply = co_await clients.back().ask("GET", "/");
+      EXPECT_EQ(reply.status, 200);
+    }
+    const auto counts = co_await connections();
+    const auto [least, most] = std::ranges::minmax(counts);
+    EXPECT_LE(most - least, 2U);
+    EXPECT_EQ(counts[0] + counts[1] + counts[2], clients_count);
+    clients.clear();
+    co_await stop_all();
+  });
+}
+
+TEST_P(spread_connections_test, answers_who_is_on_the_way_when_it_stops) {
+  run(shards, [&](event_loop& loop) -> task<void> {
+    co_await start_all();
+    std::vector<testing::http_client> clients;
+    for (std::size_t i = 0; i < clients_count; ++i) {
+      auto stream = co_await net::tcp_stream::connect(loop, servers_[0]->local_endpoint());
+      clients.emplace_back(std::move(*stream));
+      co_await clients.back().send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    }
+    scope stopping{co_await this_task::environment()};
+    stopping.spawn(stop_all());
+    for (testing::http_client& client : clients) {
+      const auto reply = co_await client.reply();
+      EXPECT_EQ(reply.status, 200);
+    }
+    clients.clear();
+    co_await stopping.join();
+  });
+}
+
+}  // namespace
+}  // namespace weft::http
