@@ -8,15 +8,23 @@
 // `connections()`, the number of those that stop() will have to wait for. Anything missing,
 // circular or failing is logged with its path. stop() stops what has been started, in reverse
 // order, after a failed start() too, and with each service its tasks; the destructor destroys in
-// reverse order. What this costs grows with services and needs, not with their square. One shard.
+// reverse order. What this costs grows with services and needs, not with their square.
+//
+// While all run, single services are added, started, stopped, restarted and removed, one change at
+// a time: who asks meanwhile waits in line, and leaves it when asked to stop or at its deadline.
+// Dependants follow: who has a `T&` is stopped and destroyed before the T is, and made and started
+// anew when there is a T again; a maybe<T> reads as null from the moment the change begins. A
+// change that has begun goes on to its end. It is refused (errc::invalid_argument, and the log says
+// why) when who asks would wait for itself: a service for its own end, and, in its start() or
+// stop() and before it has started, for any change. One shard.
 //
 //   container services;
 //   services.add<http::server>({.listen = ":8080"});
-//   services.add<ping_api>();
+//   const auto api = services.add<ping_api>().handle();
 //   auto up = co_await services.start();
+//   auto anew = co_await services.restart(api);
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <optional>
 #include <string_view>
@@ -26,6 +34,7 @@
 #include <weft/coro/task.hpp>
 #include <weft/service/service_block.hpp>
 #include <weft/service/service_builder.hpp>
+#include <weft/service/service_changes.hpp>
 #include <weft/service/service_graph.hpp>
 
 namespace weft {
@@ -38,6 +47,7 @@ class container {
   ~container();
 
   /// There is to be a T, made from `options`. What else is to be said of it, the builder takes.
+  /// Once start() has been called, it is made by the next one, or by start() of its handle.
   template <class T>
   service_builder<T> add(options_of<T> options = {}) {
     auto* const added = new detail::service_block<T>{detail::kind_of<T>, std::move(options)};
@@ -50,7 +60,7 @@ class container {
     graph_.lend(*new detail::service_record{detail::lent_kind<T>, detail::key_of<T>}, &object);
   }
 
-  /// The T there is; if start() has not been called yet, all services are made now. Throws
+  /// The T there is; if no start() has been called yet, all services are made now. Throws
   /// std::logic_error, its text the path, if it cannot be had; start() gives an error instead.
   template <class T>
   [[nodiscard]] T& get() {
@@ -63,25 +73,51 @@ class container {
     return found == nullptr ? nullptr : static_cast<T*>(found->object);
   }
 
-  /// errc::not_found (missing), errc::invalid_argument (circular, or a constructor threw) or the
-  /// error of the service that failed; the log has the path.
-  [[nodiscard]] task<result<void>> start();
-  /// The first error; all are stopped in any case.
-  [[nodiscard]] task<result<void>> stop();
+  /// The T, when it has started; not before. errc::closed: all services are being stopped;
+  /// errc::cancelled or errc::timed_out as the environment says. It may have gone after the
+  /// caller's next wait.
+  template <class T>
+  [[nodiscard]] task<result<T*>> wait_for() {
+    const auto up = co_await changes_.until_started(detail::key_of<T>);
+    if (!up) co_return fail(up.error());
+    co_return static_cast<T*>(*up);
+  }
+
+  /// All but those that were stopped by their handle; after stop(), new ones. errc::not_found
+  /// (missing), errc::invalid_argument (circular, or a constructor threw) or the error of the
+  /// service that failed; the log has the path. The environment of a start() ends with it: what
+  /// goes on is a task of the service's lifetime.
+  [[nodiscard]] task<result<void>> start() { return changes_.start_all(); }
+  /// The first error; all are stopped in any case, after the change that is under way, which is
+  /// hastened. A service that asks for this and waits is refused.
+  [[nodiscard]] task<result<void>> stop() { return changes_.stop_all(); }
+
+  // Of one service and those who need it. errc::not_found: the handle names none; errc::closed: all
+  // are being stopped, or have been; errc::cancelled, errc::timed_out: before its turn;
+  // errc::invalid_argument: refused.
+
+  /// With what it needs and has only been added, and those who have waited for it. The first
+  /// failure; errc::unavailable if something that it needs is down. Who fails stays down, with
+  /// those who need it, until it is started, or what it needs comes anew.
+  [[nodiscard]] task<result<void>> start(service_handle one) { return changes_.start(one); }
+  /// Stays down until start(). The first error of a stop(); all have gone in any case.
+  [[nodiscard]] task<result<void>> stop(service_handle one) { return changes_.stop(one); }
+  /// A new object from the same options, which can be copied. Fails as start() does.
+  [[nodiscard]] task<result<void>> restart(service_handle one) { return changes_.restart(one); }
+  /// As stop(), and forgets it: its handle names none from then on. Those who needed it wait for
+  /// another.
+  [[nodiscard]] task<result<void>> remove(service_handle one) { return changes_.remove(one); }
 
   /// The type of the service whose stop() runs now; empty: none. Any thread.
-  [[nodiscard]] std::string_view stopping() const noexcept;
+  [[nodiscard]] std::string_view stopping() const noexcept { return changes_.stopping(); }
   /// What the services' `connections()` add up to; nothing if none of them has that.
   [[nodiscard]] std::optional<std::size_t> connections();
 
  private:
   [[nodiscard]] void* resolve(detail::interface_key& interface);
-  [[nodiscard]] task<result<void>> stop_slowly(detail::service_record& service);
-  [[nodiscard]] task<void> end_tasks(detail::service_record* first);
 
   detail::service_graph graph_;
-  detail::service_record* last_started_ = nullptr;
-  std::atomic<const detail::service_kind*> stopping_{nullptr};
+  detail::service_changes changes_{graph_};
 };
 
 }  // namespace weft

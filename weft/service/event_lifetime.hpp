@@ -34,11 +34,13 @@ class service_listener final : public registration {
   event_registration held_;
 };
 
-/// Keeps the service while a coroutine of it runs.
+/// Keeps the service while a coroutine of it runs, which works for the service.
 template <class E, class F, class Returned>
 Returned run_for(lifetime& owner, F& f, const E& event) {
   const lifetime::use in_use{owner};
-  co_return co_await f(event);
+  environment own = co_await this_task::environment();
+  own.owner = &owner;
+  co_return co_await f(event).in(own);
 }
 
 }  // namespace detail

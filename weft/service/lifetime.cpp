@@ -106,4 +106,10 @@ task<void> lifetime::ended() {
   }
 }
 
+void lifetime::renew() noexcept {
+  request_end();
+  WEFT_ASSERT(idle(), "a service is made anew when its tasks have ended");
+  work_.reset();
+}
+
 }  // namespace weft

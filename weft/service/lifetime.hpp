@@ -107,6 +107,9 @@ class lifetime {
   /// Until idle(); a stop request or a deadline does not cut it short, since what goes on needs the
   /// service. One waiter at a time.
   [[nodiscard]] task<void> ended();
+  /// For who makes the service anew: as request_end(), and then as if it had never had a task.
+  /// Asserts idle().
+  void renew() noexcept;
 
  private:
   struct work_in_progress;

@@ -83,23 +83,25 @@ struct need_table<dependencies<P...>> {
   static constexpr std::array<need_kind, sizeof...(P)> kinds{parameter<P>::kind...};
 };
 
-/// Sets the one of `now` and `later` that fits what `call` gives.
+/// `call`, in the shape that fits what it gives.
 template <class Call>
-constexpr void set_step(Call, result<void> (*&now)(void*), task<result<void>> (*&later)(void*)) {
+constexpr service_step step_of(Call) {
   using given = std::invoke_result_t<Call, void*>;
+  service_step step;
   if constexpr (std::is_void_v<given>) {
-    now = [](void* self) {
+    step.now = [](void* self) {
       Call{}(self);
       return result<void>{};
     };
   } else if constexpr (std::is_same_v<given, result<void>>) {
-    now = Call{};
+    step.now = Call{};
   } else {
     static_assert(
         std::is_same_v<given, task<result<void>>>,
         "start() and stop() give void, weft::result<void> or weft::task<weft::result<void>>");
-    if constexpr (std::is_same_v<given, task<result<void>>>) later = Call{};
+    if constexpr (std::is_same_v<given, task<result<void>>>) step.later = Call{};
   }
+  return step;
 }
 
 template <class T>
@@ -114,9 +116,9 @@ consteval service_kind make_kind() {
   kind.release = &block::release;
   if constexpr (std::copy_constructible<options_of<T>>) kind.copy = &block::copy;
   if constexpr (requires(T& self) { self.start(); })
-    set_step([](void* self) { return static_cast<T*>(self)->start(); }, kind.start_now, kind.start);
+    kind.start = step_of([](void* self) { return static_cast<T*>(self)->start(); });
   if constexpr (requires(T& self) { self.stop(); })
-    set_step([](void* self) { return static_cast<T*>(self)->stop(); }, kind.stop_now, kind.stop);
+    kind.stop = step_of([](void* self) { return static_cast<T*>(self)->stop(); });
   if constexpr (requires(const T& self) {
                   { self.connections() } -> std::convertible_to<std::size_t>;
                 })

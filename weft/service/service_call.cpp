@@ -1,76 +1,61 @@
 #include <weft/service/service_call.hpp>
 
-#include <coroutine>
 #include <exception>
 #include <format>
-#include <optional>
+#include <utility>
 
 #include <weft/base/log.hpp>
 
 namespace weft::detail {
 namespace {
 
-result<void> failed(const service_record& service, const char* why) noexcept {
-  log::error(why != nullptr
-                 ? std::format("{} threw: {}", service.title(), why)
-                 : std::format("{} threw something that is no std::exception", service.title()));
+/// What `call` gives; a failure if it throws.
+template <class Call>
+result<void> guarded(const service_record& service, Call call) noexcept {
+  try {
+    return call();
+  } catch (const std::exception& why) {
+    log::error(std::format("{} threw: {}", service.title(), why.what()));
+  } catch (...) {
+    log::error(std::format("{} threw something that is no std::exception", service.title()));
+  }
   return fail(errc::unavailable);
 }
 
-/// Goes on from the ready queue, where no lifetime is the current one, as a part of `made` until
-/// that first waits: which is known there, since then the resumption returns.
-class from_queue final : private runnable {
- public:
-  explicit from_queue(lifetime* made) noexcept : runnable{&run_leg}, made_{made} {}
-
-  bool await_ready() const noexcept { return false; }
-  template <class Promise>
-  void await_suspend(std::coroutine_handle<Promise> waiting) noexcept {
-    waiting_ = waiting;
-    waiting.promise().env->runs_on->schedule(*this, priority::normal);
-  }
-  void await_resume() const noexcept {}
-
- private:
-  static void run_leg(runnable& self) noexcept {
-    const auto& leg = static_cast<from_queue&>(self);  // ends while it resumes
-    std::optional<lifetime::making> now;
-    if (leg.made_ != nullptr) now.emplace(*leg.made_);
-    leg.waiting_.resume();
-  }
-
-  lifetime* made_;
-  std::coroutine_handle<> waiting_;
-};
-
 }  // namespace
 
-result<void> call_now(service_record& service, result<void> (*step)(void*)) noexcept {
-  try {
-    const lifetime::making now{service};
-    return step(service.object);
-  } catch (const std::exception& why) {
-    return failed(service, why.what());
-  } catch (...) {
-    return failed(service, nullptr);
-  }
+bool service_call::await_ready() noexcept {
+  if (step_.later != nullptr) return false;
+  if (step_.now == nullptr) return true;
+  const lifetime::making now{service_};
+  outcome_ = guarded(service_, [this] { return step_.now(service_.object); });
+  return true;
 }
 
-task<result<void>> guarded(service_record& service, task<result<void>> (*step)(void*)) {
-  try {
-    co_return co_await step(service.object);
-  } catch (const std::exception& why) {
-    co_return failed(service, why.what());
-  } catch (...) {
-    co_return failed(service, nullptr);
-  }
+/// Who goes on: the coroutine that has begun, or the caller, if there is none.
+std::coroutine_handle<> service_call::begin() noexcept {
+  outcome_ = guarded(service_, [this]() -> result<void> {
+    work_.emplace(step_.later(service_.object));
+    return {};
+  });
+  if (!work_) return caller_->handle();
+  awaited_ = std::move(*work_).in(environment_);
+  awaited_->frame.promise().await_from(*caller_, &environment_);
+  return awaited_->frame;
 }
 
-task<result<void>> begin(service_record& service, const environment& env) {
-  co_await from_queue{&service};
-  const auto up = co_await guarded(service, service.kind->start).in(env);
-  co_await from_queue{nullptr};
-  co_return up;
+void service_call::run_leg(runnable& self) noexcept {
+  auto& call = static_cast<service_call&>(self);
+  std::optional<lifetime::making> now{std::in_place, call.service_};
+  call.making_ = &now;
+  resume(call.begin());
+  if (now) call.making_ = nullptr;  // it waits; else the call is over, and has gone
+}
+
+result<void> service_call::await_resume() noexcept {
+  if (making_ != nullptr) making_->reset();
+  if (!awaited_) return outcome_;
+  return guarded(service_, [this] { return awaited_->await_resume(); });
 }
 
 }  // namespace weft::detail

@@ -1,25 +1,53 @@
-// Internal to the container: calling start() and stop(), whatever they give, and throw.
+// Internal to the container: a call of start() or stop(), whatever they give, and throw.
 //
-// Contract: a call that throws has failed with errc::unavailable, and the log says how. While
-// start() runs, up to its first wait, the service's lifetime is the current one.
+// Contract: awaited once, gives how the call went; one that throws has failed with
+// errc::unavailable, and the log says how. The call obeys the stop request and the deadline of
+// `asking`, and works for the service. Up to its first wait the service's lifetime is the current
+// one. What is no coroutine is called at once, without a suspension; nothing here allocates.
 //
-//   auto up = co_await detail::begin(service, env);
+//   auto up = co_await service_call{service, service.kind->start, asking};
 #pragma once
 
+#include <coroutine>
+#include <optional>
+
 #include <weft/base/result.hpp>
+#include <weft/coro/runnable.hpp>
 #include <weft/coro/task.hpp>
+#include <weft/service/lifetime.hpp>
 #include <weft/service/service_record.hpp>
 
 namespace weft::detail {
 
-/// start_now or stop_now.
-[[nodiscard]] result<void> call_now(service_record& service, result<void> (*step)(void*)) noexcept;
+class [[nodiscard]] service_call final : private runnable {
+ public:
+  service_call(service_record& service, const service_step& step,
+               const environment& asking) noexcept
+      : runnable{&run_leg}, service_{service}, step_{step}, environment_{asking} {
+    environment_.owner = &service;
+  }
 
-/// start or stop.
-[[nodiscard]] task<result<void>> guarded(service_record& service,
-                                         task<result<void>> (*step)(void*));
+  bool await_ready() noexcept;
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> waiting) noexcept {
+    caller_ = &waiting.promise();
+    environment_.runs_on->schedule(*this, priority::normal);
+  }
+  [[nodiscard]] result<void> await_resume() noexcept;
 
-/// Runs start() in `env`, which outlives it.
-[[nodiscard]] task<result<void>> begin(service_record& service, const environment& env);
+ private:
+  /// From the ready queue, where no lifetime is the current one.
+  static void run_leg(runnable& self) noexcept;
+  [[nodiscard]] std::coroutine_handle<> begin() noexcept;
+
+  service_record& service_;
+  const service_step& step_;
+  environment environment_;
+  promise_base* caller_ = nullptr;
+  std::optional<task<result<void>>> work_;
+  std::optional<task_awaiter<result<void>>> awaited_;
+  std::optional<lifetime::making>* making_ = nullptr;  // while the first leg runs
+  result<void> outcome_;
+};
 
 }  // namespace weft::detail

@@ -56,11 +56,18 @@ void service_graph::enter(provision& added) {
 }
 
 service_handle service_graph::insert(service_record& added) {
-  added.index = static_cast<std::uint32_t>(handles_.size());
-  handles_.push_back({&added, 1});
+  if (free_handles_.empty()) {
+    added.index = static_cast<std::uint32_t>(handles_.size());
+    handles_.push_back({&added, 1});
+  } else {
+    added.index = free_handles_.back();
+    free_handles_.pop_back();
+    handles_[added.index].record = &added;
+  }
+  added.has_handle = true;
   waiting_.push_back(added);
   enter(added.own);
-  return {added.index, 1};
+  return {added.index, handles_[added.index].generation};
 }
 
 void service_graph::lend(service_record& added, void* object) {
@@ -119,6 +126,7 @@ void service_graph::bind(service_record& record, interface_key& interface,
     need& each = record.needs[i];
     if (record.kind->needs[i].interface != &interface || each.provider != nullptr) continue;
     each.provider = found;
+    of->is_bound = true;
     return;
   }
   WEFT_ASSERT(false, "bind() is for what the constructor needs, each need once");
@@ -154,6 +162,7 @@ void service_graph::look_again() {
       slot->looking.erase(*each);
       if (wanted.form != need_form::optional) --consumer.missing;
       link(*each, *found);
+      if (changing_) consider(consumer);
     }
   }
 }
@@ -163,23 +172,44 @@ void service_graph::pass_over() {
   while (cursor_ != nullptr && outcome_) {
     service_record& next = *cursor_;
     cursor_ = next.next;
-    if (!next.lazy) try_make(next);
+    if (!next.lazy && next.hold == service_hold::none) try_make(next);
     drain();
   }
   cursor_ = nullptr;
 }
 
 bool service_graph::can_be_made(const service_record& record) const noexcept {
-  return record.missing == 0 && (record.hoped_for == 0 || hopeless_);
+  return record.missing == 0 && (record.hoped_for == 0 || hopeless_) &&
+         record.hold == service_hold::none;
+}
+
+/// Its turn has come before: does it go now, or with what is optional only?
+void service_graph::consider(service_record& record) {
+  if (!record.passed || record.state != service_state::added || record.hold != service_hold::none)
+    return;
+  if (can_be_made(record))
+    queue(record);
+  else if (changing_ && record.missing == 0)
+    hoping_.push_back(&record);
 }
 
 void service_graph::try_make(service_record& record) {
   if (!record.connected) connect(record);
-  if (!outcome_) return;
-  if (can_be_made(record))
-    make(record);
-  else
-    record.passed = true;
+  if (!goes_on()) return;
+  if (can_be_made(record)) return make(record);
+  record.passed = true;
+  consider(record);
+  if (changing_) queue_needs(record);
+}
+
+/// Those that have only been added: somebody who is asked for needs them.
+void service_graph::queue_needs(const service_record& of) noexcept {
+  if (of.hold != service_hold::none) return;
+  for (std::size_t i = 0; i < of.kind->need_count; ++i) {
+    const provision* const provider = of.needs[i].provider;
+    if (provider == nullptr || provider->owner->connected) continue;
+    if (can_be_made(*provider->owner)) queue(*provider->owner);
+  }
 }
 
 void service_graph::queue(service_record& record) noexcept {
@@ -188,7 +218,7 @@ void service_graph::queue(service_record& record) noexcept {
 }
 
 void service_graph::drain() {
-  while (outcome_) {
+  while (goes_on()) {
     service_record* const next = ready_.pop_front();
     if (next == nullptr) return;
     next->queued = false;
@@ -230,8 +260,7 @@ void service_graph::link(need& asking, provision& found) {
   asking.provider = &found;
   found.consumers.push_back(asking);
   if (found.object != nullptr) return;
-  service_record& consumer = *asking.consumer;
-  ++(consumer.kind_of(asking).form == need_form::optional ? consumer.hoped_for : consumer.missing);
+  if (asking.consumer->state == service_state::added) ++asking.consumer->open_needs(asking);
   if (std::exchange(found.owner->lazy, false)) queue(*found.owner);
 }
 
@@ -255,6 +284,8 @@ provision* service_graph::instance_for(service_record& consumer, const provision
 }
 
 void service_graph::make(service_record& record) {
+  if (record.made_as != 0 && record.kind->copy == nullptr)
+    return complain_of_throw(record, "its options cannot be copied, and went into the first one");
   try {
     const lifetime::making now{record};
     record.object = record.kind->make(record);
@@ -265,6 +296,7 @@ void service_graph::make(service_record& record) {
   }
   if (cursor_ == &record) cursor_ = record.next;
   record.state = service_state::made;
+  record.made_as = ++makings_;
   waiting_.erase(record);
   made_.push_back(record);
   for (provision* each = &record.own; each != nullptr; each = each->further.get()) {
@@ -274,11 +306,11 @@ void service_graph::make(service_record& record) {
   }
 }
 
-void service_graph::arrived(need& awaited) noexcept {
+void service_graph::arrived(need& awaited) {
   service_record& consumer = *awaited.consumer;
   if (consumer.state != service_state::added) return;
-  --(consumer.kind_of(awaited).form == need_form::optional ? consumer.hoped_for : consumer.missing);
-  if (consumer.passed && can_be_made(consumer)) queue(consumer);
+  --consumer.open_needs(awaited);
+  consider(consumer);
 }
 
 const provision* service_graph::find(interface_key& interface) const noexcept {

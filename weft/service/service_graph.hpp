@@ -4,7 +4,9 @@
 // make_all() makes what is not made yet: in the order of insertion where needs allow, else when the
 // last of its needs has been made. Each record and each need is looked at a bounded number of
 // times, and nothing recurses but per-consumer services that need such, whose depth is limited.
-// What cannot be made is told with its path and what to do about it. One shard.
+// What cannot be made is told with its path and what to do about it. What has been made can be
+// unmade: then those who need it wait for it again, and who is optional reads as null. A change
+// looks only at those whom it concerns and their needs. One shard.
 //
 //   graph.insert(*new service_block<ping_api>{kind_of<ping_api>, {}});
 //   if (auto made = graph.make_all(); !made) log(graph.complaints());
@@ -63,6 +65,34 @@ class service_graph {
   /// Why make_all() failed, a line each.
   [[nodiscard]] const std::vector<std::string>& complaints() const noexcept { return complaints_; }
 
+  // While the program runs (service_graph_changes.cpp).
+
+  /// Makes `first`, what they need that nobody has looked at yet, and all that has waited for what
+  /// comes. Who throws stays down, and the others go on.
+  result<void> make_more(const std::vector<service_record*>& first);
+  /// `one`, and the instances that were made for it alone.
+  [[nodiscard]] static std::vector<service_record*> with_instances(service_record& one);
+  /// Of `roots` and all who cannot be without them those that are made, the last made first.
+  [[nodiscard]] static std::vector<service_record*> with_dependants(
+      const std::vector<service_record*>& roots);
+  /// All but those that are lent, the last made first.
+  [[nodiscard]] std::vector<service_record*> made_services();
+  /// Nobody finds it any more, except those who hold a reference.
+  void hide(service_record& going) noexcept;
+  /// Destroys the object of one that is hidden, and that nobody made needs; it can be made again.
+  void unmake(service_record& gone) noexcept;
+  /// Of one that is not made: its handle names nobody any more. Who needed it looks for another.
+  void erase(service_record& gone);
+  /// Why it is not made, which it is not: in complaints(), and as an error.
+  [[nodiscard]] result<void> explain_unmade(const service_record& of);
+  /// Who is `interface` and has started; nullptr: nobody has.
+  [[nodiscard]] void* started(interface_key& interface) const noexcept;
+  /// Set, and reset, when somebody who is `interface` has started.
+  [[nodiscard]] event& next_start(interface_key& interface);
+  void tell_started(service_record& up) noexcept;
+  /// Lets all who await next_start() look again.
+  void wake_all() noexcept;
+
   /// Who is `interface` for somebody who asks without a name; nullptr: nobody, or several are.
   [[nodiscard]] const provision* find(interface_key& interface) const noexcept;
 
@@ -92,7 +122,10 @@ class service_graph {
   void pass_over();
   void try_make(service_record& record);
   [[nodiscard]] bool can_be_made(const service_record& record) const noexcept;
+  [[nodiscard]] bool goes_on() const noexcept { return outcome_.has_value() || changing_; }
+  void consider(service_record& record);
   void queue(service_record& record) noexcept;
+  void queue_needs(const service_record& of) noexcept;
   void drain();
   void connect(service_record& consumer);
   [[nodiscard]] static provision* choose(const interface_slot& slot,
@@ -100,9 +133,12 @@ class service_graph {
   void link(need& asking, provision& found);
   [[nodiscard]] provision* instance_for(service_record& consumer, const provision& of);
   void make(service_record& record);
-  void arrived(need& awaited) noexcept;
+  void arrived(need& awaited);
+  void unlink_needs(service_record& of) noexcept;
+  void unlink_consumers(provision& of);
+  void unbind(const service_record& from) noexcept;
   void complain(errc why, std::string text);
-  void complain_of_throw(const service_record& record, std::string_view why);
+  void complain_of_throw(service_record& record, std::string_view why);
   void complain_of_missing(const service_record& consumer, const need_kind& wanted);
   void complain_of_circle();
   void complain_of_unmade();
@@ -110,13 +146,18 @@ class service_graph {
   std::vector<std::unique_ptr<interface_slot>> slots_;  // by number of interface
   std::vector<interface_slot*> grown_;                  // somebody looked there before
   std::vector<place_of_handle> handles_;
+  std::vector<std::uint32_t> free_handles_;  // of those that were removed
   std::unordered_set<std::string> names_;
   records waiting_;  // to be made, in the order of insertion
   records made_;
   records patterns_;                  // per consumer: only their copies are made
   service_record* cursor_ = nullptr;  // the next of waiting_ to be looked at
   intrusive_queue<service_record, &service_record::next_ready> ready_;
-  bool hopeless_ = false;  // nobody waits for what is optional any more
+  std::vector<service_record*> hoping_;  // lack what is optional only, in a change
+  std::uint64_t makings_ = 0;
+  std::size_t awaited_count_ = 0;  // slots in which somebody has awaited a start
+  bool changing_ = false;          // make_more() runs
+  bool hopeless_ = false;          // nobody waits for what is optional any more
   result<void> outcome_;
   std::vector<std::string> complaints_;
 };

@@ -56,8 +56,9 @@ void service_graph::complain(errc why, std::string text) {
   if (complaints_.size() < complaints_max) complaints_.push_back(std::move(text));
 }
 
-void service_graph::complain_of_throw(const service_record& record, std::string_view why) {
+void service_graph::complain_of_throw(service_record& record, std::string_view why) {
   complain(errc::invalid_argument, std::format("{} cannot be made: {}", path_of(record), why));
+  if (changing_) record.hold = service_hold::failed;
 }
 
 void service_graph::complain_of_missing(const service_record& consumer, const need_kind& wanted) {
@@ -80,7 +81,7 @@ void service_graph::complain_of_missing(const service_record& consumer, const ne
 void service_graph::complain_of_unmade() {
   for (service_record* at = waiting_.first; at != nullptr; at = at->next) {
     const service_record& consumer = *at;
-    if (!consumer.connected) continue;
+    if (!consumer.connected || consumer.hold != service_hold::none) continue;
     for (std::size_t i = 0; i < consumer.kind->need_count; ++i) {
       const need_kind& wanted = consumer.kind->needs[i];
       const bool required = wanted.form == need_form::required || wanted.form == need_form::named;
@@ -102,13 +103,13 @@ void service_graph::complain_of_circle() {
   };
   path followed;
   const service_record* at = waiting_.first;
-  while (at != nullptr && !at->connected) at = at->next;
+  while (at != nullptr && (!at->connected || at->hold != service_hold::none)) at = at->next;
   std::unordered_set<const service_record*> seen;
   while (at != nullptr && seen.insert(at).second) {
     followed.push_back(at);
     at = unmade_need(*at);
   }
-  if (at == nullptr) return;  // only lazy ones are left
+  if (at == nullptr) return;  // only lazy ones, and who waits for what is stopped
   followed.erase(followed.begin(), std::ranges::find(followed, at));
   const std::size_t length = followed.size();
   if (length > path_max) followed.resize(path_max);
@@ -117,6 +118,32 @@ void service_graph::complain_of_circle() {
                        "weft::maybe<T>, or for what both need",
                        length > path_max ? std::format(" of {}", length) : "", text_of(followed),
                        length > path_max ? "..." : at->title()));
+}
+
+result<void> service_graph::explain_unmade(const service_record& of) {
+  const auto how = [](service_hold hold) {
+    switch (hold) {
+      case service_hold::stopped: return "is stopped";
+      case service_hold::failed: return "has failed";
+      case service_hold::none: break;
+    }
+    return "is not there";
+  };
+  outcome_ = {};
+  complaints_.clear();
+  for (std::size_t i = 0; i < of.kind->need_count; ++i) {
+    const need_kind& wanted = of.kind->needs[i];
+    if (wanted.form != need_form::required && wanted.form != need_form::named) continue;
+    const provision* const provider = of.needs[i].provider;
+    if (provider == nullptr)
+      complain_of_missing(of, wanted);
+    else if (provider->object == nullptr)
+      complain(errc::unavailable,
+               std::format("{} needs {}, which {}", of.title(), provider->owner->title(),
+                           how(provider->owner->hold)));
+  }
+  if (outcome_) complain(errc::unavailable, std::format("{} {}", of.title(), how(of.hold)));
+  return outcome_;
 }
 
 }  // namespace weft::detail

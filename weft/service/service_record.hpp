@@ -18,6 +18,7 @@
 
 #include <weft/base/assert.hpp>
 #include <weft/base/result.hpp>
+#include <weft/coro/event.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/service/interface_key.hpp>
 #include <weft/service/lifetime.hpp>
@@ -51,6 +52,13 @@ struct plain_list {
     added.previous = first->previous;
     first->previous->next = &added;
     first->previous = &added;
+  }
+  void push_front(T& added) noexcept {
+    if (first == nullptr) return push_back(added);
+    added.next = first;
+    added.previous = first->previous;
+    first->previous = &added;
+    first = &added;
   }
   void erase(T& left) noexcept {
     T* const before = left.previous;
@@ -107,9 +115,16 @@ struct interface_slot {
   std::size_t unnamed_count = 0;
   std::unique_ptr<std::unordered_map<std::string_view, provision*>> by_name;
   plain_list<need> looking;
+  std::unique_ptr<event> awaited;  // somebody waits until one has started
 
   void push_back(provision& added);
   void erase(provision& left) noexcept;
+};
+
+/// start() or stop(), of one of the two shapes; neither: there is none.
+struct service_step {
+  result<void> (*now)(void*) = nullptr;
+  task<result<void>> (*later)(void*) = nullptr;
 };
 
 /// What is the same for all services of a type.
@@ -123,15 +138,19 @@ struct service_kind {
   void (*release)(service_record&) noexcept = nullptr;
   /// Another block with the same options; nullptr: they cannot be copied.
   service_record* (*copy)(const service_record&) = nullptr;
-  // nullptr: there is none. At most one of each pair.
-  result<void> (*start_now)(void*) = nullptr;
-  task<result<void>> (*start)(void*) = nullptr;
-  result<void> (*stop_now)(void*) = nullptr;
-  task<result<void>> (*stop)(void*) = nullptr;
-  std::size_t (*connections)(const void*) = nullptr;
+  service_step start{};
+  service_step stop{};
+  std::size_t (*connections)(const void*) = nullptr;  // nullptr: there is none
 };
 
 enum class service_state : std::uint8_t { added, made, started };
+
+/// Why a service stays down though all it needs is there.
+enum class service_hold : std::uint8_t {
+  none,
+  failed,   // it threw or did not start: until what it needs has come anew, or somebody starts it
+  stopped,  // somebody stopped it: until somebody starts it
+};
 
 class service_record : public lifetime {
  public:
@@ -149,6 +168,11 @@ class service_record : public lifetime {
     return kind->needs[&one - needs];
   }
 
+  /// How many needs of the form of `one` are not there: while it is not made.
+  [[nodiscard]] std::uint16_t& open_needs(const need& one) noexcept {
+    return kind_of(one).form == need_form::optional ? hoped_for : missing;
+  }
+
   const service_kind* kind;
   need* needs = nullptr;
   provision own;
@@ -158,13 +182,18 @@ class service_record : public lifetime {
   void* object = nullptr;                    // from making on
   std::string_view given_name{};             // by named(); empty: none
   const service_record* asked_by = nullptr;  // of an instance per consumer
+  std::uint64_t made_as = 0;                 // the how manieth of all makings; 0: never made
   std::uint32_t index = 0;                   // among the container's handles
   std::uint16_t missing = 0;                 // required needs that are not made
   std::uint16_t hoped_for = 0;               // optional needs that will be and are not yet
   service_state state = service_state::added;
+  service_hold hold = service_hold::none;
   bool connected = false;
   bool passed = false;  // its turn came before it could be made
   bool queued = false;
+  bool going = false;  // among those that a change takes down
+  bool has_handle = false;
+  bool is_bound = false;       // bind() has named it
   bool is_interfaces = false;  // as<I>() has been said: no longer its own type
   bool per_consumer = false;
   bool lazy = false;  // until somebody needs it

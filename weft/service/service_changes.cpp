@@ -1,0 +1,286 @@
+#include <weft/service/service_changes.hpp>
+
+#include <algorithm>
+#include <format>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <weft/base/log.hpp>
+#include <weft/service/service_call.hpp>
+
+namespace weft::detail {
+namespace {
+
+result<void> refuse(const std::string& why) {
+  log::warning(why);
+  return fail(errc::invalid_argument);
+}
+
+void keep_first(result<void>& first, const result<void>& next) noexcept {
+  if (first) first = next;
+}
+
+/// A turn may be given to who has been asked to stop meanwhile.
+result<void> still_wanted(const environment& asking) noexcept {
+  if (asking.stop.stop_requested()) return fail(errc::cancelled);
+  if (asking.until.passed(asking.runs_on->now())) return fail(errc::timed_out);
+  return {};
+}
+
+void tell_unclean(const service_record& service, const result<void>& down) {
+  if (!down)
+    log::warning(
+        std::format("{} did not stop cleanly: {}", service.title(), down.error().message()));
+}
+
+}  // namespace
+
+/// What those who are called by a change obey, and how stop_all() hastens it.
+struct service_changes::under_way {
+  under_way(service_changes& changes, const environment& asking) noexcept
+      : starts_cut{asking.stop}, of{changes} {
+    starts.until = stops.until = asking.until;
+    starts.runs_on = stops.runs_on = asking.runs_on;
+    starts.stop = starts_cut.token();
+    stops.stop = stops_cut.token();
+    of.now_ = this;
+  }
+  under_way(const under_way&) = delete;
+  under_way& operator=(const under_way&) = delete;
+  ~under_way() { of.now_ = nullptr; }
+
+  stop_source starts_cut;
+  stop_source stops_cut;  // not by who asked: half a stop helps nobody
+  environment starts;
+  environment stops;
+  service_changes& of;
+};
+
+std::string_view service_changes::stopping() const noexcept {
+  const service_kind* const now = stopping_.load(std::memory_order_acquire);
+  return now == nullptr ? std::string_view{} : now->name;
+}
+
+bool service_changes::is_called(const environment& asking) const noexcept {
+  return calling_ != nullptr && asking.owner == calling_;
+}
+
+bool service_changes::is_made(const lifetime* owner, service_record* after) noexcept {
+  if (owner == nullptr) return false;
+  for (service_record* each = graph_.made_after(after); each != nullptr;
+       each = graph_.made_after(each))
+    if (each == owner) return true;
+  return false;
+}
+
+void service_changes::log_complaints() const {
+  for (const std::string& each : graph_.complaints()) log::error(each);
+}
+
+task<result<void>> service_changes::start_all() {
+  const environment& asking = co_await this_task::environment();
+  if (is_called(asking))
+    co_return refuse(std::format("{} waits for a start that waits for it", asking.owner->name()));
+  if (stops_ != 0) co_return fail(errc::closed);
+  const auto turn = co_await turn_.lock();
+  if (!turn) co_return fail(turn.error());
+  if (stops_ != 0) co_return fail(errc::closed);
+  begun_ = true;
+  under_way now{*this, asking};
+  if (std::exchange(ended_, false)) static_cast<void>(co_await take_down(graph_.made_services()));
+  if (const auto made = graph_.make_all(); !made) {
+    log_complaints();
+    co_return made;
+  }
+  co_return co_await start_made(false);
+}
+
+/// Those that are made and have not started. Who fails is taken down with who needs it, if the
+/// others are to go on.
+task<result<void>> service_changes::start_made(bool goes_on) {
+  result<void> outcome;
+  while (service_record* const next = graph_.made_after(last_started_)) {
+    if (stops_ != 0) co_return fail(errc::closed);
+    calling_ = next;
+    const result<void> up = co_await service_call{*next, next->kind->start, now_->starts};
+    calling_ = nullptr;
+    if (up) {
+      next->state = service_state::started;
+      last_started_ = next;
+      graph_.tell_started(*next);
+      continue;
+    }
+    log::error(std::format("{} did not start: {}", graph_.path_of(*next), up.error().message()));
+    keep_first(outcome, up);
+    if (!goes_on) break;
+    next->hold = service_hold::failed;
+    static_cast<void>(co_await take_down(service_graph::with_dependants({next})));
+  }
+  co_return outcome;
+}
+
+task<result<void>> service_changes::change(kind what, service_handle named) {
+  const environment& asking = co_await this_task::environment();
+  if (is_called(asking))
+    co_return refuse(
+        std::format("{} asks for a change while one waits for its start() or stop(): wait for it "
+                    "in a task of its own, later",
+                    asking.owner->name()));
+  if (closing()) co_return fail(errc::closed);
+  const auto turn = co_await turn_.lock();
+  if (!turn) co_return fail(turn.error());
+  if (closing()) co_return fail(errc::closed);
+  if (const auto wanted = still_wanted(asking); !wanted) co_return wanted;
+  service_record* const target = graph_.find(named);
+  if (target == nullptr) co_return fail(errc::not_found);
+  if (target->per_consumer)
+    co_return refuse(std::format("{} is per consumer: it is those who have one that start and stop",
+                                 target->title()));
+  if (is_made(asking.owner, last_started_))
+    co_return refuse(
+        std::format("{0} asks for a change, which may have to end it, before it has started: "
+                    "co_await wait_for<{0}>() first",
+                    asking.owner->name()));
+  begun_ = true;
+  under_way now{*this, asking};
+  co_return co_await change_one(what, *target, asking);
+}
+
+task<result<void>> service_changes::change_one(kind what, service_record& target,
+                                               const environment& asking) {
+  const services roots =
+      what == kind::remove ? service_graph::with_instances(target) : services{&target};
+  result<void> down;
+  if (what != kind::start) {
+    const services going = service_graph::with_dependants(roots);
+    const auto asks = [&asking](const service_record* each) { return each == asking.owner; };
+    if (asking.owner != nullptr && std::ranges::any_of(going, asks))
+      co_return refuse(std::format("{} waits for {} to stop, which waits for {} to end",
+                                   asking.owner->name(), target.title(), asking.owner->name()));
+    down = co_await take_down(going);
+  }
+  switch (what) {
+    case kind::stop: target.hold = service_hold::stopped; co_return down;
+    case kind::remove:
+      for (service_record* const each : roots) graph_.erase(*each);
+      keep_first(down, co_await bring_up({}));
+      co_return down;
+    case kind::start:
+    case kind::restart: break;
+  }
+  auto up = co_await bring_up(service_graph::with_instances(target));
+  if (up && closing()) co_return fail(errc::closed);
+  if (up && target.state != service_state::started) {
+    up = graph_.explain_unmade(target);
+    log_complaints();
+  }
+  co_return up;
+}
+
+task<result<void>> service_changes::take_down(const services& going) {
+  result<void> outcome;
+  for (service_record* const each : going) graph_.hide(*each);
+  for (service_record* const each : going) {
+    if (last_started_ == each) last_started_ = graph_.made_before(*each);
+    const bool up = std::exchange(each->state, service_state::made) == service_state::started;
+    calling_ = each;
+    stopping_.store(each->kind, std::memory_order_release);
+    result<void> down;
+    if (up) down = co_await service_call{*each, each->kind->stop, now_->stops};
+    each->request_end();
+    if (!each->idle()) co_await each->ended();
+    stopping_.store(nullptr, std::memory_order_relaxed);
+    calling_ = nullptr;
+    tell_unclean(*each, down);
+    keep_first(outcome, down);
+    graph_.unmake(*each);
+  }
+  co_return outcome;
+}
+
+/// Makes and starts `wanted`, and whoever has waited for what has come.
+task<result<void>> service_changes::bring_up(const services& wanted) {
+  if (stops_ != 0) co_return fail(errc::closed);
+  for (service_record* const each : wanted) each->hold = service_hold::none;
+  auto outcome = graph_.make_more(wanted);
+  log_complaints();
+  keep_first(outcome, co_await start_made(true));
+  co_return outcome;
+}
+
+task<result<void*>> service_changes::until_started(interface_key& interface) {
+  for (;;) {
+    if (void* const up = graph_.started(interface)) co_return up;
+    if (closing()) co_return fail(errc::closed);
+    const auto waited = co_await graph_.next_start(interface).wait();
+    if (!waited) co_return fail(waited.error());
+  }
+}
+
+task<result<lock_guard>> service_changes::wait_for_turn() { co_return co_await turn_.lock(); }
+
+/// All must end, so nothing ends this wait but its turn: what a deadline does is to press those who
+/// keep it.
+task<lock_guard> service_changes::take_last_turn(const environment& asking) {
+  if (auto at_once = turn_.try_lock()) co_return std::move(*at_once);
+  if (now_ != nullptr) now_->starts_cut.request_stop();
+  environment patient{.until = asking.until, .runs_on = asking.runs_on, .owner = asking.owner};
+  auto turn = co_await wait_for_turn().in(patient);
+  if (!turn) {
+    if (now_ != nullptr) now_->stops_cut.request_stop();
+    patient.until = deadline::never();
+    turn = co_await wait_for_turn().in(patient);
+  }
+  co_return std::move(*turn);
+}
+
+task<result<void>> service_changes::stop_all() {
+  const environment& asking = co_await this_task::environment();
+  if (is_made(asking.owner, nullptr))
+    co_return refuse(
+        std::format("{} waits for all to stop, which waits for it to end: ask the "
+                    "program to stop instead",
+                    asking.owner->name()));
+  ++stops_;
+  graph_.wake_all();
+  const lock_guard turn = co_await take_last_turn(asking);
+  co_await end_tasks(last_started_);  // of those that were made and not started
+  result<void> outcome;
+  co_await stop_started(asking, outcome);
+  co_await end_tasks(nullptr);  // that came to others while the rest stopped
+  ended_ = true;
+  --stops_;
+  co_return outcome;
+}
+
+task<void> service_changes::stop_started(const environment& asking, result<void>& outcome) {
+  while (service_record* const last = last_started_) {
+    last_started_ = graph_.made_before(*last);
+    last->state = service_state::made;
+    calling_ = last;
+    stopping_.store(last->kind, std::memory_order_release);
+    const result<void> down = co_await service_call{*last, last->kind->stop, asking};
+    if (!last->idle()) {
+      last->stop_tasks();
+      co_await last->ended();
+    }
+    stopping_.store(nullptr, std::memory_order_relaxed);
+    calling_ = nullptr;
+    tell_unclean(*last, down);
+    keep_first(outcome, down);
+  }
+}
+
+/// Of the services made after `first`, the last first.
+task<void> service_changes::end_tasks(service_record* first) {
+  for (service_record* each = graph_.last_made(); each != first; each = graph_.made_before(*each)) {
+    if (each->idle()) continue;
+    stopping_.store(each->kind, std::memory_order_release);
+    each->stop_tasks();
+    co_await each->ended();
+  }
+  stopping_.store(nullptr, std::memory_order_relaxed);
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,196 @@
+// What a graph does while the program runs: takes services down, makes them anew, forgets them.
+#include <weft/service/service_graph.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace weft::detail {
+namespace {
+
+bool is_service(const need_kind& wanted) noexcept {
+  return wanted.form != need_form::own && wanted.form != need_form::all;
+}
+
+bool has_started(const provision& one) noexcept {
+  const bool is_lent = one.owner->kind->make == nullptr;
+  return one.object != nullptr && (is_lent || one.owner->state == service_state::started);
+}
+
+/// What it lacks, from the beginning.
+void count_open_needs(service_record& of) noexcept {
+  of.missing = of.hoped_for = 0;
+  for (std::size_t i = 0; i < of.kind->need_count; ++i) {
+    const need& each = of.needs[i];
+    const need_kind& wanted = of.kind->needs[i];
+    if (!is_service(wanted)) continue;
+    const bool looks = each.provider == nullptr;
+    if (!looks && each.provider->object != nullptr) continue;
+    if (wanted.form != need_form::optional || !looks) ++of.open_needs(each);
+  }
+}
+
+}  // namespace
+
+result<void> service_graph::make_more(const std::vector<service_record*>& first) {
+  outcome_ = {};
+  complaints_.clear();
+  changing_ = true;
+  look_again();
+  for (service_record* const each : first)
+    if (each->state == service_state::added) queue(*each);
+  drain();
+  hopeless_ = true;  // what is optional and has not come will not
+  for (std::size_t next = 0; next < hoping_.size();) {  // it grows meanwhile
+    consider(*hoping_[next++]);
+    drain();
+  }
+  hoping_.clear();
+  hopeless_ = changing_ = false;
+  return outcome_;
+}
+
+std::vector<service_record*> service_graph::with_instances(service_record& one) {
+  std::vector<service_record*> found{&one};
+  for (std::size_t i = 0; i < found.size(); ++i)
+    for (std::size_t of_need = 0; of_need < found[i]->kind->need_count; ++of_need) {
+      const provision* const provider = found[i]->needs[of_need].provider;
+      if (provider != nullptr && provider->owner->asked_by == found[i])
+        found.push_back(provider->owner);
+    }
+  return found;
+}
+
+std::vector<service_record*> service_graph::with_dependants(
+    const std::vector<service_record*>& roots) {
+  std::vector<service_record*> found;
+  const auto take = [&found](service_record& one) {
+    if (one.state == service_state::added || std::exchange(one.going, true)) return;
+    found.push_back(&one);
+  };
+  for (service_record* const root : roots) take(*root);
+  for (std::size_t next = 0; next < found.size();)  // it grows meanwhile
+    for (const provision* each = &found[next++]->own; each != nullptr; each = each->further.get())
+      for (const need* asking = each->consumers.first; asking != nullptr; asking = asking->next)
+        if (asking->consumer->kind_of(*asking).form != need_form::optional) take(*asking->consumer);
+  for (service_record* const each : found) each->going = false;
+  std::ranges::sort(found, std::ranges::greater{}, &service_record::made_as);
+  return found;
+}
+
+std::vector<service_record*> service_graph::made_services() {
+  std::vector<service_record*> found;
+  for (service_record* each = last_made(); each != nullptr; each = made_before(*each))
+    if (each->kind->make != nullptr) found.push_back(each);
+  return found;
+}
+
+void service_graph::hide(service_record& going) noexcept {
+  for (provision* each = &going.own; each != nullptr; each = each->further.get()) {
+    if (std::exchange(each->object, nullptr) == nullptr) continue;
+    for (need* asking = each->consumers.first; asking != nullptr; asking = asking->next) {
+      service_record& consumer = *asking->consumer;
+      if (consumer.state == service_state::added) ++consumer.open_needs(*asking);
+      // Who could not live with this one may be able to with the next.
+      if (consumer.hold == service_hold::failed) consumer.hold = service_hold::none;
+    }
+  }
+}
+
+void service_graph::unmake(service_record& gone) noexcept {
+  gone.request_end();
+  if (gone.kind->destroy != nullptr) gone.kind->destroy(gone);
+  gone.renew();
+  gone.object = nullptr;
+  gone.state = service_state::added;
+  gone.passed = true;
+  made_.erase(gone);
+  waiting_.push_front(gone);  // the last made comes first: the order stays
+  count_open_needs(gone);
+}
+
+void service_graph::erase(service_record& gone) {
+  WEFT_ASSERT(gone.state == service_state::added && gone.kind->make != nullptr,
+              "what is forgotten has been taken down before");
+  if (gone.connected) unlink_needs(gone);
+  if (gone.is_bound) unbind(gone);
+  for (provision* each = &gone.own; each != nullptr; each = each->further.get()) {
+    unlink_consumers(*each);
+    interface_slot& slot = slot_of(*each->interface);
+    if (gone.has_handle) slot.erase(*each);
+    if (slot.looking.first != nullptr) grown_.push_back(&slot);  // another may be the only one now
+  }
+  if (gone.has_handle) {
+    handles_[gone.index].record = nullptr;
+    ++handles_[gone.index].generation;
+    free_handles_.push_back(gone.index);
+  }
+  waiting_.erase(gone);
+  gone.kind->release(gone);
+}
+
+void service_graph::unlink_needs(service_record& of) noexcept {
+  for (std::size_t i = 0; i < of.kind->need_count; ++i) {
+    need& each = of.needs[i];
+    if (!is_service(of.kind->needs[i])) continue;
+    (each.provider != nullptr ? each.provider->consumers : each.slot->looking).erase(each);
+  }
+}
+
+void service_graph::unlink_consumers(provision& of) {
+  interface_slot& slot = slot_of(*of.interface);
+  while (need* const asking = of.consumers.first) {
+    service_record& consumer = *asking->consumer;
+    of.consumers.erase(*asking);
+    asking->provider = nullptr;
+    slot.looking.push_back(*asking);
+    const bool hoped = consumer.kind_of(*asking).form == need_form::optional;
+    if (hoped && consumer.state == service_state::added) --consumer.hoped_for;
+  }
+}
+
+/// Those who have not been looked at yet know their providers by bind() alone.
+void service_graph::unbind(const service_record& from) noexcept {
+  for (service_record* each = waiting_.first; each != nullptr; each = each->next) {
+    if (each->connected) continue;
+    for (std::size_t i = 0; i < each->kind->need_count; ++i) {
+      need& one = each->needs[i];
+      if (one.provider != nullptr && one.provider->owner == &from) one.provider = nullptr;
+    }
+  }
+}
+
+void* service_graph::started(interface_key& interface) const noexcept {
+  const provision* const found = find(interface);
+  return found != nullptr && has_started(*found) ? found->object : nullptr;
+}
+
+event& service_graph::next_start(interface_key& interface) {
+  interface_slot& slot = slot_of(interface);
+  if (!slot.awaited) {
+    slot.awaited = std::make_unique<event>();
+    ++awaited_count_;
+  }
+  return *slot.awaited;
+}
+
+void service_graph::tell_started(service_record& up) noexcept {
+  if (awaited_count_ == 0) return;
+  for (provision* each = &up.own; each != nullptr; each = each->further.get()) {
+    event* const awaited = slots_[number_of(*each->interface)]->awaited.get();
+    if (awaited == nullptr) continue;
+    awaited->set();
+    awaited->reset();
+  }
+}
+
+void service_graph::wake_all() noexcept {
+  if (awaited_count_ == 0) return;
+  for (const std::unique_ptr<interface_slot>& slot : slots_) {
+    if (!slot || !slot->awaited) continue;
+    slot->awaited->set();
+    slot->awaited->reset();
+  }
+}
+
+}  // namespace weft::detail
