@@ -12,7 +12,7 @@ def test_help_shows_every_option_with_its_default(run_weftd):
     assert done.stderr == ""
     lines = " ".join(done.stdout.split())
     for option, default in [("--listen", "127.0.0.1:8080"), ("--threads", "0"), ("--backend", "auto"),
-                            ("--idle", "sleep"), ("--log-level", "info")]:
+                            ("--idle", "sleep"), ("--log-level", "info"), ("--log-format", "auto")]:
         assert re.search(rf"{option} \S+={re.escape(default)} \w", lines), f"{option}={default}:\n{done.stdout}"
     for part in ("--help", "--version", "POST /ping", "GET /healthz", "SIGTERM", "Exit code", "Examples:"):
         assert part in done.stdout

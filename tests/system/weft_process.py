@@ -18,7 +18,7 @@ LISTENING = re.compile(r"listening on (\S+)")
 
 
 class Server:
-    """A program that logs `listening on ADDRESS` and then `ready` on stderr."""
+    """A program that logs `listening on ADDRESS` and then `ready` on stderr, in lines for people."""
 
     def __init__(self, command, preexec=None, patience_s=20):
         self.command = [str(part) for part in command]
@@ -28,7 +28,8 @@ class Server:
 
     def __enter__(self):
         self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                        stderr=subprocess.PIPE, preexec_fn=self.preexec)
+                                        stderr=subprocess.PIPE, preexec_fn=self.preexec,
+                                        env={"WEFT_LOG_FORMAT": "pretty", **os.environ})
         os.set_blocking(self.process.stderr.fileno(), False)
         try:
             self.wait_for_log("ready, ")

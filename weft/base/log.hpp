@@ -6,7 +6,8 @@
 // only after asking enabled(). Messages at or above the current level (at first: info) go to the
 // sink. The default sink writes `2026-11-21T10:00:00.123Z info  message` to stderr by a single
 // write(2), without allocating for messages below 1 KiB, with control characters escaped so that
-// input from a peer cannot forge a line.
+// input from a peer cannot forge a line. It never waits for stderr: what that does not take is
+// lost, counted, and told of in the next line that it takes.
 //
 //   weft::log::info("listening on 127.0.0.1:8080");
 //   if (weft::log::enabled(weft::log::level::debug)) {
@@ -16,6 +17,8 @@
 
 #include <weft/base/result.hpp>
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace weft::log {
@@ -47,6 +50,27 @@ inline void debug(std::string_view message) noexcept { write(level::debug, messa
 inline void info(std::string_view message) noexcept { write(level::info, message); }
 inline void warning(std::string_view message) noexcept { write(level::warning, message); }
 inline void error(std::string_view message) noexcept { write(level::error, message); }
+
+// A line of the logger of this name; of nobody in particular if that is empty.
+struct entry {
+  level at;
+  std::string_view logger;
+  std::string_view message;
+};
+
+// Logs one line, whatever the level of the program: a logger has asked for its own
+// (log_levels.hpp). A sink gets "logger: message".
+void write(const entry& said) noexcept;
+
+// How the lines of the default sink look: appends one with its end to `out`. Called on any thread,
+// once at a time; what it throws makes a plain line.
+using formatter = void (*)(const entry& said, std::string& out);
+
+// From now on; nullptr: plain again.
+void set_formatter(formatter look) noexcept;
+
+// How many lines stderr has not taken since the program began.
+[[nodiscard]] std::uint64_t lines_lost() noexcept;
 
 // "trace", "debug", "info", "warning", "error" or "off". Static storage.
 [[nodiscard]] std::string_view to_string(level at) noexcept;

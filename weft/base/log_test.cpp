@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,6 +22,7 @@ class log_test : public testing::Test {
  protected:
   ~log_test() override {
     log::set_sink(nullptr, nullptr);
+    log::set_formatter(nullptr);
     log::set_level(level::info);
   }
 };
@@ -152,8 +154,10 @@ TEST_F(log_test, errno_survives) {
   const int after = errno;
   ::dup2(saved_stderr, STDERR_FILENO);
   ::close(saved_stderr);
-  static_cast<void>(testing::internal::GetCapturedStderr());
+  log::info("stderr is back");
+  const std::string lines = testing::internal::GetCapturedStderr();
   EXPECT_EQ(after, ENOENT);
+  EXPECT_TRUE(lines.contains(" warn  1 line of the log was lost: ")) << lines;
 }
 
 TEST_F(log_test, what_a_sink_logs_goes_to_the_default_sink) {
@@ -172,6 +176,33 @@ TEST_F(log_test, what_a_sink_logs_goes_to_the_default_sink) {
   ASSERT_EQ(lines.size(), 2U * 43U);
   EXPECT_EQ(lines.substr(24, 19), " warn  from within\n");
   EXPECT_EQ(lines.substr(43 + 24), " warn  from within\n");
+}
+
+TEST_F(log_test, a_logger_is_named_in_its_lines) {
+  log::set_level(level::error);
+  const log::entry said{level::debug, "http.server\n", "its own level has let it pass"};
+  const std::string line = stderr_of([&] { log::write(said); });
+  EXPECT_EQ(line.substr(24), " debug http.server\\n: its own level has let it pass\n");
+  std::vector<entry> entries;
+  log::set_sink(remember, &entries);
+  log::write(said);
+  const std::vector<entry> expected = {
+      {level::debug, "http.server\n: its own level has let it pass"}};
+  EXPECT_EQ(entries, expected);
+}
+
+TEST_F(log_test, lines_look_as_their_formatter_says) {
+  log::set_formatter(
+      [](const log::entry& said, std::string& out) { (out += said.message) += " it is\n"; });
+  EXPECT_EQ(stderr_of([] { log::info("so"); }), "so it is\n");
+  log::set_formatter([](const log::entry&, std::string& out) {
+    out += "half a";
+    throw std::bad_alloc{};
+  });
+  EXPECT_EQ(stderr_of([] { log::info("what cannot be formatted is plain"); }).substr(24),
+            " info  what cannot be formatted is plain\n");
+  log::set_formatter(nullptr);
+  EXPECT_EQ(stderr_of([] { log::info("plain again"); }).substr(24), " info  plain again\n");
 }
 
 TEST_F(log_test, a_sink_must_not_replace_the_sink) {

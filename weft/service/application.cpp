@@ -28,6 +28,7 @@
 #include <weft/loop/thread_place.hpp>
 #include <weft/net/address_book.hpp>
 #include <weft/service/application_settings.hpp>
+#include <weft/service/logger.hpp>
 #include <weft/service/shard.hpp>
 
 namespace weft {
@@ -205,7 +206,7 @@ std::optional<int> application::state::configure() {
 }
 
 int application::state::run() {
-  log::set_level(settings.now().log_level);
+  settings.set_log();
   ::signal(
       SIGPIPE,
       SIG_IGN);  // NOLINT(cert-err33-c): a reader that went away is a failed write, not our end
@@ -240,6 +241,7 @@ void application::state::run_shard(unsigned index, signal_watch* signals) {
   shard here{index, std::move(*loop), options.stop_timeout};
   here.services().provide(addresses);
   for (installer& add_service : installers) add_service(here.services());
+  if (!here.services().has<logger>()) here.services().add<logger>().per_consumer();
   if (signals != nullptr) here.loop().spawn(watch_signals(here.loop(), *signals));
   enlist(here);
   if (!here.run({.started = [this, index](bool up) { on_started(index, up); },

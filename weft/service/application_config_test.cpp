@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include <weft/base/log.hpp>
+#include <weft/base/log_levels.hpp>
 #include <weft/loop/event_loop.hpp>
 
 namespace bakery {
@@ -79,6 +80,8 @@ class application_config : public testing::Test {
     return code;
   }
 
+  ~application_config() override { weft::log::set_formatter(nullptr); }
+
   std::string out;
   std::string err;
 };
@@ -110,7 +113,7 @@ TEST_F(application_config, a_day_is_the_longest_limit_of_a_stall) {
 }
 
 TEST_F(application_config, prints_what_it_would_run_with_and_runs_nothing) {
-  const options_file file{"[application]\nlog_level = 'warning'\nthreads = 3\n"};
+  const options_file file{"[log]\nlevel = 'warning'\n[application]\nthreads = 3\n"};
   EXPECT_EQ(run({"--config", file.path(), "--threads=2", "--print-config"}), 0);
   EXPECT_EQ(bakery::oven::seen().loaves, -1);
   EXPECT_EQ(err, "");
@@ -120,8 +123,12 @@ backend = "auto"       # default
 idle = "sleep"         # default
 stop_timeout = "10s"   # default
 stall_limit = "100ms"  # default
-log_level = "warning"  # )"} +
-                     file.path() + R"(:2:13
+
+[log]
+level = "warning"  # )"} +
+                     file.path() + R"(:2:9
+levels = []        # default
+format = "auto"    # default
 
 [bakery.oven]
 loaves = 10    # default
@@ -130,12 +137,27 @@ flour = "rye"  # program
 }
 
 TEST_F(application_config, hears_of_the_applications_own_options_from_a_file) {
-  const options_file file{"[application]\nlog_level = 'off'\nbackend = 'epoll'\n"};
+  const options_file file{"[application]\nbackend = 'epoll'\n[log]\nlevel = 'off'\n"};
   EXPECT_EQ(run({"--config", file.path()}), 0);
   EXPECT_EQ(weft::log::current_level(), weft::log::level::off);
   EXPECT_EQ(run({"--config", file.path(), "--log-level", "warning"}), 0);
   EXPECT_EQ(weft::log::current_level(), weft::log::level::warning);
   weft::log::set_level(weft::log::level::info);
+}
+
+TEST_F(application_config, hears_how_the_log_is_to_be) {
+  EXPECT_EQ(run({"--log-format", "json", "--log.levels=bakery=trace,bakery.oven=off"}), 0);
+  EXPECT_TRUE(err.starts_with("{\"time\":\"")) << err;
+  EXPECT_EQ(weft::log::level_of("bakery.shop"), weft::log::level::trace);
+  EXPECT_EQ(weft::log::level_of("bakery.oven"), weft::log::level::off);
+  weft::log::forget_named_levels();
+  EXPECT_EQ(run({"--log.format=pretty"}), 0);
+  EXPECT_TRUE(err.contains("Z info  ready, 1 shard\n")) << err;
+  const options_file file{"[log]\nlevels = ['a=info', 'b=loud']\n"};
+  EXPECT_EQ(run({"--config", file.path()}), 2);
+  EXPECT_EQ(err, std::string{"bakery: "} + file.path() +
+                     ":2:10: log.levels is a list of NAME=LEVEL, such as \"http.server=debug\" "
+                     "(trace, debug, info, warning, error, off), not \"b=loud\"\n");
 }
 
 TEST_F(application_config, refuses_wrong_options_before_anything_is_made) {

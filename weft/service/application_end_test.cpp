@@ -64,9 +64,10 @@ template <class Service>
 int run_and_stop(const char* threads) {
   std::string name = "program";
   std::string option = std::string{"--threads="} + threads;
-  std::vector<char*> arguments{name.data(), option.data()};
+  std::string format = "--log-format=pretty";
+  std::vector<char*> arguments{name.data(), option.data(), format.data()};
   weft::application app{
-      2, arguments.data(), {.stop_timeout = milliseconds{50}, .end_timeout = milliseconds{100}}};
+      3, arguments.data(), {.stop_timeout = milliseconds{50}, .end_timeout = milliseconds{100}}};
   app.add<Service>();
   std::thread asking{[&app] {
     std::this_thread::sleep_for(milliseconds{100});

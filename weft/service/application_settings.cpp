@@ -1,15 +1,21 @@
 #include <weft/service/application_settings.hpp>
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <format>
+#include <optional>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
+#include <weft/base/log_levels.hpp>
 #include <weft/loop/idle_policy.hpp>
 #include <weft/service/command_line.hpp>
 #include <weft/service/config.hpp>
+#include <weft/service/config_text.hpp>
 
 namespace weft::detail {
 namespace {
@@ -34,6 +40,26 @@ application_section bounded(application_section given) {
   return given;
 }
 
+struct named_level {
+  std::string_view name;
+  log::level lowest;
+};
+
+/// "http.server=debug".
+std::optional<named_level> parse_named_level(std::string_view text) noexcept {
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string_view::npos || equals == 0) return std::nullopt;
+  const auto lowest = log::parse_level(text.substr(equals + 1));
+  if (!lowest) return std::nullopt;
+  return named_level{text.substr(0, equals), *lowest};
+}
+
+/// Where one of the first three is closed, a socket would take its number, and be sent the log.
+void keep_standard_descriptors() noexcept {
+  for (const int each : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(each, F_GETFD) < 0) std::ignore = ::open("/dev/null", O_RDWR);
+}
+
 }  // namespace
 
 application_settings::application_settings(application_section program)
@@ -42,7 +68,7 @@ application_settings::application_settings(application_section program)
       backend_{backend()},
       idle_{section_.idle},
       stop_seconds_{whole_seconds(section_.stop_timeout)},
-      log_level_{log::to_string(section_.log_level)} {}
+      log_level_{log::to_string(log_.level)} {}
 
 std::string application_settings::backend() const {
   switch (section_.backend) {
@@ -55,6 +81,7 @@ std::string application_settings::backend() const {
 
 void application_settings::offer(command_line& cli, config& given) {
   given.bind("application", section_);
+  given.bind("log", log_);
   cli.option("--threads", threads_, "Shards, each a thread with its own event loop; 0: one a CPU",
              "N", threads_max);
   cli.choice("--backend", backend_, {"auto", "io_uring", "epoll"}, "How to speak to the kernel");
@@ -66,12 +93,15 @@ void application_settings::offer(command_line& cli, config& given) {
              stop_seconds_max);
   cli.choice("--log-level", log_level_, {"trace", "debug", "info", "warning", "error", "off"},
              "The least severe messages to print");
+  cli.choice("--log-format", log_format_, {"auto", "pretty", "json"},
+             "How: pretty for people, JSON lines for programs; auto: pretty on a terminal");
   cli.option("--config", file_, "Read the options of all services from a TOML file", "FILE");
   cli.stands_for("--threads", "application.threads");
   cli.stands_for("--backend", "application.backend");
   cli.stands_for("--idle", "application.idle");
   cli.stands_for("--stop-timeout", "application.stop_timeout", "s");
-  cli.stands_for("--log-level", "application.log_level");
+  cli.stands_for("--log-level", "log.level");
+  cli.stands_for("--log-format", "log.format");
   cli.accept_assignments();
   cli.flag("--print-config", prints_,
            "Print all options as a TOML file, with the origin of each, and end");
@@ -84,7 +114,8 @@ std::vector<std::string> application_settings::apply(const command_line& cli, co
   for (const auto& [text, name] : cli.assignments())
     if (!given.assign(text, name)) return {std::format("'{}' is no SECTION.KEY=VALUE", text)};
   auto faults = given.apply();
-  if (auto wrong = wrong_value(given); !wrong.empty()) faults.push_back(std::move(wrong));
+  for (auto wrong : {wrong_value(given), wrong_levels(given)})
+    if (!wrong.empty()) faults.push_back(std::move(wrong));
   return faults;
 }
 
@@ -101,6 +132,33 @@ std::string application_settings::wrong_value(const config& given) const {
     return said("stall_limit", "a day is the longest");
   const std::string idle = wrong_idle(section_.idle);
   return idle.empty() ? idle : said("idle", idle);
+}
+
+std::string application_settings::wrong_levels(const config& given) const {
+  const auto said = [&given](const std::string& what) {
+    return std::format("{}: {}", given.origin_of("log.levels"), what);
+  };
+  if (log_.levels.size() > log::named_levels_max)
+    return said(std::format("log.levels has {} names, more than {}", log_.levels.size(),
+                            log::named_levels_max));
+  for (const std::string& each : log_.levels)
+    if (!parse_named_level(each))
+      return said(
+          std::format("log.levels is a list of NAME=LEVEL, such as \"http.server=debug\" (trace, "
+                      "debug, info, warning, error, off), not {}",
+                      detail::quoted(each)));
+  return {};
+}
+
+void application_settings::set_log() const {
+  keep_standard_descriptors();
+  use_log_format(log_.format);
+  log::set_level(log_.level);
+  for (const std::string& each : log_.levels) {
+    const auto named = parse_named_level(each);
+    if (named && !log::set_level(named->name, named->lowest))
+      log::warning(std::format("{} is not heard: too many loggers have levels", each));
+  }
 }
 
 }  // namespace weft::detail

@@ -1,4 +1,5 @@
-// What every application can be told, by its command line and in the section [application].
+// What every application can be told, by its command line and in the sections [application] and
+// [log].
 //
 // Contract: holds what the program says until apply() has heard everybody else. One thread, before
 // the shards start.
@@ -15,6 +16,7 @@
 
 #include <weft/base/log.hpp>
 #include <weft/base/time.hpp>
+#include <weft/telemetry/log_format.hpp>
 
 namespace weft {
 
@@ -32,7 +34,13 @@ struct application_section {
   std::string idle = "sleep";
   duration stop_timeout = std::chrono::seconds{10};
   duration stall_limit = std::chrono::milliseconds{100};
-  log::level log_level = log::level::info;
+};
+
+/// As the section [log] has them.
+struct log_section {
+  log::level level = log::level::info;  // of the whole program
+  std::vector<std::string> levels{};    // of loggers: "http.server=debug"
+  log_format format = log_format::auto_;
 };
 
 class application_settings {
@@ -52,19 +60,24 @@ class application_settings {
 
   [[nodiscard]] bool is_to_print() const noexcept { return prints_; }
   [[nodiscard]] const application_section& now() const noexcept { return section_; }
+  /// From now on the log is as [log] says.
+  void set_log() const;
   /// The backend's name, as parse_backend() takes it.
   [[nodiscard]] std::string backend() const;
 
  private:
   [[nodiscard]] std::string wrong_value(const config& given) const;
+  [[nodiscard]] std::string wrong_levels(const config& given) const;
 
   application_section section_;
+  log_section log_;
   // Of the command line, which assigns them to the section; here they are what --help shows.
   unsigned threads_;
   std::string backend_;
   std::string idle_;
   unsigned stop_seconds_;
   std::string log_level_;
+  std::string log_format_ = "auto";
   std::string file_;
   bool prints_ = false;
 };

@@ -73,6 +73,12 @@ class container {
     return found == nullptr ? nullptr : static_cast<T*>(found->object);
   }
 
+  /// Whether `T&` means somebody, made or not.
+  template <class T>
+  [[nodiscard]] bool has() const noexcept {
+    return graph_.find(detail::key_of<T>) != nullptr;
+  }
+
   /// The T, when it has started; not before. errc::closed: all services are being stopped;
   /// errc::cancelled or errc::timed_out as the environment says. It may have gone after the
   /// caller's next wait.
