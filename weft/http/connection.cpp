@@ -25,7 +25,10 @@ connection::connection(connection_host& host, net::tcp_stream stream, const envi
       host_{host},
       stream_{std::move(stream)},
       stop_{parent.stop},
-      env_{.stop = stop_.token(), .until = parent.until, .runs_on = parent.runs_on},
+      env_{.stop = stop_.token(),
+           .until = parent.until,
+           .runs_on = parent.runs_on,
+           .owner = parent.owner},
       number_{static_cast<std::uint32_t>(host.clients.size())} {
   host_.clients.push_back(this);
   host_.note_connections();
@@ -110,10 +113,16 @@ task<void> connection::answer_waiting() {
       case wait::body: done = !co_await receive_body(work) || answer(work, step::handle); break;
       case wait::handler:
         set(loop_.now() + host_.limits.handler_timeout);
-        try {
-          co_await std::move(*work.reply->work);
-        } catch (...) {
-          report_exception(work);
+        {
+          const route_table::use in_use{host_.routes, work.match};
+          environment for_service = env_;
+          for_service.owner = in_use.owner();
+          try {
+            co_await std::move(*work.reply->work).in(for_service);
+          } catch (...) {
+            report_exception(work);
+          }
+          work.reply->work.reset();  // while its service is kept
         }
         done = answer(work, step::complete);
         break;

@@ -103,7 +103,8 @@ task<void> connection::linger() {
   const duration sending = drains ? host_.limits.write_stall_timeout : linger_time;
   environment patience{.stop = host_.stopping,
                        .until = deadline::at(loop_.now() + sending),
-                       .runs_on = env_.runs_on};
+                       .runs_on = env_.runs_on,
+                       .owner = env_.owner};
   if (!co_await stream_.shutdown().in(patience)) co_return;
   patience.until = deadline::at(loop_.now() + (drains ? leaving_time : linger_time));
   co_await drop_input().in(patience);

@@ -1,4 +1,4 @@
-// What the connections of a server share: its routes and handlers, its limits, and how it stands.
+// What the connections of a server share: its routes, its limits, and how it stands.
 //
 // Contract: internal to http. One belongs to the server of each shard, which fills it and outlives
 // its connections.
@@ -12,9 +12,8 @@
 #include <weft/coro/stop_token.hpp>
 #include <weft/http/active_request.hpp>
 #include <weft/http/date.hpp>
-#include <weft/http/handler.hpp>
 #include <weft/http/limits.hpp>
-#include <weft/http/router.hpp>
+#include <weft/http/route_table.hpp>
 #include <weft/loop/event_loop.hpp>
 #include <weft/net/connection_spread.hpp>
 
@@ -23,13 +22,17 @@ namespace weft::http {
 class connection;
 
 struct connection_host {
-  connection_host(const http::limits& bounds, event_loop& on)
-      : limits{bounds}, loop{on}, desk{std::make_unique_for_overwrite<active_request>()} {}
+  /// `owner`: the server's lifetime, if it has one.
+  connection_host(const http::limits& bounds, event_loop& on, lifetime* owner)
+      : limits{bounds},
+        loop{on},
+        routes{on, owner},
+        desk{std::make_unique_for_overwrite<active_request>()} {}
 
   /// Calls the handler that was found, or replies that there is none.
   void dispatch(const parsed_head& head, const route_match& match, exchange& e) {
     if (match.outcome == route_outcome::found) [[likely]]
-      (*handlers[match.payload])(e);
+      routes.answer(match, e);
     else
       reply_without_route(head, match, e);
   }
@@ -49,9 +52,7 @@ struct connection_host {
   stop_token draining;
   /// Requested at the end of the time it has for that: what is left is cut.
   stop_token stopping;
-  router routes;
-  /// By the number that the router gives. Their tasks refer to them: none ever moves.
-  std::vector<std::unique_ptr<handler>> handlers;
+  route_table routes;
   date_cache dates;
   std::vector<connection*> clients;
   /// Where other shards see how many those are, if they are spread evenly.

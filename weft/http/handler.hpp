@@ -7,8 +7,8 @@
 //   http::response      as it is             void         204
 //   std::string, text   200, text/plain      result<R>    R, or a problem document for the error
 //   anything else       200, application/json
-// What a task was given is kept until the task has ended, and the handler itself until the server
-// has.
+// What a task was given is kept until the task has ended, and so is the handler itself, which else
+// ends with its route.
 //
 //   http.post("/ping", [](ping p) { return p; });
 //   http.get("/users/{id}", [](const http::request& r) -> task<result<user>> { ... });

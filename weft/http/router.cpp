@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include <weft/base/assert.hpp>
 #include <weft/http/scan.hpp>
 
 namespace weft::http {
@@ -53,6 +54,15 @@ std::string quoted(method asked, std::string_view pattern) {
   return std::string{"\""}.append(to_string(asked)).append(" ").append(pattern).append("\"");
 }
 
+// The methods that a route of `asked` sees to.
+method_set answered_by(method asked) noexcept {
+  method_set all;
+  all.insert(asked);
+  all.insert(method::options);
+  if (asked == method::get) all.insert(method::head);
+  return all;
+}
+
 // What is wrong with a pattern, or nothing; collects the names of its parameters.
 std::string_view check_pattern(std::string_view pattern, std::vector<std::string>& names) {
   if (!pattern.starts_with('/')) return "a pattern begins with a slash";
@@ -82,34 +92,97 @@ std::optional<std::string_view> route_match::parameter(std::string_view name) co
   return std::nullopt;
 }
 
-router::router() { new_node(); }
+router::router() { new_node(none); }
 
 std::expected<void, std::string> router::add(method asked, std::string_view pattern,
                                              std::uint32_t payload) {
   route added{std::string{pattern}, {}, payload};
   if (const std::string_view wrong = check_pattern(pattern, added.names); !wrong.empty())
     return std::unexpected(quoted(asked, pattern).append(": ").append(wrong));
+  const auto index = static_cast<std::size_t>(asked);
+  if (const std::uint32_t known = node_of(pattern);
+      known != none && nodes_[known].routes[index] != none)
+    return std::unexpected(quoted(asked, pattern) + " is the same route as " +
+                           quoted(asked, routes_[nodes_[known].routes[index]].pattern));
+  const bool is_literal = added.names.empty();
   std::uint32_t at = 0;
   for (segments left{pattern}; !left.rest.empty();) at = child_for(at, left.take());
-  if (added.names.empty()) add_literal(pattern, at);
-
-  std::uint32_t& slot = nodes_[at].routes[static_cast<std::size_t>(asked)];
-  if (slot != none)
-    return std::unexpected(quoted(asked, pattern) + " is the same route as " +
-                           quoted(asked, routes_[slot].pattern));
-  slot = static_cast<std::uint32_t>(routes_.size());
-  routes_.push_back(std::move(added));
-  method_set& allowed = nodes_[at].allowed;
-  allowed.insert(asked);
-  allowed.insert(method::options);
-  if (asked == method::get) allowed.insert(method::head);
-  allowed_anywhere_.insert(allowed);
+  if (is_literal) add_literal(pattern, at);
+  const std::uint32_t number = new_route(std::move(added));
+  nodes_[at].routes[index] = number;
+  ++counts_[index];
+  note_methods(nodes_[at]);
   return {};
 }
 
-std::uint32_t router::new_node() {
-  nodes_.emplace_back();
-  return static_cast<std::uint32_t>(nodes_.size() - 1);
+std::vector<std::string> router::remove(method asked, std::string_view pattern) noexcept {
+  const auto index = static_cast<std::size_t>(asked);
+  const std::uint32_t at = node_of(pattern);
+  WEFT_ASSERT(at != none && nodes_[at].routes[index] != none,
+              "remove a route that has been added, by the same method and pattern");
+  const std::uint32_t number = std::exchange(nodes_[at].routes[index], none);
+  route& gone = routes_[number];
+  std::vector<std::string> names = std::move(gone.names);
+  gone = {{}, {}, std::exchange(free_route_, number)};
+  --counts_[index];
+  note_methods(nodes_[at]);
+  if (nodes_[at].allowed.empty() && names.empty()) remove_literal(pattern);
+  prune(at);
+  return names;
+}
+
+method_set router::allowed_anywhere() const noexcept {
+  method_set all;
+  for (std::size_t i = 0; i < method_count; ++i)
+    if (counts_[i] != 0) all.insert(answered_by(static_cast<method>(i)));
+  return all;
+}
+
+// What the routes of a node answer now.
+void router::note_methods(node& of) noexcept {
+  of.allowed = {};
+  for (std::size_t i = 0; i < method_count; ++i)
+    if (of.routes[i] != none) of.allowed.insert(answered_by(static_cast<method>(i)));
+}
+
+std::uint32_t router::new_node(std::uint32_t parent) {
+  std::uint32_t made = free_node_;
+  if (made != none) {
+    free_node_ = nodes_[made].parent;
+  } else {
+    made = static_cast<std::uint32_t>(nodes_.size());
+    nodes_.emplace_back();
+  }
+  nodes_[made].parent = parent;
+  return made;
+}
+
+std::uint32_t router::new_route(route&& added) {
+  const std::uint32_t number = free_route_;
+  if (number == none) {
+    routes_.push_back(std::move(added));
+    return static_cast<std::uint32_t>(routes_.size() - 1);
+  }
+  free_route_ = routes_[number].payload;
+  routes_[number] = std::move(added);
+  return number;
+}
+
+// Frees a node that leads nowhere any more, and those above that lead only there.
+void router::prune(std::uint32_t index) noexcept {
+  while (index != 0 && nodes_[index].is_bare()) {
+    const std::uint32_t parent_index = nodes_[index].parent;
+    node& parent = nodes_[parent_index];
+    if (parent.parameter == index)
+      parent.parameter = none;
+    else if (parent.rest == index)
+      parent.rest = none;
+    else
+      std::erase(parent.texts, index);
+    nodes_[index] = node{};
+    nodes_[index].parent = std::exchange(free_node_, index);
+    index = parent_index;
+  }
 }
 
 // Where `segment` stands, or belongs, among the text children.
@@ -126,7 +199,7 @@ std::uint32_t router::child_for(std::uint32_t parent, std::string_view segment) 
   if (is_parameter(segment)) {
     const auto kind = is_rest(segment) ? &node::rest : &node::parameter;
     if (nodes_[parent].*kind == none) {
-      const std::uint32_t child = new_node();  // moves the nodes
+      const std::uint32_t child = new_node(parent);  // moves the nodes
       nodes_[parent].*kind = child;
     }
     return nodes_[parent].*kind;
@@ -134,22 +207,51 @@ std::uint32_t router::child_for(std::uint32_t parent, std::string_view segment) 
   const std::size_t position = text_position(nodes_[parent], segment);
   const std::vector<std::uint32_t>& texts = nodes_[parent].texts;
   if (position < texts.size() && nodes_[texts[position]].text == segment) return texts[position];
-  const std::uint32_t child = new_node();
+  const std::uint32_t child = new_node(parent);
   nodes_[child].text = segment;
   std::vector<std::uint32_t>& siblings = nodes_[parent].texts;
   siblings.insert(siblings.begin() + static_cast<std::ptrdiff_t>(position), child);
   return child;
 }
 
+// Where the routes of `pattern` stand, or `none`.
+std::uint32_t router::node_of(std::string_view pattern) const noexcept {
+  std::uint32_t at = 0;
+  for (segments left{pattern}; at != none && !left.rest.empty();) {
+    const std::string_view segment = left.take();
+    const node& parent = nodes_[at];
+    if (is_parameter(segment)) {
+      at = is_rest(segment) ? parent.rest : parent.parameter;
+      continue;
+    }
+    const std::size_t position = text_position(parent, segment);
+    const bool is_there =
+        position < parent.texts.size() && nodes_[parent.texts[position]].text == segment;
+    at = is_there ? parent.texts[position] : none;
+  }
+  return at;
+}
+
+// Whether it stands before all that are longer, and all that are as long and greater.
+bool router::stands_before(const literal& known, std::string_view path) noexcept {
+  return known.path.size() != path.size() ? known.path.size() < path.size() : known.path < path;
+}
+
 void router::add_literal(std::string_view path, std::uint32_t index) {
-  const auto is_before = [](const literal& known, std::string_view added) {
-    return known.path.size() != added.size() ? known.path.size() < added.size()
-                                             : known.path < added;
-  };
-  const auto place = std::lower_bound(literals_.begin(), literals_.end(), path, is_before);
+  const auto place = std::lower_bound(literals_.begin(), literals_.end(), path, &stands_before);
   if (place != literals_.end() && place->path == path) return;
+  literals_from_.reserve(std::max(literals_from_.size(), path.size() + 2));
   literals_.insert(place, {std::string{path}, index});
-  literals_from_.assign(literals_.back().path.size() + 2, 0);
+  index_literals();
+}
+
+void router::remove_literal(std::string_view path) noexcept {
+  literals_.erase(std::lower_bound(literals_.begin(), literals_.end(), path, &stands_before));
+  index_literals();
+}
+
+void router::index_literals() noexcept {
+  literals_from_.assign(literals_.empty() ? 0 : literals_.back().path.size() + 2, 0);
   for (const literal& each : literals_) ++literals_from_[each.path.size() + 1];
   std::partial_sum(literals_from_.begin(), literals_from_.end(), literals_from_.begin());
 }

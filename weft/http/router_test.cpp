@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -130,6 +131,70 @@ TEST(router, one_route_twice_is_an_error_that_names_both) {
   EXPECT_EQ(routes.find(method::get, "/users/7").payload, 0u);
   EXPECT_TRUE(routes.add(method::put, "/users/{name}", 2).has_value());
   EXPECT_EQ(routes.find(method::put, "/users/7").parameter("name"), "7");
+}
+
+TEST(router, a_route_that_is_removed_is_not_found_and_may_be_added_again) {
+  router routes = make({{method::get, "/a/{id}"}, {method::put, "/a/{id}"}, {method::get, "/b"}});
+  EXPECT_EQ(routes.remove(method::get, "/a/{id}"), std::vector<std::string>{"id"});
+  EXPECT_EQ(routes.find(method::get, "/a/7").outcome, route_outcome::method_not_allowed);
+  EXPECT_EQ(allow(routes.find(method::get, "/a/7")), "PUT, OPTIONS");
+  EXPECT_EQ(routes.find(method::put, "/a/7").payload, 1u);
+  EXPECT_TRUE(routes.remove(method::get, "/b").empty());
+  EXPECT_EQ(routes.find(method::get, "/b").outcome, route_outcome::not_found);
+  EXPECT_FALSE(routes.allowed_anywhere().contains(method::get));
+  EXPECT_TRUE(routes.allowed_anywhere().contains(method::put));
+  EXPECT_TRUE(routes.add(method::get, "/a/{name}", 5).has_value());
+  EXPECT_EQ(routes.find(method::get, "/a/7").parameter("name"), "7");
+}
+
+TEST(router, the_names_a_match_looks_at_outlive_the_route) {
+  router routes = make({{method::get, "/a/{id}/{part}"}});
+  const route_match found = routes.find(method::get, "/a/7/head");
+  const auto names = routes.remove(method::get, "/a/{id}/{part}");
+  EXPECT_TRUE(routes.add(method::get, "/{x}/{y}/{z}", 1).has_value());
+  EXPECT_EQ(found.parameter("part"), "head");
+}
+
+// Another way leads on where a removed one has ended, and what is left stays.
+TEST(router, a_removed_route_takes_nothing_with_it) {
+  const std::vector<std::string> patterns = {"/",    "/a",       "/a/b",       "/a/b/c",
+                                             "/a/",  "/a/{x}",   "/a/{x}/c",   "/a/{*rest}",
+                                             "/{y}", "/{y}/{z}", "/{y}/b/{z}", "/{*all}"};
+  const std::vector<std::string> paths = {"/",     "/a",   "/a/b",   "/a/b/c", "/a/",
+                                          "/q",    "/q/r", "/a/q",   "/a/q/c", "/q/b/r",
+                                          "/a/b/", "//",   "/q/r/s", "/a/q/r"};
+  for (std::size_t gone = 0; gone < patterns.size(); ++gone) {
+    router with;
+    router without;
+    for (std::uint32_t i = 0; i < patterns.size(); ++i) {
+      ASSERT_TRUE(with.add(method::get, patterns[i], i).has_value());
+      if (i != gone) {
+        ASSERT_TRUE(without.add(method::get, patterns[i], i).has_value());
+      }
+    }
+    std::ignore = with.remove(method::get, patterns[gone]);
+    for (const std::string& path : paths) {
+      const route_match left = with.find(method::get, path);
+      const route_match expected = without.find(method::get, path);
+      EXPECT_EQ(left.outcome, expected.outcome) << path << " without " << patterns[gone];
+      EXPECT_EQ(left.payload, expected.payload) << path << " without " << patterns[gone];
+    }
+  }
+}
+
+TEST(router, coming_and_going_leaves_all_as_it_was) {
+  router routes = make({{method::get, "/kept/{id}"}});
+  for (std::uint32_t round = 0; round < 100; ++round) {
+    const std::string mine = "/room/" + std::to_string(round) + "/{seat}";
+    ASSERT_TRUE(routes.add(method::get, mine, round).has_value());
+    ASSERT_TRUE(routes.add(method::get, "/room/list", round).has_value());
+    EXPECT_EQ(routes.find(method::get, "/room/" + std::to_string(round) + "/4").payload, round);
+    EXPECT_EQ(routes.find(method::get, "/room/list").payload, round);
+    std::ignore = routes.remove(method::get, "/room/list");
+    EXPECT_EQ(routes.remove(method::get, mine), std::vector<std::string>{"seat"});
+    EXPECT_EQ(routes.find(method::get, "/room/list").outcome, route_outcome::not_found);
+  }
+  EXPECT_EQ(routes.find(method::get, "/kept/1").parameter("id"), "1");
 }
 
 TEST(router, bad_patterns_are_refused) {

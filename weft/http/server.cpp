@@ -33,12 +33,12 @@ constexpr duration drain_time = std::chrono::seconds{10};
 }  // namespace
 
 struct server::state final : connection_host {
-  state(server_options given, event_loop& on, net::address_book& book)
-      : connection_host{given.limits, on},
+  state(server_options given, event_loop& on, net::address_book& book, lifetime* owner)
+      : connection_host{given.limits, on, owner},
         options{std::move(given)},
         addresses{book},
-        accepting{environment{.runs_on = &on}},
-        workers{environment{.runs_on = &on}} {
+        accepting{environment{.runs_on = &on, .owner = owner}},
+        workers{environment{.runs_on = &on, .owner = owner}} {
     draining = drain_begun.token();
     stopping = workers.token();
   }
@@ -192,15 +192,13 @@ task<void> server::state::cut(time_point when) {
 }
 
 server::server(server_options options, event_loop& loop, net::address_book& addresses)
-    : state_{std::make_unique<state>(std::move(options), loop, addresses)} {}
+    : state_{std::make_unique<state>(std::move(options), loop, addresses, lifetime::current())} {}
 
 server::~server() = default;
 
-server& server::route(method which, std::string_view pattern, handler answer) {
-  const auto number = static_cast<std::uint32_t>(state_->handlers.size());
-  if (const auto added = state_->routes.add(which, pattern, number); !added)
+server& server::route(method which, std::string_view pattern, handler answer, lifetime* owner) {
+  if (const auto added = state_->routes.add(which, pattern, std::move(answer), owner); !added)
     throw std::invalid_argument{added.error()};
-  state_->handlers.push_back(std::make_unique<handler>(std::move(answer)));
   return *this;
 }
 

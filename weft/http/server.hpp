@@ -3,8 +3,12 @@
 // Contract: a service; one a shard, listening on the address it shares with its siblings. Routes
 // are added before start() or while it runs, on its shard; adding one that conflicts with another
 // throws std::invalid_argument, which names both. What handlers may look like stands in
-// handler.hpp. Requests of one connection are answered one at a time, in order, and the replies to
-// pipelined ones leave together.
+// handler.hpp. A route added in the constructor of a service, or in its start() before that first
+// waits, ends with the service; later one says whose it is, by a `lifetime*`, or by nullptr that it
+// is the server's own. A route that has ended is answered with 404; its handlers that wait go on,
+// for limits::handler_timeout at most, and keep their service meanwhile. They work in its name
+// (environment::owner). Requests of one connection are answered one at a time, in order, and the
+// replies to pipelined ones leave together.
 //
 // stop() drains: it lets nobody else in, but accepts who stands in the kernel's line; it answers
 // each request that has begun to come, and says `Connection: close` in the last reply; it keeps
@@ -14,8 +18,9 @@
 // docs/decisions/0005-drain.md has why.
 //
 //   explicit ping_api(http::server& http) {
-//     http.post("/ping", [](ping p) { return p; });
+//     http.post("/ping", [](ping p) { return p; });       // ends with this ping_api
 //   }
+//   http.get("/late", [] { return "here"; }, &own);       // `lifetime& own`: after a wait
 #pragma once
 
 #include <cstdint>
@@ -31,6 +36,7 @@
 #include <weft/http/limits.hpp>
 #include <weft/http/method.hpp>
 #include <weft/net/endpoint.hpp>
+#include <weft/service/lifetime.hpp>
 
 namespace weft {
 class event_loop;
@@ -69,26 +75,27 @@ class server {
   ~server();
 
   template <class F>
-  server& get(std::string_view pattern, F handler) {
-    return route(method::get, pattern, make_handler(std::move(handler)));
+  server& get(std::string_view pattern, F handler, lifetime* owner = lifetime::current()) {
+    return route(method::get, pattern, make_handler(std::move(handler)), owner);
   }
   template <class F>
-  server& post(std::string_view pattern, F handler) {
-    return route(method::post, pattern, make_handler(std::move(handler)));
+  server& post(std::string_view pattern, F handler, lifetime* owner = lifetime::current()) {
+    return route(method::post, pattern, make_handler(std::move(handler)), owner);
   }
   template <class F>
-  server& put(std::string_view pattern, F handler) {
-    return route(method::put, pattern, make_handler(std::move(handler)));
+  server& put(std::string_view pattern, F handler, lifetime* owner = lifetime::current()) {
+    return route(method::put, pattern, make_handler(std::move(handler)), owner);
   }
   template <class F>
-  server& patch(std::string_view pattern, F handler) {
-    return route(method::patch, pattern, make_handler(std::move(handler)));
+  server& patch(std::string_view pattern, F handler, lifetime* owner = lifetime::current()) {
+    return route(method::patch, pattern, make_handler(std::move(handler)), owner);
   }
   template <class F>
-  server& del(std::string_view pattern, F handler) {
-    return route(method::delete_, pattern, make_handler(std::move(handler)));
+  server& del(std::string_view pattern, F handler, lifetime* owner = lifetime::current()) {
+    return route(method::delete_, pattern, make_handler(std::move(handler)), owner);
   }
-  server& route(method which, std::string_view pattern, handler answer);
+  server& route(method which, std::string_view pattern, handler answer,
+                lifetime* owner = lifetime::current());
 
   /// Listens. errc::address_in_use and errc::invalid_argument are logged with the address.
   [[nodiscard]] result<void> start();

@@ -89,6 +89,9 @@ class lifetime {
     lifetime* used_;
   };
 
+  /// Takes the memory of the first use, so that none after this can fail.
+  void prepare_use() { static_cast<void>(work()); }
+
   /// Ends `part` when this ends.
   void attach(registration& part) noexcept;
 

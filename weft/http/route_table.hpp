@@ -1,0 +1,113 @@
+// The routes of a server: its handlers, and the services that they end with.
+//
+// Problem: a service that has ended must not be called, while one of its handlers may just run, or
+// wait. Contract: internal to http. A route ends with its owner: a request that comes then finds
+// nothing at its path. Whoever waits for a handler holds a use of its route: the service and what
+// the handler captured are not destroyed before the last of them, though requests never keep a
+// service from being asked to stop. A route that ended within a call of its own goes by the end of
+// the turn. What a request has found stays until then, and its number its own. Ends after all uses.
+// One shard.
+//
+//   auto added = routes.add(method::get, "/orders/{id}", std::move(handler), lifetime::current());
+//   routes.find(method::get, path, match);
+//   routes.answer(match, exchange);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <weft/base/intrusive_list.hpp>
+#include <weft/http/handler.hpp>
+#include <weft/http/method.hpp>
+#include <weft/http/router.hpp>
+#include <weft/loop/event_loop.hpp>
+#include <weft/service/lifetime.hpp>
+
+namespace weft::http {
+
+class route_table : private flushable {
+  struct route;
+
+ public:
+  /// `server`: for whom handlers without an owner work; nullptr: for nobody.
+  route_table(event_loop& loop, lifetime* server) noexcept;
+  route_table(const route_table&) = delete;
+  route_table& operator=(const route_table&) = delete;
+  ~route_table();
+
+  /// As router::add(). Ends with `owner`; nullptr: with the table.
+  [[nodiscard]] std::expected<void, std::string> add(method asked, std::string_view pattern,
+                                                     handler answer, lifetime* owner);
+
+  void find(method asked, std::string_view path, route_match& match) const noexcept {
+    router_.find(asked, path, match);
+  }
+  [[nodiscard]] method_set allowed_anywhere() const noexcept { return router_.allowed_anywhere(); }
+
+  /// Calls the handler that was found.
+  void answer(const route_match& found, exchange& e) { routes_[found.payload]->answer(e); }
+
+  /// While a handler that was found, and has just been called, waits.
+  class [[nodiscard]] use {
+   public:
+    use(route_table& in, const route_match& found);
+    use(const use&) = delete;
+    use& operator=(const use&) = delete;
+    ~use();
+
+    /// The service that the handler works for; nullptr: for none.
+    [[nodiscard]] lifetime* owner() const noexcept;
+
+   private:
+    route_table& in_;
+    route& route_;
+  };
+
+  /// Routes that requests find, and those that have ended and are still in use.
+  [[nodiscard]] std::size_t size() const noexcept { return routes_.size() - free_.size(); }
+
+ private:
+  struct route final : registration {
+    route(route_table& of, method which, std::string_view path, handler call, lifetime* of_service)
+        : registration{&on_end},
+          answer{std::move(call)},
+          table{of},
+          serves{of_service},
+          pattern{path},
+          asked{which} {}
+    static void on_end(registration& self) noexcept;
+    void keep_service() {
+      if (serves != nullptr && !kept) kept.emplace(*serves);
+    }
+
+    handler answer;
+    route_table& table;
+    lifetime* serves;
+    std::string pattern;
+    std::vector<std::string> names;  // once it has ended: matches look at them
+    std::optional<lifetime::use> kept;
+    list_hook over;  // in over_
+    std::uint32_t number = 0;
+    std::uint32_t uses = 0;
+    method asked;
+    bool ended = false;
+  };
+
+  static void on_flush(flushable& self) noexcept;
+  void free(route& gone) noexcept;
+
+  event_loop& loop_;
+  lifetime* server_;
+  router router_;
+  std::vector<std::unique_ptr<route>> routes_;  // by the number that the router gives
+  std::vector<std::uint32_t> free_;             // numbers, with room for all
+  intrusive_list<route, &route::over> over_;    // ended, and maybe in the midst of a call
+};
+
+}  // namespace weft::http
