@@ -7,7 +7,7 @@
 
 #include <weft/coro/scope.hpp>
 #include <weft/coro/with_deadline.hpp>
-#include <weft/service/event_lifetime.hpp>
+#include <weft/service/event_bus.hpp>
 
 using namespace std::chrono_literals;
 
@@ -18,7 +18,7 @@ struct turn_off {};
 struct self_stopper {
   self_stopper(weft::container& in, weft::lifetime& mine, weft::event_bus& events, journal& into)
       : services{in}, own{mine}, log{into} {
-    weft::listen<turn_off>(events, own, [this](const turn_off&) { return stop_self("handler"); });
+    events.on<turn_off>([this](const turn_off&) { return stop_self("handler"); }, &own);
   }
   weft::task<weft::result<void>> start() {
     if (asks_in_start) co_await stop_self("start");

@@ -15,7 +15,9 @@
 // it. What leaves a handler, exception or error, is logged and counted; the others are told all the
 // same. Bounds and what to do at them: event_options.hpp. One shard; ends before its loop.
 //
-//   event_registration heard = events.on<order_filled>([](const order_filled& o) { ... });
+//   explicit journal(event_bus& events) {  // a service: it hears of orders until it ends
+//     events.on<order_filled>([this](const order_filled& o) { write(o); });
+//   }
 //   events.publish(order_filled{.id = 7});
 //   events.publish(order_filled{.id = 8}, priority::high);
 //   auto handled = co_await events.publish_and_wait(order_filled{.id = 9});
@@ -93,22 +95,24 @@ class event_bus {
   [[nodiscard]] task<result<unsigned>> publish_and_wait(E event, priority band = priority::normal);
 
   /// Calls `f` with each event of type E: `void`, `result<void>`, `task<void>` or
-  /// `task<result<void>> f(const E&)`.
+  /// `task<result<void>> f(const E&)`. Until `owner` ends: in a service's constructor, and in its
+  /// start() up to the first wait, that is the service, and what is returned need not be kept. With
+  /// nullptr, as anywhere else, for as long as the registration that is returned lives.
   template <class E, class F>
-  event_registration on(F f);
+  event_registration on(F f, lifetime* owner = lifetime::current());
 
   /// Calls `f(const E&)` before the handlers of each E; if it gives false, they do not hear of it.
   template <class E, class F>
-  event_registration before(F f);
+  event_registration before(F f, lifetime* owner = lifetime::current());
   /// Calls `f(const E&, unsigned handled)` when all handlers of an E, coroutines too, have ended.
   template <class E, class F>
-  event_registration after(F f);
+  event_registration after(F f, lifetime* owner = lifetime::current());
   /// As before() and after(), for events of all types: `bool f(const event_view&)`, and
   /// `void f(const event_view&, unsigned handled)`.
   template <class F>
-  event_registration before_each(F f);
+  event_registration before_each(F f, lifetime* owner = lifetime::current());
   template <class F>
-  event_registration after_each(F f);
+  event_registration after_each(F f, lifetime* owner = lifetime::current());
 
   /// Takes no more events, tells those that are in the queue, and waits for the handlers'
   /// coroutines, which are asked to stop. When the deadline passes, or the caller is asked to stop,

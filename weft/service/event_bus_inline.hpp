@@ -150,7 +150,7 @@ task<result<unsigned>> event_bus::publish_and_wait(E event, priority band) {
 }
 
 template <class E, class F>
-event_registration event_bus::on(F f) {
+event_registration event_bus::on(F f, lifetime* owner) {
   expect_event<E>();
   static_assert(std::is_invocable_v<F&, const E&>,
                 "a handler takes its event as `const E&` (or by value): "
@@ -162,38 +162,39 @@ event_registration event_bus::on(F f) {
                 "weft::task<weft::result<void>>");
   event_record& record = record_of<E>();
   if constexpr (detail::is_handler_task<returned>)
-    return record.handlers.add(
-        std::make_unique<detail::event_coroutine<E, F>>(std::move(f), coroutines_.inherited()));
+    return record.handlers.add(std::make_unique<detail::event_coroutine<E, F>>(
+                                   std::move(f), coroutines_.inherited(), owner),
+                               owner);
   else
-    return record.handlers.add(std::make_unique<detail::event_function<E, F>>(std::move(f)));
+    return record.handlers.add(std::make_unique<detail::event_function<E, F>>(std::move(f)), owner);
 }
 
 template <class E, class F>
-event_registration event_bus::before(F f) {
+event_registration event_bus::before(F f, lifetime* owner) {
   expect_event<E>();
   auto gate = [f = std::move(f)](const event_view& seen) mutable { return f(*seen.as<E>()); };
   return record_of<E>().before.add(
-      std::make_unique<detail::event_gate<decltype(gate)>>(std::move(gate)));
+      std::make_unique<detail::event_gate<decltype(gate)>>(std::move(gate)), owner);
 }
 
 template <class E, class F>
-event_registration event_bus::after(F f) {
+event_registration event_bus::after(F f, lifetime* owner) {
   expect_event<E>();
   auto witness = [f = std::move(f)](const event_view& seen, unsigned handled) mutable {
     f(*seen.as<E>(), handled);
   };
   return record_of<E>().after.add(
-      std::make_unique<detail::event_witness<decltype(witness)>>(std::move(witness)));
+      std::make_unique<detail::event_witness<decltype(witness)>>(std::move(witness)), owner);
 }
 
 template <class F>
-event_registration event_bus::before_each(F f) {
-  return before_each_.add(std::make_unique<detail::event_gate<F>>(std::move(f)));
+event_registration event_bus::before_each(F f, lifetime* owner) {
+  return before_each_.add(std::make_unique<detail::event_gate<F>>(std::move(f)), owner);
 }
 
 template <class F>
-event_registration event_bus::after_each(F f) {
-  return after_each_.add(std::make_unique<detail::event_witness<F>>(std::move(f)));
+event_registration event_bus::after_each(F f, lifetime* owner) {
+  return after_each_.add(std::make_unique<detail::event_witness<F>>(std::move(f)), owner);
 }
 
 }  // namespace weft

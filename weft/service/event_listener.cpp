@@ -10,16 +10,27 @@ event_listeners::~event_listeners() {
   while (event_listener* const each = listeners_.pop_front()) delete each;
 }
 
-event_registration event_listeners::add(std::unique_ptr<event_listener> added) noexcept {
+/// Its coroutines, which are asked to stop, keep the service until they have ended.
+void event_listener::on_service_end(registration& self) noexcept {
+  auto& gone = static_cast<event_listener&>(self);
+  if (gone.runs()) gone.coroutines_->kept.emplace(*gone.coroutines_->inherited.owner);
+  gone.list_->end(gone);
+}
+
+event_registration event_listeners::add(std::unique_ptr<event_listener> added,
+                                        lifetime* owner) noexcept {
   event_listener& listener = *added.release();
   listener.list_ = this;
   listener.number_ = added_++;
   listeners_.push_back(listener);
   ++count_;
+  if (owner != nullptr) owner->attach(listener);
   return event_registration{listener};
 }
 
 void event_listeners::remove(event_listener& gone) noexcept {
+  if (gone.held_by_ != nullptr) std::exchange(gone.held_by_, nullptr)->listener_ = nullptr;
+  gone.detach();
   gone.removed_ = true;
   if (walks_ == 0)
     retire(gone);
@@ -27,10 +38,18 @@ void event_listeners::remove(event_listener& gone) noexcept {
     over_.push_back(gone);
 }
 
+void event_listeners::end(event_listener& gone) noexcept {
+  event_coroutines* const run_on = gone.runs() ? gone.coroutines_ : nullptr;
+  remove(gone);
+  if (run_on != nullptr) run_on->stop.request_stop();
+}
+
 void event_listeners::coroutine_ended(event_listener& listener) noexcept {
-  if (--listener.coroutines_->running != 0 || !listener.removed_) return;
-  listener.coroutines_->ended.set();
-  if (!listener.place_.is_linked()) delete &listener;
+  event_coroutines& of = *listener.coroutines_;
+  if (--of.running != 0 || !listener.removed_) return;
+  of.ended.set();
+  const std::optional<lifetime::use> kept = std::exchange(of.kept, std::nullopt);
+  if (!listener.place_.is_linked()) delete &listener;  // before the service may go
 }
 
 /// Its last coroutine frees one that still has some.
@@ -44,28 +63,12 @@ void event_listeners::sweep() noexcept {
   while (event_listener* const gone = over_.pop_front()) retire(*gone);
 }
 
-void event_registration::remove() noexcept {
-  if (listener_ == nullptr) return;
-  event_listener& gone = *std::exchange(listener_, nullptr);
-  gone.held_by_ = nullptr;
-  gone.list_->remove(gone);
-}
-
-void event_registration::request_end() noexcept {
-  if (listener_ == nullptr) return;
-  event_listener& gone = *listener_;
-  const bool runs = gone.runs();
-  remove();
-  if (runs) gone.coroutines_->stop.request_stop();
-}
-
 task<result<void>> event_registration::end() {
   if (listener_ == nullptr) co_return result<void>{};
-  event_listener& gone = *listener_;
-  const bool runs = gone.runs();
+  event_coroutines* const run_on = listener_->runs() ? listener_->coroutines_ : nullptr;
   request_end();
-  if (!runs) co_return result<void>{};
-  co_return co_await gone.coroutines_->ended.wait();
+  if (run_on == nullptr) co_return result<void>{};
+  co_return co_await run_on->ended.wait();
 }
 
 }  // namespace weft

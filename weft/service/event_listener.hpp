@@ -1,11 +1,14 @@
 // Who hears of events: handlers and interceptors, and the registration by which each of them ends.
 //
 // Problem: a handler may register and remove handlers, itself among them, while an event is told; a
-// coroutine may still run when its registration ends. Contract: a listener added while an event is
-// told hears of the next one; one that is removed hears of nothing more, at once. What a handler
-// captured lives until the last coroutine it started has ended. A registration is moved, never
-// copied, removes its listener when it is destroyed, and may outlive the bus. end() also asks the
-// handler's coroutines to stop and waits for them: whoever they refer to may go then. One shard.
+// coroutine may still run when its registration ends, or its service. Contract: a listener added
+// while an event is told hears of the next one; one that is removed hears of nothing more, at once.
+// What a handler captured lives until the last coroutine it started has ended. A listener of a
+// service listens until the service ends, and its registration may be dropped; one of no service
+// listens while its registration lives. Either is removed earlier by remove() and end(), which also
+// asks the handler's coroutines to stop and waits for them: whoever they refer to may go then. So
+// does the end of a service, which is not destroyed before. A registration is moved, never copied,
+// and may outlive the bus and the service. One shard.
 //
 //   event_registration heard = events.on<order_filled>([](const order_filled& order) { ... });
 //   co_await heard.end();
@@ -13,6 +16,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <weft/base/intrusive_list.hpp>
@@ -20,6 +24,7 @@
 #include <weft/coro/event.hpp>
 #include <weft/coro/stop_token.hpp>
 #include <weft/coro/task.hpp>
+#include <weft/service/lifetime.hpp>
 
 namespace weft {
 
@@ -28,22 +33,26 @@ class event_registration;
 
 /// What runs of a handler that is a coroutine. Internal.
 struct event_coroutines {
-  explicit event_coroutines(const environment& parent) noexcept
+  explicit event_coroutines(const environment& parent, lifetime* owner)
       : stop{parent.stop},
-        inherited{.stop = stop.token(), .until = {}, .runs_on = parent.runs_on} {}
+        inherited{.stop = stop.token(), .until = {}, .runs_on = parent.runs_on, .owner = owner} {
+    // What keeps the service is there then when that ends, where nothing may fail.
+    if (owner != nullptr) owner->prepare_use();
+  }
 
   std::uint32_t running = 0;
   stop_source stop;
   environment inherited;
-  event ended;  // the handler is removed, and none of them runs
+  std::optional<lifetime::use> kept;  // from the service's end until none of them runs
+  event ended;                        // the handler is removed, and none of them runs
 };
 
-/// What all that listens has in common. Internal.
-class event_listener {
+/// What all that listens has in common: a part of what is kept for a service, or of none. Internal.
+class event_listener : public registration {
  public:
   /// `coroutines`: a member of the derived class, if it starts any.
   explicit event_listener(event_coroutines* coroutines = nullptr) noexcept
-      : coroutines_{coroutines} {}
+      : registration{&on_service_end}, coroutines_{coroutines} {}
   event_listener(const event_listener&) = delete;
   event_listener& operator=(const event_listener&) = delete;
   virtual ~event_listener();
@@ -52,6 +61,7 @@ class event_listener {
   [[nodiscard]] bool runs() const noexcept {
     return coroutines_ != nullptr && coroutines_->running != 0;
   }
+  static void on_service_end(registration& self) noexcept;
 
   friend class event_bus;
   friend class event_listeners;
@@ -75,8 +85,12 @@ class event_listeners {
   event_listeners& operator=(const event_listeners&) = delete;
   ~event_listeners();
 
-  [[nodiscard]] event_registration add(std::unique_ptr<event_listener> added) noexcept;
+  /// `owner`: the service it ends with; nullptr: it ends with its registration.
+  [[nodiscard]] event_registration add(std::unique_ptr<event_listener> added,
+                                       lifetime* owner) noexcept;
   void remove(event_listener& gone) noexcept;
+  /// As remove(), and asks its coroutines to stop.
+  void end(event_listener& gone) noexcept;
   /// One coroutine of `listener` less.
   void coroutine_ended(event_listener& listener) noexcept;
 
@@ -104,28 +118,32 @@ class event_listeners {
   unsigned walks_ = 0;
 };
 
-/// Keeps a handler or an interceptor listening while it lives.
-class [[nodiscard("a handler listens only while its registration lives")]] event_registration {
+/// By which a handler or an interceptor ends: at the latest with this, if it is of no service.
+class event_registration {
  public:
   event_registration() noexcept = default;
   event_registration(event_registration&& other) noexcept { take(other); }
   event_registration& operator=(event_registration&& other) noexcept {
     if (this != &other) {
-      remove();
+      let_go();
       take(other);
     }
     return *this;
   }
-  ~event_registration() { remove(); }
+  ~event_registration() { let_go(); }
 
   /// Whether it listens.
   [[nodiscard]] explicit operator bool() const noexcept { return listener_ != nullptr; }
 
   /// Hears of nothing more. Its coroutines run on.
-  void remove() noexcept;
+  void remove() noexcept {
+    if (listener_ != nullptr) listener_->list_->remove(*listener_);
+  }
 
   /// As remove(), and asks its coroutines to stop.
-  void request_end() noexcept;
+  void request_end() noexcept {
+    if (listener_ != nullptr) listener_->list_->end(*listener_);
+  }
   /// As request_end(), and waits until its coroutines have ended. A failure: the
   /// deadline passed, or the caller was asked to stop, while some still run. Must not be called
   /// from one of them.
@@ -138,6 +156,13 @@ class [[nodiscard("a handler listens only while its registration lives")]] event
   void take(event_registration& other) noexcept {
     listener_ = std::exchange(other.listener_, nullptr);
     if (listener_ != nullptr) listener_->held_by_ = this;
+  }
+  void let_go() noexcept {
+    if (listener_ == nullptr) return;
+    if (listener_->owner() == nullptr)
+      remove();
+    else
+      std::exchange(listener_, nullptr)->held_by_ = nullptr;
   }
 
   event_listener* listener_ = nullptr;

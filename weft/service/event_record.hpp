@@ -137,8 +137,8 @@ class event_function final : public event_handler {
 template <class E, class F>
 class event_coroutine final : public event_handler {
  public:
-  event_coroutine(F f, const environment& parent)
-      : event_handler{&coroutines_}, coroutines_{parent}, function_{std::move(f)} {}
+  event_coroutine(F f, const environment& parent, lifetime* owner)
+      : event_handler{&coroutines_}, coroutines_{parent, owner}, function_{std::move(f)} {}
   task<result<void>> start(const void* event) override {
     if constexpr (std::is_same_v<std::invoke_result_t<F&, const E&>, task<result<void>>>)
       return function_(*static_cast<const E*>(event));

@@ -10,8 +10,8 @@
 // may the service be destroyed. One shard; nothing here is thread safe.
 //
 //   explicit ticker(event_bus& events, lifetime& own) {
-//     listen<order>(events, own, [this](const order& o) { ... });   // ends with this ticker
-//     own.spawn(tick());                                            // and so does this task
+//     events.on<order>([this](const order& o) { ... });  // ends with this ticker
+//     own.spawn(tick());                                 // and so does this task
 //   }
 #pragma once
 
