@@ -3,9 +3,15 @@
 #include <bit>
 
 #include <weft/base/assert.hpp>
+#include <weft/coro/shielded.hpp>
 #include <weft/loop/event_loop.hpp>
 
 namespace weft {
+namespace {
+
+task<void> until_set(event& awaited) { static_cast<void>(co_await awaited.wait()); }
+
+}  // namespace
 
 /// One lane's place in the loop's ready queue.
 struct event_bus::runner : runnable {
@@ -172,7 +178,7 @@ void event_bus::run_band(unsigned lane, event_ring& ring) noexcept {
       tell(cell, lane);
     }
     ring.pop(bytes);
-    if (!room_.empty()) [[unlikely]]
+    if (somebody_waits_for_room()) [[unlikely]]
       serve_room();
   }
   occupied_ &= ~(1U << lane);
@@ -187,7 +193,7 @@ void event_bus::run_due() noexcept {
     leaves(record);
     tell(next.cell, due);
     event_heap::free(next);
-    if (!room_.empty()) serve_room();
+    if (somebody_waits_for_room()) serve_room();
   }
   occupied_ &= ~(1U << due);
 }
@@ -201,23 +207,96 @@ void event_bus::end_pause() noexcept {
   if (std::exchange(paused_, false)) end_rest();
 }
 
-/// Each event that waited goes in before anybody else's can.
+/// Each event that waited goes in before anybody else's can: those from other shards first, which
+/// have room up to the bound.
 void event_bus::serve_room() noexcept {
+  crossings_.serve_line();
   while (queued_ < options_.capacity && !room_.empty()) {
     auto& first = static_cast<detail::event_room_waiter&>(*room_.front());
     first.wake(first.deliver());
   }
 }
 
+// What crosses (event_crossing.hpp).
+
+bool event_bus::is_elsewhere(unsigned shard) const noexcept {
+  const mesh_port* const port = loop_.port();
+  WEFT_ASSERT(port == nullptr ? shard == loop_.shard() : shard < port->shards().size(),
+              "an event is published to a shard of its loop's mesh");
+  return shard != loop_.shard();
+}
+
+result<void> event_bus::connect(unsigned shard, event_record& record) {
+  if (closed_ || crossings_.under_way() >= bound_) return fail(refuse(record));
+  mesh_port& port = *loop_.port();
+  if (port.shards().has_ended(shard)) {
+    ++record.refused;
+    return fail(errc::closed);
+  }
+  port.connect(shard);
+  return {};
+}
+
+std::size_t event_bus::connect_others() {
+  mesh_port* const port = loop_.port();
+  if (port == nullptr) return 0;
+  std::size_t others = 0;
+  for (unsigned shard = 0; shard < port->shards().size(); ++shard) {
+    if (shard == loop_.shard() || port->shards().has_ended(shard)) continue;
+    port->connect(shard);
+    ++others;
+  }
+  return others;
+}
+
+/// A shard that has ended since leaves one over.
+void event_bus::send_all(event_crossings::batch& copies) noexcept {
+  if (copies.sealed.empty()) return;
+  const mesh& shards = loop_.port()->shards();
+  for (unsigned shard = 0; shard < shards.size() && !copies.sealed.empty(); ++shard)
+    if (shard != loop_.shard() && !shards.has_ended(shard))
+      crossings_.send(shard, *copies.sealed.pop_front());
+}
+
+bool event_bus::put_arrived(event_record& record, priority band, void* in_cell) noexcept {
+  event_ring& ring = rings_[static_cast<unsigned>(band)];
+  std::byte* const cell = ring.claim(record.cell_bytes);
+  if (cell == nullptr) return false;
+  ::new (cell) std::uintptr_t{reinterpret_cast<std::uintptr_t>(&record)};
+  if (record.cell_bytes != event_header_bytes)  // else nothing of it is kept
+    record.type.how().relocate(in_cell, cell + event_header_bytes);
+  ring.commit(record.cell_bytes);
+  taken(record, lane_of(band));
+  return true;
+}
+
+/// An envelope is back. One that comes back at once, while room is served, is seen by the loop
+/// here.
+void event_bus::serve_crossing_room() noexcept {
+  if (std::exchange(serves_crossing_room_, true)) return;
+  while (crossings_.under_way() < options_.capacity && !crossing_room_.empty()) {
+    auto& first = static_cast<detail::event_room_waiter&>(*crossing_room_.front());
+    first.wake(first.deliver());
+  }
+  serves_crossing_room_ = false;
+}
+
 task<result<void>> event_bus::stop() {
   closed_ = true;
   bound_ = 0;
   room_.wake_all(fail(errc::closed));
+  crossing_room_.wake_all(fail(errc::closed));
+  crossings_.close();
   result<void> drained;
   if (queued_ != 0) drained = co_await drained_.wait();
   if (!drained) drop_queued();
   coroutines_.request_stop();
   co_await coroutines_.join();
+  // Nobody may ask that these be left: they are memory of this shard.
+  while (crossings_.under_way() != 0) {
+    crossings_.all_back().reset();
+    co_await shielded(until_set(crossings_.all_back()), deadline::never());
+  }
   co_return drained;
 }
 

@@ -8,7 +8,7 @@
 // most urgent band goes first, and within a band what came first; events with a deadline stand
 // between `critical` and `high`, the earliest first. All handlers of an event hear of it, in the
 // order of their registration (event_listener.hpp), before the next is told. An idle bus costs a
-// turn nothing.
+// turn nothing. The same call tells the other shards (event_crossing.hpp).
 //
 // A handler is a function, which allocates nothing, or gives a task<void> or task<result<void>>,
 // which then runs by itself: its event lives until it ends, and the next event does not wait for
@@ -20,6 +20,7 @@
 //   }
 //   events.publish(order_filled{.id = 7});
 //   events.publish(order_filled{.id = 8}, priority::high);
+//   events.publish(order_filled{.id = 8}, to_shard{2});
 //   auto handled = co_await events.publish_and_wait(order_filled{.id = 9});
 #pragma once
 
@@ -36,6 +37,7 @@
 #include <weft/coro/runnable.hpp>
 #include <weft/coro/scope.hpp>
 #include <weft/coro/waiter.hpp>
+#include <weft/service/event_crossing.hpp>
 #include <weft/service/event_heap.hpp>
 #include <weft/service/event_listener.hpp>
 #include <weft/service/event_options.hpp>
@@ -53,6 +55,8 @@ namespace detail {
 
 template <class E>
 class event_room_wait;
+template <class E>
+class event_crossing_wait;
 
 /// Waits for room in the queue; internal.
 class event_room_waiter : public waiter {
@@ -83,11 +87,24 @@ class event_bus {
   template <class T>
   result<void> publish(T&& event, deadline due);
 
+  /// As publish(), of an event that is told by the bus of another shard of this loop's mesh, or of
+  /// this one. errc::limit_exceeded: so many are under way to other shards as the queue may hold;
+  /// errc::closed also: that shard has ended. May throw std::bad_alloc. See event_crossing.hpp.
+  template <class T>
+  result<void> publish(T&& event, to_shard where, priority band = priority::normal);
+  /// A copy to each shard that has not ended; to all of them, or, when that fails, to none.
+  template <class T>
+  result<void> publish(const T& event, to_all_shards_t where, priority band = priority::normal);
+
   /// Awaitable, gives result<void>: as publish(), but waits for room at `capacity`, first come,
   /// first served; errc::cancelled or errc::timed_out as the environment says: not published then.
   template <class E>
   [[nodiscard]] detail::event_room_wait<E> publish_when_room(E event,
                                                              priority band = priority::normal);
+  /// As publish() to that shard, but waits while so many as `capacity` are under way.
+  template <class E>
+  [[nodiscard]] detail::event_crossing_wait<E> publish_when_room(E event, to_shard where,
+                                                                 priority band = priority::normal);
   /// Waits for room, publishes, and waits until all handlers, coroutines too, have ended. Gives how
   /// many ended well; 0 for an event that was vetoed. A stop request and the deadline end the wait,
   /// not what has been published.
@@ -121,6 +138,8 @@ class event_bus {
 
   /// Events in the queue now.
   [[nodiscard]] std::size_t queued() const noexcept { return queued_; }
+  /// Events on their way to other shards now.
+  [[nodiscard]] std::size_t under_way() const noexcept { return crossings_.under_way(); }
   /// Handlers' coroutines that run now.
   [[nodiscard]] std::size_t running() const noexcept { return running_; }
   /// Memory of the queue's bands, the most there has been.
@@ -135,6 +154,10 @@ class event_bus {
  private:
   template <class E>
   friend class detail::event_room_wait;
+  template <class E>
+  friend class detail::event_crossing_wait;
+  friend class event_crossings;
+  friend class event_envelope;
 
   /// The order in which events are told; the loop runs each lane as work of its own.
   enum : unsigned { critical, due, high, normal, low, idle };
@@ -160,6 +183,10 @@ class event_bus {
       return add_records(event_type_of<E>);
     return *records_[number];
   }
+  [[nodiscard]] event_record& record_of(event_type& type) {
+    const std::uint32_t number = type.number();
+    return number < records_known_ ? *records_[number] : add_records(type);
+  }
   template <class E, class T>
   static void write_cell(std::byte* cell, event_record& record, event_ticket* ticket, T&& event,
                          E* boxed) noexcept;
@@ -168,6 +195,13 @@ class event_bus {
                          event_ticket* ticket = nullptr);
   template <class E, class T>
   [[nodiscard]] bool put_due(event_record& record, deadline by, T&& event);
+  /// What has come from another shard, in its cell's form. False: no memory.
+  [[nodiscard]] bool put_arrived(event_record& record, priority band, void* in_cell) noexcept;
+  [[nodiscard]] bool is_elsewhere(unsigned shard) const noexcept;
+  [[nodiscard]] result<void> connect(unsigned shard, event_record& record);
+  /// How many there are, which are connected then.
+  [[nodiscard]] std::size_t connect_others();
+  void send_all(event_crossings::batch& copies) noexcept;
   void taken(event_record& record, unsigned into) noexcept {
     ++record.published;
     ++queued_;
@@ -185,6 +219,10 @@ class event_bus {
   void end_rest() noexcept;
   void end_pause() noexcept;
   void serve_room() noexcept;
+  void serve_crossing_room() noexcept;
+  [[nodiscard]] bool somebody_waits_for_room() const noexcept {
+    return !room_.empty() || crossings_.has_line();
+  }
   void drop_queued() noexcept;
   std::size_t drop_cell(std::byte* cell) noexcept;
   [[nodiscard]] static priority band_of(unsigned lane) noexcept;
@@ -230,9 +268,11 @@ class event_bus {
   std::size_t running_ = 0;  // coroutines of handlers
   bool paused_ = false;      // until one of coroutines_max ends
   bool closed_ = false;
+  bool serves_crossing_room_ = false;
   runners* runners_;
   std::unique_ptr<rest> rest_;
   wait_line room_;
+  wait_line crossing_room_;
   event drained_;  // closed, and the queue is empty
   std::uint32_t listen_to_all_ = 0;
   event_listeners before_each_{listen_to_all_};
@@ -240,6 +280,7 @@ class event_bus {
   std::vector<std::unique_ptr<event_record>> all_records_;
   std::vector<event_record*> record_table_;
   scope coroutines_;
+  event_crossings crossings_{*this, loop_};
 };
 
 }  // namespace weft

@@ -39,6 +39,41 @@ class [[nodiscard]] event_room_wait final : public event_room_waiter {
   event_ticket* ticket_;
 };
 
+/// For room on the way to another shard, or, of the own one, as above.
+template <class E>
+class [[nodiscard]] event_crossing_wait final : public event_room_waiter {
+ public:
+  event_crossing_wait(event_bus& bus, E event, unsigned shard, priority band)
+      : event_room_waiter{bus.is_elsewhere(shard) ? bus.crossing_room_ : bus.room_},
+        bus_{bus},
+        event_{std::move(event)},
+        shard_{shard},
+        band_{band} {}
+  [[nodiscard]] result<void> await_resume() const noexcept { return outcome(); }
+
+  result<void> deliver() noexcept override {
+    try {
+      return bus_.publish(std::move(event_), to_shard{shard_}, band_);
+    } catch (...) {
+      return fail(errc::exhausted);
+    }
+  }
+
+ private:
+  bool take() noexcept override {
+    const std::size_t before =
+        bus_.is_elsewhere(shard_) ? bus_.crossings_.under_way() : bus_.queued_;
+    if (before >= bus_.options_.capacity && !bus_.closed_) return false;
+    answer(deliver());
+    return true;
+  }
+
+  event_bus& bus_;
+  E event_;
+  unsigned shard_;
+  priority band_;
+};
+
 }  // namespace detail
 
 template <class E, class T>
@@ -126,6 +161,46 @@ result<void> event_bus::publish(T&& event, deadline by) {
   if (queued_ >= bound_) return fail(refuse(record));
   if (!put_due<kind>(record, by, std::forward<T>(event))) return fail(errc::exhausted);
   return {};
+}
+
+template <class T>
+result<void> event_bus::publish(T&& event, to_shard where, priority band) {
+  using kind = std::remove_cvref_t<T>;
+  expect_event<kind>();
+  expect_to_cross<kind>();
+  if (!is_elsewhere(where.number)) return publish(std::forward<T>(event), band);
+  event_record& record = record_of<kind>();
+  if (const auto connected = connect(where.number, record); !connected) return connected;
+  event_envelope* const sealed = event_envelope::seal<kind>(*this, band, std::forward<T>(event));
+  if (sealed == nullptr) return fail(errc::exhausted);
+  crossings_.send(where.number, *sealed);
+  return {};
+}
+
+template <class T>
+result<void> event_bus::publish(const T& event, to_all_shards_t, priority band) {
+  expect_event<T>();
+  expect_to_cross_to_all<T>();
+  event_record& record = record_of<T>();
+  const std::size_t others = connect_others();
+  if (queued_ >= bound_ || crossings_.under_way() + others > bound_) return fail(refuse(record));
+  event_crossings::batch copies;
+  for (std::size_t i = 0; i < others; ++i) {
+    event_envelope* const one = event_envelope::seal<T>(*this, band, event);
+    if (one == nullptr) return fail(errc::exhausted);
+    copies.sealed.push_back(*one);
+  }
+  if (!put<T>(record, band, event)) return fail(errc::exhausted);
+  send_all(copies);
+  return {};
+}
+
+template <class E>
+detail::event_crossing_wait<E> event_bus::publish_when_room(E event, to_shard where,
+                                                            priority band) {
+  expect_event<E>();
+  expect_to_cross<E>();
+  return detail::event_crossing_wait<E>{*this, std::move(event), where.number, band};
 }
 
 template <class E>
