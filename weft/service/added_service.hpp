@@ -4,6 +4,7 @@
 // to the builder there.
 //
 //   app.add<file_store>({.file = "orders.db"}).as<store>().named("orders");
+//   app.add<order_book>().single();
 #pragma once
 
 #include <memory>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include <weft/base/unique_function.hpp>
+#include <weft/service/remote.hpp>
 #include <weft/service/service_builder.hpp>
 
 namespace weft {
@@ -37,10 +39,19 @@ class added_service {
   added_service& lazy() {
     return say([](service_builder<T>& builder) { builder.lazy(); });
   }
+  /// One T in all, on shard 0. All shards reach it by remote<T>& (remote.hpp).
+  added_service& single() {
+    *offer_ = &detail::offer_single<T>;
+    return *this;
+  }
 
   /// What named() was told last; empty: nothing.
   [[nodiscard]] std::shared_ptr<const std::string> name() const noexcept { return name_; }
   [[nodiscard]] std::shared_ptr<sayings> said() const noexcept { return said_; }
+  /// What single() was told: has it called from here, and says whether it is made here.
+  using offer = bool (*)(container&);
+  /// nullptr: it is not single.
+  [[nodiscard]] std::shared_ptr<const offer> offered() const noexcept { return offer_; }
 
  private:
   added_service& say(unique_function<void(service_builder<T>&)> what) {
@@ -50,6 +61,7 @@ class added_service {
 
   std::shared_ptr<std::string> name_ = std::make_shared<std::string>();
   std::shared_ptr<sayings> said_ = std::make_shared<sayings>();
+  std::shared_ptr<offer> offer_ = std::make_shared<offer>(nullptr);
 };
 
 }  // namespace weft

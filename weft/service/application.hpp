@@ -1,7 +1,8 @@
 // A program of services: reads its command line, runs one event loop a shard with its services on
 // it, and ends cleanly on SIGINT or SIGTERM.
 //
-// Contract: add<T>() makes one T on every shard (shared nothing), built by its constructor's needs.
+// Contract: add<T>() makes one T on every shard (shared nothing), built by its constructor's needs;
+// add<T>().single() makes one in all (remote.hpp).
 // run() parses the command line if that has not been done, reads the options of all services
 // (config.hpp), starts the services in dependency order on all shards, waits for a signal or for
 // request_stop(), stops them in reverse order within stop_timeout, and gives the exit code: 0 after
@@ -84,7 +85,8 @@ class application {
       introduce([kept, name = added.name()](config& given) {
         given.bind(given.unused(name->empty() ? section_of(type_name<T>) : *name), *kept);
       });
-    install([kept, said = added.said()](container& services) {
+    install([kept, said = added.said(), offered = added.offered()](container& services) {
+      if (*offered != nullptr && !(*offered)(services)) return;
       auto builder = services.add<T>(*kept);
       for (auto& each : *said) each(builder);
     });
