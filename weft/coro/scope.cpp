@@ -21,14 +21,23 @@ scope::~scope() {
   hook.unlink();
 }
 
-void scope::spawn_in(const environment& env, task<void> work, priority band) noexcept {
+detail::promise<void>& scope::adopt(const environment& env, task<void> work) noexcept {
   WEFT_DEBUG_ASSERT(work, "a task can be spawned once only");
   auto& promise = work.release().promise();
   promise.env = &env;
   promise.owner = this;
   tasks_.push_back(promise);
   ++active_;
-  environment_.runs_on->schedule(promise, band);
+  return promise;
+}
+
+void scope::spawn_in(const environment& env, task<void> work, priority band) noexcept {
+  environment_.runs_on->schedule(adopt(env, std::move(work)), band);
+}
+
+void scope::start_in(const environment& env, task<void> work) noexcept {
+  detail::resume(adopt(env, std::move(work)).handle());
+  detail::running.forget();
 }
 
 void scope::task_ended(detail::promise<void>& ended) noexcept {

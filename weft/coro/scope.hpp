@@ -47,6 +47,9 @@ class scope final : public scope_registration, private detail::task_owner {
   /// As spawn(), in an environment of the task's own, made from this scope's and alive until the
   /// task has ended.
   void spawn_in(const environment& env, task<void> work, priority band = priority::normal) noexcept;
+  /// As spawn_in(), but runs the task up to its first wait now, which spares it the ready queue.
+  /// For who is run by the loop itself: never from within a coroutine.
+  void start_in(const environment& env, task<void> work) noexcept;
 
   /// What tasks spawned here inherit.
   [[nodiscard]] const environment& inherited() const noexcept { return environment_; }
@@ -93,6 +96,7 @@ class scope final : public scope_registration, private detail::task_owner {
   void rethrow_failure();
 
  private:
+  [[nodiscard]] detail::promise<void>& adopt(const environment& env, task<void> work) noexcept;
   void task_ended(detail::promise<void>& ended) noexcept override;
   void note_failure(std::exception_ptr failure);
 

@@ -261,6 +261,22 @@ TEST_F(scope_test, spawn_in_gives_a_task_an_environment_of_its_own) {
   EXPECT_EQ(seen, &narrowed);
 }
 
+TEST_F(scope_test, starts_a_task_in_line_and_owns_it_like_any_other) {
+  scope tasks{outside_};
+  gate barrier{ready_};
+  tasks.start_in(tasks.inherited(), note(1));
+  EXPECT_EQ(order_, std::vector{1});
+  EXPECT_EQ(tasks.active(), 0U);
+  tasks.start_in(tasks.inherited(), wait_for(barrier));
+  EXPECT_EQ(tasks.active(), 1U);
+  barrier.go();
+  join(tasks);
+  EXPECT_EQ(joined_, "in order");
+  tasks.start_in(tasks.inherited(), throw_text("at once"));
+  join(tasks);
+  EXPECT_EQ(joined_, "at once");
+}
+
 TEST_F(scope_test, the_frame_is_gone_before_join_returns) {
   scope tasks{outside_};
   const std::size_t before = frame_pool::live_frames();

@@ -143,8 +143,7 @@ void event_bus::run(unsigned lane) noexcept {
   if (queued_ == 0 && closed_) drained_.set();
 }
 
-/// Whether a lane does not go on now: it is brought back later. If it does, that is one event of
-/// this turn's.
+/// Whether a lane does not go on now: it is brought back later.
 bool event_bus::stands_back(unsigned lane) noexcept {
   if (left_ == 0) {
     resting_ |= 1U << lane;
@@ -161,37 +160,60 @@ bool event_bus::stands_back(unsigned lane) noexcept {
     go_on(lane);
     return true;
   }
-  --left_;
   return false;
 }
 
 void event_bus::run_band(unsigned lane, event_ring& ring) noexcept {
   while (!ring.empty()) {
     if (stands_back(lane)) return;
-    std::byte* const cell = ring.front();
-    const std::uintptr_t header = event_ring::header_at(cell);
-    event_record& record = record_in(header);
-    std::size_t bytes = record.cell_bytes;
-    leaves(record);
-    if (record.duties != 0 || listen_to_all_ != 0 || has_ticket(header)) [[unlikely]] {
-      if (has_ticket(header)) bytes += event_ticket_bytes;
-      tell(cell, lane);
-    }
-    ring.pop(bytes);
+    pass_unheard(ring);
+    if (left_ != 0 && !ring.empty()) tell_next(ring);
     if (somebody_waits_for_room()) [[unlikely]]
       serve_room();
   }
   occupied_ &= ~(1U << lane);
 }
 
+/// Lets go of the first events as long as nobody hears of them, within this turn's share. Nobody
+/// else's code runs meanwhile: so one look at who listens is enough for all of a type in a row.
+void event_bus::pass_unheard(event_ring& ring) noexcept {
+  unsigned left = left_;
+  while (left != 0 && !ring.empty()) {
+    const std::uintptr_t header = event_ring::header_at(ring.front());
+    event_record& record = record_in(header);
+    if (record.duties != 0 || listen_to_all_ != 0 || has_ticket(header)) break;
+    const std::size_t bytes = record.cell_bytes;
+    const unsigned before = left;
+    do {
+      ring.pop(bytes);
+      --left;
+    } while (left != 0 && !ring.empty() && event_ring::header_at(ring.front()) == header);
+    record.leave_queue(before - left);
+  }
+  queued_ -= left_ - left;
+  left_ = left;
+}
+
+void event_bus::tell_next(event_ring& ring) noexcept {
+  std::byte* const cell = ring.front();
+  const std::uintptr_t header = event_ring::header_at(cell);
+  event_record& record = record_in(header);
+  const std::size_t bytes = record.cell_bytes + (has_ticket(header) ? event_ticket_bytes : 0);
+  --left_;
+  leaves(record);
+  tell(cell);
+  ring.pop(bytes);
+}
+
 void event_bus::run_due() noexcept {
   while (!dues_.empty()) {
     if (stands_back(due)) return;
+    --left_;
     const event_heap::item next = dues_.take();
     event_record& record = record_in(event_ring::header_at(next.cell));
     if (next.due < loop_.now()) ++record.late;
     leaves(record);
-    tell(next.cell, due);
+    tell(next.cell);
     event_heap::free(next);
     if (somebody_waits_for_room()) serve_room();
   }

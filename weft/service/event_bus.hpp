@@ -11,9 +11,10 @@
 // turn nothing. The same call tells the other shards (event_crossing.hpp).
 //
 // A handler is a function, which allocates nothing, or gives a task<void> or task<result<void>>,
-// which then runs by itself: its event lives until it ends, and the next event does not wait for
-// it. What leaves a handler, exception or error, is logged and counted; the others are told all the
-// same. Bounds and what to do at them: event_options.hpp. One shard; ends before its loop.
+// which begins there and then, and from its first wait on runs by itself: its event lives until it
+// ends, and the next event does not wait for it. What leaves a handler, exception or error, is
+// logged and counted; the others are told all the same. Bounds and what to do at them:
+// event_options.hpp. One shard; ends before its loop.
 //
 //   explicit journal(event_bus& events) {  // a service: it hears of orders until it ends
 //     events.on<order_filled>([this](const order_filled& o) { write(o); });
@@ -157,6 +158,7 @@ class event_bus {
   template <class E>
   friend class detail::event_crossing_wait;
   friend class event_crossings;
+  friend class event_part;
   friend class event_envelope;
 
   /// The order in which events are told; the loop runs each lane as work of its own.
@@ -213,6 +215,8 @@ class event_bus {
   void wake(unsigned sleeping) noexcept;
   void run(unsigned lane) noexcept;
   void run_band(unsigned lane, event_ring& ring) noexcept;
+  void pass_unheard(event_ring& ring) noexcept;
+  void tell_next(event_ring& ring) noexcept;
   void run_due() noexcept;
   [[nodiscard]] bool stands_back(unsigned lane) noexcept;
   void go_on(unsigned lane) noexcept;
@@ -237,15 +241,15 @@ class event_bus {
     return **std::launder(reinterpret_cast<event_ticket**>(behind_header));
   }
   void leaves(event_record& record) noexcept {
-    record.leaves_queue();
+    record.leave_queue();
     --queued_;
   }
 
   // event_telling.cpp
-  void tell(std::byte* cell, unsigned lane) noexcept;
+  void tell(std::byte* cell) noexcept;
   [[nodiscard]] bool allows(event_record& record, const void* event) noexcept;
-  void start(event_telling& telling, event_handler& handler, unsigned lane);
-  task<void> run_handler(event_handler& handler, event_telling& telling, task<result<void>> work);
+  void start(event_telling& telling, event_handler& handler);
+  void handler_ended(event_handler& handler, event_telling& telling) noexcept;
   void part_ended(event_telling& telling) noexcept;
   void all_told(event_record& record, const void* event, unsigned handled,
                 event_ticket* ticket) noexcept;

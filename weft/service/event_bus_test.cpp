@@ -212,5 +212,27 @@ TEST_F(event_bus_test, an_event_told_after_its_deadline_is_late) {
   EXPECT_EQ(events().statistics_of<ping>().late, 1U);
 }
 
+// Events that nobody hears of are let go of many at a time: the others keep their place.
+TEST_F(event_bus_test, what_is_heard_keeps_its_place_among_what_is_not) {
+  struct unheard {
+    int number;
+  };
+  const auto heard = note_numbers();
+  for (int i = 0; i < 3000; ++i) {
+    EXPECT_TRUE(events().publish(unheard{i}));
+    EXPECT_TRUE(events().publish(ping{}));
+    if (i % 1000 == 999) {
+      EXPECT_TRUE(events().publish(numbered{i}));
+    }
+  }
+  EXPECT_EQ(events().statistics_of<unheard>().depth, 3000U);
+  settle();
+  EXPECT_EQ(seen_, (std::vector{999, 1999, 2999}));
+  EXPECT_EQ(events().queued(), 0U);
+  EXPECT_EQ(events().statistics_of<unheard>().told, 3000U);
+  EXPECT_EQ(events().statistics_of<unheard>().unheard, 3000U);
+  EXPECT_EQ(events().statistics_of<unheard>().depth_max, 3000U);
+}
+
 }  // namespace
 }  // namespace weft

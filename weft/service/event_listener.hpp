@@ -64,6 +64,7 @@ class event_listener : public registration {
   static void on_service_end(registration& self) noexcept;
 
   friend class event_bus;
+  friend class event_part;
   friend class event_listeners;
   friend class event_registration;
 

@@ -191,6 +191,35 @@ TEST_F(event_listener_test, a_coroutine_keeps_its_event_while_it_runs) {
   EXPECT_EQ(seen_, (std::vector{-1, -2, 1, 2})) << "the next event does not wait for it";
 }
 
+TEST_F(event_listener_test, a_coroutine_begins_in_its_turn_among_the_handlers) {
+  const auto first = events().on<numbered>([this](const numbered& e) -> task<void> {
+    seen_.push_back(10 * e.number);
+    co_await yield{*loop_};
+    seen_.push_back(100 * e.number);
+  });
+  const auto second = note_numbers();
+  events().publish(numbered{1});
+  events().publish(numbered{2});
+  settle();
+  EXPECT_EQ(seen_, (std::vector{10, 1, 20, 2, 100, 200}));
+}
+
+TEST_F(event_listener_test, a_coroutine_may_end_its_own_handler_before_its_first_wait) {
+  const auto shared = std::make_shared<int>(0);
+  event_registration self;
+  self = events().on<numbered>([this, &self, shared](const numbered& e) -> task<void> {
+    self.request_end();
+    seen_.push_back(e.number);
+    co_return;
+  });
+  events().publish(numbered{1});
+  events().publish(numbered{2});
+  settle();
+  EXPECT_EQ(seen_, std::vector{1});
+  EXPECT_EQ(shared.use_count(), 1);
+  EXPECT_EQ(events().running(), 0U);
+}
+
 TEST_F(event_listener_test, a_coroutine_that_fails_is_logged) {
   const auto fails = events().on<ping>([this](const ping&) -> task<result<void>> {
     co_await yield{*loop_};

@@ -17,6 +17,9 @@
 
 namespace weft {
 
+class event_bus;
+struct event_telling;
+
 /// An event as interceptors of all types see it; valid during the call.
 class event_view {
  public:
@@ -49,13 +52,34 @@ struct event_statistics {
   std::size_t depth_max = 0;
 };
 
+class event_handler;
+
+/// One coroutine of a handler, from its making to its end, which is told once.
+class event_part {
+ public:
+  event_part(event_bus& of, event_handler& part_of, event_telling& told) noexcept
+      : bus_{of}, handler_{part_of}, telling_{told} {}
+  [[nodiscard]] const void* event() const noexcept;
+  void ended(result<void> outcome) noexcept;
+  /// With the exception that is being handled.
+  void threw() noexcept;
+
+ private:
+  event_bus& bus_;
+  event_handler& handler_;
+  event_telling& telling_;
+};
+
 class event_handler : public event_listener {
  public:
   using event_listener::event_listener;
   /// If it is a function.
   virtual result<void> hear(const void*) { return {}; }
-  /// If it is a coroutine.
-  virtual task<result<void>> start(const void*) { co_return result<void>{}; }
+  /// If it is a coroutine: what runs it, and tells `part` of its end.
+  virtual task<void> start(event_part part) {
+    part.ended({});
+    co_return;
+  }
 };
 
 class event_before : public event_listener {
@@ -89,8 +113,10 @@ struct alignas(64) event_record {
   event_listeners before{duties};
   event_listeners after{duties};
 
-  void leaves_queue() noexcept {
-    const std::size_t depth = published - done++;
+  /// So many leave it, and none has come meanwhile.
+  void leave_queue(std::size_t count = 1) noexcept {
+    const std::size_t depth = published - done;
+    done += count;
     if (depth > depth_max) depth_max = depth;
   }
   [[nodiscard]] event_statistics statistics() const noexcept {
@@ -139,17 +165,26 @@ class event_coroutine final : public event_handler {
  public:
   event_coroutine(F f, const environment& parent, lifetime* owner)
       : event_handler{&coroutines_}, coroutines_{parent, owner}, function_{std::move(f)} {}
-  task<result<void>> start(const void* event) override {
-    if constexpr (std::is_same_v<std::invoke_result_t<F&, const E&>, task<result<void>>>)
-      return function_(*static_cast<const E*>(event));
-    else
-      return ending_well(function_(*static_cast<const E*>(event)));
+  task<void> start(event_part part) override {
+    return run(part, function_(*static_cast<const E*>(part.event())));
   }
 
  private:
-  static task<result<void>> ending_well(task<void> work) {
-    co_await std::move(work);
-    co_return result<void>{};
+  /// The handler's own frame ends before its end is told, when what it refers to may go.
+  template <class Work>
+  static task<void> run(event_part part, Work work) {
+    result<void> outcome;
+    try {
+      Work own = std::move(work);
+      if constexpr (std::is_void_v<typename Work::value_type>)
+        co_await std::move(own);
+      else
+        outcome = co_await std::move(own);
+    } catch (...) {
+      part.threw();
+      co_return;
+    }
+    part.ended(outcome);
   }
 
   event_coroutines coroutines_;

@@ -40,7 +40,7 @@ void log_error(event_record& record, error why) noexcept {
 }  // namespace
 
 /// Tells the event of `cell` to all who listen, and ends it, or hands it to their coroutines.
-void event_bus::tell(std::byte* cell, unsigned lane) noexcept {
+void event_bus::tell(std::byte* cell) noexcept {
   const std::uintptr_t header = event_ring::header_at(cell);
   event_record& record = record_in(header);
   std::byte* in_cell = cell + event_header_bytes;
@@ -76,7 +76,7 @@ void event_bus::tell(std::byte* cell, unsigned lane) noexcept {
         telling = event_telling::take_over(record, in_cell, ticket);
         event = telling->event();
       }
-      start(*telling, handler, lane);
+      start(*telling, handler);
     } catch (...) {
       log_exception(record);
     }
@@ -122,32 +122,38 @@ void event_bus::all_told(event_record& record, const void* event, unsigned handl
   if (ticket != nullptr) ticket->answer(handled);
 }
 
-void event_bus::start(event_telling& telling, event_handler& handler, unsigned lane) {
-  task<void> part = run_handler(handler, telling, handler.start(telling.event()));
+/// Runs it up to its first wait: it may have ended when this returns.
+void event_bus::start(event_telling& telling, event_handler& handler) {
+  event_coroutines& own = *handler.coroutines_;
+  task<void> part = handler.start({*this, handler, telling});
   ++telling.parts;
-  ++handler.coroutines_->running;
+  ++own.running;
   ++running_;
-  coroutines_.spawn(std::move(part), band_of(lane));
+  coroutines_.start_in(own.inherited, std::move(part));
 }
 
-task<void> event_bus::run_handler(event_handler& handler, event_telling& telling,
-                                  task<result<void>> work) {
-  event_coroutines& own = *handler.coroutines_;
-  try {
-    const result<void> outcome = co_await std::move(work).in(own.inherited);
-    const bool gave_way =
-        !outcome && outcome.error() == errc::cancelled && own.stop.stop_requested();
-    if (outcome)
-      ++telling.handled;
-    else if (!gave_way)
-      log_error(telling.record, outcome.error());
-  } catch (...) {
-    log_exception(telling.record);
-  }
+void event_bus::handler_ended(event_handler& handler, event_telling& telling) noexcept {
   telling.record.handlers.coroutine_ended(handler);
   part_ended(telling);
   --running_;
   end_pause();
+}
+
+const void* event_part::event() const noexcept { return telling_.event(); }
+
+void event_part::ended(result<void> outcome) noexcept {
+  const event_coroutines& own = *handler_.coroutines_;
+  const bool gave_way = !outcome && outcome.error() == errc::cancelled && own.stop.stop_requested();
+  if (outcome)
+    ++telling_.handled;
+  else if (!gave_way)
+    log_error(telling_.record, outcome.error());
+  bus_.handler_ended(handler_, telling_);
+}
+
+void event_part::threw() noexcept {
+  log_exception(telling_.record);
+  bus_.handler_ended(handler_, telling_);
 }
 
 void event_bus::part_ended(event_telling& telling) noexcept {
