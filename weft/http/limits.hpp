@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include <weft/base/time.hpp>
+#include <weft/service/option_bounds.hpp>
 
 namespace weft::http {
 
@@ -53,6 +54,17 @@ struct limits {
   duration write_stall_timeout = std::chrono::seconds{30};
   // From the end of the head to the handler's reply. Beyond: 503, and the handler is asked to stop.
   duration handler_timeout = std::chrono::seconds{30};
+
+  static constexpr auto bounds() {
+    constexpr duration shortest = std::chrono::milliseconds{1};
+    return weft::bounds(within<&limits::request_line_bytes>(16, UINT32_MAX - 1),
+                        within<&limits::head_bytes>(16, UINT32_MAX - 1),
+                        within<&limits::headers>(1, 100), at_least<&limits::connections>(1),
+                        at_least<&limits::header_timeout>(shortest),
+                        at_least<&limits::body_idle_timeout>(shortest),
+                        at_least<&limits::write_stall_timeout>(shortest),
+                        at_least<&limits::handler_timeout>(shortest));
+  }
 };
 
 }  // namespace weft::http

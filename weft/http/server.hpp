@@ -63,6 +63,8 @@ struct server_options {
   /// costs each that is passed on some microseconds once.
   bool spread_connections = false;
   http::limits limits{};
+
+  static constexpr auto bounds() { return weft::bounds(at_least<&server_options::backlog>(1)); }
 };
 
 class server {

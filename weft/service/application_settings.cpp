@@ -20,9 +20,6 @@
 namespace weft::detail {
 namespace {
 
-constexpr unsigned threads_max = 1024;
-constexpr unsigned stop_seconds_max = 86'400;
-
 unsigned whole_seconds(duration length) {
   return static_cast<unsigned>(std::chrono::ceil<std::chrono::seconds>(length).count());
 }
@@ -34,9 +31,8 @@ std::string wrong_idle(const std::string& text) {
 
 /// No sum of a time now and one of these overflows.
 application_section bounded(application_section given) {
-  const duration most = std::chrono::seconds{stop_seconds_max};
-  given.stop_timeout = std::min(given.stop_timeout, most);
-  given.stall_limit = std::min(given.stall_limit, most);
+  given.stop_timeout = std::min(given.stop_timeout, application_section::longest);
+  given.stall_limit = std::min(given.stall_limit, application_section::longest);
   return given;
 }
 
@@ -83,14 +79,14 @@ void application_settings::offer(command_line& cli, config& given) {
   given.bind("application", section_);
   given.bind("log", log_);
   cli.option("--threads", threads_, "Shards, each a thread with its own event loop; 0: one a CPU",
-             "N", threads_max);
+             "N", application_section::threads_max);
   cli.choice("--backend", backend_, {"auto", "io_uring", "epoll"}, "How to speak to the kernel");
   cli.option("--idle", idle_,
              "When there is nothing to do: sleep; spin=50us: poll so long, then sleep; spin: poll",
              "HOW", &wrong_idle);
   cli.option("--stop-timeout", stop_seconds_,
              "After a signal: how long to finish what is under way before it is cut", "SECONDS",
-             stop_seconds_max);
+             whole_seconds(application_section::longest));
   cli.choice("--log-level", log_level_, {"trace", "debug", "info", "warning", "error", "off"},
              "The least severe messages to print");
   cli.choice("--log-format", log_format_, {"auto", "pretty", "json"},
@@ -124,12 +120,6 @@ std::string application_settings::wrong_value(const config& given) const {
     const std::string path = std::format("application.{}", name);
     return std::format("{}: {}: {}", given.origin_of(path), path, what);
   };
-  if (section_.threads > threads_max)
-    return said("threads", std::format("{} is more than {}", section_.threads, threads_max));
-  if (section_.stop_timeout > std::chrono::seconds{stop_seconds_max})
-    return said("stop_timeout", "a day is the longest");
-  if (section_.stall_limit > std::chrono::seconds{stop_seconds_max})
-    return said("stall_limit", "a day is the longest");
   const std::string idle = wrong_idle(section_.idle);
   return idle.empty() ? idle : said("idle", idle);
 }

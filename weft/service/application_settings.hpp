@@ -16,6 +16,7 @@
 
 #include <weft/base/log.hpp>
 #include <weft/base/time.hpp>
+#include <weft/service/option_bounds.hpp>
 #include <weft/telemetry/log_format.hpp>
 
 namespace weft {
@@ -34,6 +35,15 @@ struct application_section {
   std::string idle = "sleep";
   duration stop_timeout = std::chrono::seconds{10};
   duration stall_limit = std::chrono::milliseconds{100};
+
+  // No sum of a time now and one of these overflows.
+  static constexpr duration longest = std::chrono::hours{24};
+  static constexpr unsigned threads_max = 1024;
+  static constexpr auto bounds() {
+    return weft::bounds(at_most<&application_section::threads>(threads_max),
+                        at_most<&application_section::stop_timeout>(longest),
+                        at_most<&application_section::stall_limit>(longest));
+  }
 };
 
 /// As the section [log] has them.

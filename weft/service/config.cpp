@@ -157,13 +157,12 @@ void config::bind(std::string name, const option_type& type, void* options, cons
   WEFT_ASSERT(state_->find(name) == nullptr, "two services of one name: give one of them another");
   section added{std::move(name), &type, options, {}};
   std::vector<std::string> usual;
-  option_visit note_default = [&](const std::string&, const option_type& each, void* object) {
-    usual.push_back(option_text(each, object));
+  option_visit note_default = [&](const found_option& each) {
+    usual.push_back(option_text(each.type, each.object));
   };
   visit_options(type, const_cast<void*>(defaults), added.name, note_default);
-  option_visit compare = [&, i = std::size_t{0}](const std::string& path, const option_type& each,
-                                                 void* object) mutable {
-    if (option_text(each, object) != usual[i++]) added.set_by_program.insert(path);
+  option_visit compare = [&, i = std::size_t{0}](const found_option& each) mutable {
+    if (option_text(each.type, each.object) != usual[i++]) added.set_by_program.insert(each.path);
   };
   visit_options(type, options, added.name, compare);
   state_->sections.push_back(std::move(added));
@@ -175,6 +174,9 @@ std::vector<std::string> config::apply() {
   for (section& each : all.sections) all.apply_environment(each);
   for (section& each : all.sections) all.report_unused_variables(each);
   for (const auto& [path, given] : all.assignments) all.apply_assignment(path, given);
+  option_origin origin = [this](const std::string& path) { return origin_of(path); };
+  for (const section& each : all.sections)
+    check_options(*each.type, each.options, each.name, origin, all.report);
   return all.report.faults;
 }
 
@@ -248,20 +250,20 @@ void config::state::apply_member(const std::string& path, const config_member& m
 }
 
 void config::state::apply_environment(section& to) {
-  option_visit look = [&](const std::string& path, const option_type& type, void* object) {
-    const auto found = std::ranges::find(variables, variable_name(path), &variable::name);
+  option_visit look = [&](const found_option& each) {
+    const auto found = std::ranges::find(variables, variable_name(each.path), &variable::name);
     if (found == variables.end()) return;
     found->is_used = true;
     const config_value given{.kind = config_kind::raw, .text = found->value, .where = found->name};
-    read_option(type, object, path, given, report);
+    read_option(each.type, each.object, each.path, given, each.bound, report);
   };
   visit_options(*to.type, to.options, to.name, look);
 }
 
 void config::state::report_unused_variables(section& to) {
   std::vector<std::string> known;
-  option_visit note = [&known](const std::string& path, const option_type&, void*) {
-    known.push_back(variable_name(path));
+  option_visit note = [&known](const found_option& each) {
+    known.push_back(variable_name(each.path));
   };
   visit_options(*to.type, to.options, to.name, note);
   const std::string start = variable_name(to.name) + "_";

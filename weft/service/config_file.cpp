@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <format>
 #include <utility>
+#include <vector>
 
 #include <weft/base/error.hpp>
 
@@ -127,6 +129,35 @@ std::expected<std::string, std::string> read_config_file(const std::string& path
   return text;
 }
 
+namespace {
+
+bool breaks_assumptions(std::string_view text) {
+  try {
+    static_cast<void>(toml::parse(text));
+  } catch (const toml::parse_error&) {
+    return false;
+  } catch (const broken_assumption&) {
+    return true;
+  }
+  return false;
+}
+
+/// Where the line begins that toml++ breaks off at without a word, of a text that has one: what
+/// stands behind it makes no difference, so that half of what is left can be looked at each time.
+std::string place_of_break(std::string_view text, const std::string& name) {
+  std::vector<std::size_t> ends;  // of the lines
+  for (std::size_t at = 0; at < text.size(); at = ends.back())
+    ends.push_back(std::min(text.find('\n', at), text.size() - 1) + 1);
+  const auto broken = std::ranges::partition_point(
+      ends, [text](std::size_t end) { return !breaks_assumptions(text.substr(0, end)); });
+  const auto line = static_cast<std::size_t>(broken - ends.begin());
+  const std::string_view rest = text.substr(line == 0 ? 0 : ends[line - 1]);
+  const std::size_t column = std::min(rest.find_first_not_of(" \t"), rest.size());
+  return std::format("{}:{}:{}", name, line + 1, column + 1);
+}
+
+}  // namespace
+
 std::expected<config_value, std::string> parse_toml(std::string_view text,
                                                     const std::string& name) {
   try {
@@ -134,7 +165,8 @@ std::expected<config_value, std::string> parse_toml(std::string_view text,
   } catch (const toml::parse_error& why) {
     return std::unexpected{std::format("{}: {}", place(name, why.source()), why.description())};
   } catch (const broken_assumption&) {
-    return std::unexpected{std::format("{} is no TOML: a name is missing or malformed", name)};
+    return std::unexpected{
+        std::format("{}: a name is missing or malformed", place_of_break(text, name))};
   }
 }
 

@@ -15,7 +15,7 @@ namespace {
 std::string name_text(const option_type& type, std::uint64_t bits) {
   const auto found =
       std::ranges::find(type.names, static_cast<std::int64_t>(bits), &option_name::value);
-  return quoted(found == type.names.end() ? std::string_view{"?"} : found->text);
+  return detail::quoted(found == type.names.end() ? std::string_view{"?"} : found->text);
 }
 
 std::string list_text(const option_type& type, const void* object) {
@@ -45,13 +45,13 @@ std::string option_text(const option_type& type, const void* object) {
       return std::format("{}", static_cast<std::int64_t>(type.bits(object)));
     case option_kind::unsigned_integer: return std::format("{}", type.bits(object));
     case option_kind::floating: return real_text(type.real(object));
-    case option_kind::text: return quoted(*static_cast<const std::string*>(object));
+    case option_kind::text: return detail::quoted(*static_cast<const std::string*>(object));
     case option_kind::enumeration: return name_text(type, type.bits(object));
     case option_kind::duration: {
       // What is longer than 292 years is no longer told apart.
       const std::int64_t most = std::numeric_limits<std::int64_t>::max() / type.tick_ns;
       const auto ticks = static_cast<std::int64_t>(type.bits(object));
-      return quoted(time_text(std::clamp(ticks, -most, most) * type.tick_ns));
+      return detail::quoted(time_text(std::clamp(ticks, -most, most) * type.tick_ns));
     }
     case option_kind::optional:
       return type.size(object) == 0 ? std::string{}
@@ -67,10 +67,11 @@ void visit_options(const option_type& table, void* object, const std::string& pa
   for (const option_field& field : table.fields) {
     if (field.type == nullptr) continue;
     const std::string name = std::format("{}.{}", path, field.name);
+    void* const value = field.in(object);
     if (field.type->kind == option_kind::table)
-      visit_options(*field.type, field.in(object), name, visit);
+      visit_options(*field.type, value, name, visit);
     else
-      visit(name, *field.type, field.in(object));
+      visit({name, *field.type, value, table.bound_of(object, value)});
   }
 }
 

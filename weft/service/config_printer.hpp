@@ -10,9 +10,16 @@
 
 namespace weft::detail {
 
-/// Visits each option of a table that is no table itself, with its path and its type.
-using option_visit =
-    unique_function<void(const std::string& path, const option_type& type, void* object)>;
+/// An option that is no table itself.
+struct found_option {
+  const std::string& path;
+  const option_type& type;
+  void* object;
+  const option_bound* bound;  // nullptr: it has none
+};
+
+/// Visits each of a table, and of the tables in it.
+using option_visit = unique_function<void(const found_option& each)>;
 void visit_options(const option_type& table, void* object, const std::string& path,
                    option_visit& visit);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <format>
+#include <limits>
 
 #include <weft/service/config_text.hpp>
 #include <weft/service/nearest_word.hpp>
@@ -15,8 +16,8 @@ namespace {
 constexpr std::size_t quoted_bytes_max = 60;
 
 std::string shown(std::string_view text) {
-  if (text.size() <= quoted_bytes_max) return quoted(text);
-  return quoted(std::string{text.substr(0, quoted_bytes_max)} + "...");
+  if (text.size() <= quoted_bytes_max) return detail::quoted(text);
+  return detail::quoted(std::string{text.substr(0, quoted_bytes_max)} + "...");
 }
 
 std::string shown(const config_value& given) {
@@ -33,12 +34,78 @@ std::string shown(const config_value& given) {
   return given.text;
 }
 
+/// Whether the last word of a path is of something that is measured in bytes: "body_bytes".
+bool is_of_bytes(std::string_view path) {
+  path.remove_prefix(path.rfind('.') + 1);
+  path = path.substr(0, path.find('['));
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find('_'), path.size());
+    if (path.substr(0, end) == "bytes") return true;
+    path.remove_prefix(std::min(end + 1, path.size()));
+  }
+  return false;
+}
+
+/// What an option may be: what its type can hold, or less where its struct says so.
+class option_range {
+ public:
+  option_range(const option_type& type, const option_bound* bound) : type_{type}, bound_{bound} {}
+
+  [[nodiscard]] bool has(std::int64_t number) const {
+    return number < 0 ? number >= least() : has(static_cast<std::uint64_t>(number));
+  }
+  [[nodiscard]] bool has(std::uint64_t number) const {
+    return number <= most() && (least() <= 0 || number >= static_cast<std::uint64_t>(least()));
+  }
+  [[nodiscard]] bool has(double number) const {
+    return bound_ == nullptr || (number >= bound_->least_real && number <= bound_->most_real);
+  }
+  /// What an option holds already.
+  [[nodiscard]] bool has_value_of(const void* object) const {
+    if (type_.kind == option_kind::floating) return has(type_.real(object));
+    if (type_.kind == option_kind::unsigned_integer) return has(type_.bits(object));
+    return has(static_cast<std::int64_t>(type_.bits(object)));
+  }
+  /// "from 1 to 10", "at least 1s".
+  [[nodiscard]] std::string text() const {
+    if (type_.kind == option_kind::floating)
+      return text(real_text(bound_->least_real), bound_->most_real < real_max,
+                  real_text(bound_->most_real));
+    if (type_.kind != option_kind::duration)
+      return text(std::to_string(least()), true, std::to_string(most()));
+    const bool ends = most() < type_.most;
+    return text(ticks_text(least()), ends,
+                ends ? ticks_text(static_cast<std::int64_t>(most())) : "");
+  }
+
+ private:
+  // What a float can hold counts as no end, too.
+  static constexpr double real_max = std::numeric_limits<float>::max();
+
+  [[nodiscard]] std::int64_t least() const { return bound_ ? bound_->least : type_.least; }
+  [[nodiscard]] std::uint64_t most() const { return bound_ ? bound_->most : type_.most; }
+  [[nodiscard]] std::string ticks_text(std::int64_t ticks) const {
+    return time_text(ticks * type_.tick_ns);
+  }
+  static std::string text(const std::string& least, bool ends, const std::string& most) {
+    return ends ? std::format("from {} to {}", least, most) : std::format("at least {}", least);
+  }
+
+  const option_type& type_;
+  const option_bound* bound_;
+};
+
 /// Reads one value that is neither list nor table.
 class scalar_reader {
  public:
   scalar_reader(const option_type& type, void* object, const std::string& path,
-                const config_value& given, config_report& report)
-      : type_{type}, object_{object}, path_{path}, given_{given}, report_{report} {}
+                const config_value& given, const option_bound* bound, config_report& report)
+      : type_{type},
+        object_{object},
+        path_{path},
+        given_{given},
+        range_{type, bound},
+        report_{report} {}
 
   void read() {
     switch (type_.kind) {
@@ -69,9 +136,9 @@ class scalar_reader {
     report_.faults.push_back(
         std::format("{}: {} is {}, not {}{}", given_.where, path_, wanted, shown(given_), hint));
   }
-  void refuse_range(const std::string& least, const std::string& most) const {
-    report_.faults.push_back(std::format("{}: {} is from {} to {}; {} is out of range",
-                                         given_.where, path_, least, most, shown(given_)));
+  void refuse_range() const {
+    report_.faults.push_back(std::format("{}: {} is {}; {} is out of range", given_.where, path_,
+                                         range_.text(), shown(given_)));
   }
 
   void read_boolean() const {
@@ -85,27 +152,25 @@ class scalar_reader {
     std::int64_t number = given_.integer;
     std::uint64_t size = 0;
     if (given_.kind == config_kind::integer) return take_whole(number);
-    if (is_text()) {
-      auto fault = parse_size(given_.text, size);
-      if (fault == text_fault::none) return take_size(size);
-      if (fault == text_fault::malformed && given_.kind == config_kind::raw)
-        fault = parse_integer(given_.text, number);
-      if (fault == text_fault::none) return take_whole(number);
-      if (fault == text_fault::out_of_range) return refuse_whole_range();
-    }
-    refuse("a whole number or a size such as \"64KiB\"");
+    const bool may_be_size = is_of_bytes(path_);
+    const bool has_unit = is_text() && !given_.text.empty() && given_.text.back() == 'B';
+    auto fault = text_fault::malformed;
+    if (may_be_size ? is_text() : given_.kind == config_kind::raw && !has_unit)
+      fault = parse_size(given_.text, size);
+    if (fault == text_fault::none) return take_size(size);
+    if (fault == text_fault::malformed && given_.kind == config_kind::raw)
+      fault = parse_integer(given_.text, number);
+    if (fault == text_fault::none) return take_whole(number);
+    if (fault == text_fault::out_of_range) return refuse_range();
+    refuse(may_be_size ? "a whole number or a size such as \"64KiB\"" : "a whole number");
   }
   void take_whole(std::int64_t number) const {
-    if (number >= 0) return take_size(static_cast<std::uint64_t>(number));
-    if (number < type_.least) return refuse_whole_range();
+    if (!range_.has(number)) return refuse_range();
     take_bits(static_cast<std::uint64_t>(number));
   }
   void take_size(std::uint64_t number) const {
-    if (number > type_.most) return refuse_whole_range();
+    if (!range_.has(number)) return refuse_range();
     take_bits(number);
-  }
-  void refuse_whole_range() const {
-    refuse_range(std::to_string(type_.least), std::to_string(type_.most));
   }
 
   void read_real() const {
@@ -117,6 +182,7 @@ class scalar_reader {
     else if (given_.kind == config_kind::raw)
       fault = parse_real(given_.text, number);
     if (fault == text_fault::malformed) return refuse("a number");
+    if (fault == text_fault::none && !range_.has(number)) return refuse_range();
     if (fault == text_fault::none) type_.set_real(object_, number);
     // A float that became infinite.
     if (fault != text_fault::none || (std::isinf(type_.real(object_)) && !std::isinf(number)))
@@ -151,6 +217,7 @@ class scalar_reader {
     const auto ticks = static_cast<std::uint64_t>(ns / type_.tick_ns);
     if (fault == text_fault::out_of_range || ticks > type_.most)
       return refuse("a time", ": it is too long");
+    if (!range_.has(ticks)) return refuse_range();
     take_bits(ticks);
   }
 
@@ -158,6 +225,7 @@ class scalar_reader {
   void* object_;
   const std::string& path_;
   const config_value& given_;
+  option_range range_;
   config_report& report_;
 };
 
@@ -179,7 +247,7 @@ std::vector<config_member> parts_of(const config_value& whole) {
 }
 
 void read_list(const option_type& type, void* object, const std::string& path,
-               const config_value& given, config_report& report) {
+               const config_value& given, const option_bound* bound, config_report& report) {
   if (given.kind != config_kind::list && given.kind != config_kind::raw) {
     report.faults.push_back(
         std::format("{}: {} is a list, not {}", given.where, path, shown(given)));
@@ -190,7 +258,7 @@ void read_list(const option_type& type, void* object, const std::string& path,
   std::size_t index = 0;
   for (const config_member& each : members)
     read_option(*type.element, type.append(object), std::format("{}[{}]", path, index++),
-                each.value, report);
+                each.value, bound, report);
   report.origins[path] = given.where;
 }
 
@@ -204,12 +272,25 @@ void read_table(const option_type& type, void* object, const std::string& path,
   for (const config_member& each : given.members) read_member(type, object, path, each, {}, report);
 }
 
+void check_value(const option_type& type, const void* object, const option_bound& bound,
+                 const std::string& whose, config_report& report) {
+  if (type.kind == option_kind::optional || type.kind == option_kind::list) {
+    for (std::size_t i = 0; i < type.size(object); ++i)
+      check_value(*type.element, type.at(object, i), bound, whose, report);
+    return;
+  }
+  const option_range range{type, &bound};
+  if (!range.has_value_of(object))
+    report.faults.push_back(std::format("{} is {}; {} is out of range", whose, range.text(),
+                                        option_text(type, object)));
+}
+
 }  // namespace
 
 void read_option(const option_type& type, void* object, const std::string& path,
-                 const config_value& given, config_report& report) {
+                 const config_value& given, const option_bound* bound, config_report& report) {
   switch (type.kind) {
-    case option_kind::list: return read_list(type, object, path, given, report);
+    case option_kind::list: return read_list(type, object, path, given, bound, report);
     case option_kind::table: return read_table(type, object, path, given, report);
     case option_kind::optional:
       type.clear(object);
@@ -217,8 +298,8 @@ void read_option(const option_type& type, void* object, const std::string& path,
         report.origins[path] = given.where;
         return;
       }
-      return read_option(*type.element, type.append(object), path, given, report);
-    default: return scalar_reader{type, object, path, given, report}.read();
+      return read_option(*type.element, type.append(object), path, given, bound, report);
+    default: return scalar_reader{type, object, path, given, bound, report}.read();
   }
 }
 
@@ -235,8 +316,23 @@ void read_member(const option_type& table, void* object, const std::string& path
     report.faults.push_back(
         std::format("{}: {}.{} can only be set by the program", given.where, path, given.name));
   } else {
-    read_option(*field->type, field->in(object), std::format("{}.{}", path, given.name),
-                given.value, report);
+    void* const value = field->in(object);
+    read_option(*field->type, value, std::format("{}.{}", path, given.name), given.value,
+                table.bound_of(object, value), report);
+  }
+}
+
+void check_options(const option_type& table, void* object, const std::string& path,
+                   option_origin& origin_of, config_report& report) {
+  for (const option_field& field : table.fields) {
+    if (field.type == nullptr) continue;
+    const std::string name = std::format("{}.{}", path, field.name);
+    void* const value = field.in(object);
+    const option_bound* const bound = table.bound_of(object, value);
+    if (field.type->kind == option_kind::table)
+      check_options(*field.type, value, name, origin_of, report);
+    else if (bound != nullptr && !report.origins.contains(name))
+      check_value(*field.type, value, *bound, std::format("{}: {}", origin_of(name), name), report);
   }
 }
 

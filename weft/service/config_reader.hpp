@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include <weft/service/config_printer.hpp>
 #include <weft/service/config_type.hpp>
 #include <weft/service/config_value.hpp>
 
@@ -24,9 +25,15 @@ struct config_report {
   std::unordered_map<std::string, std::string> origins;
 };
 
-/// `path` is the whole name of the option at `object`.
+/// `path` is the whole name of the option at `object`; `bound`, if it has one, what its struct says
+/// of it.
 void read_option(const option_type& type, void* object, const std::string& path,
-                 const config_value& given, config_report& report);
+                 const config_value& given, const option_bound* bound, config_report& report);
+
+/// Says which of a table's values that nobody has given are out of their range.
+/// `origin_of(path)` is what a fault begins with.
+void check_options(const option_type& table, void* object, const std::string& path,
+                   option_origin& origin_of, config_report& report);
 
 /// The member of a table at `path` that is called `name`: reads it, or says that there is none.
 /// `others` are further names that would have been right.

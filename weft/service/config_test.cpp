@@ -37,7 +37,7 @@ struct peer {
 struct options {
   std::string listen = "127.0.0.1:8080";
   int backlog = 4096;
-  std::uint64_t largest = 0;
+  std::uint64_t bytes_in_all = 0;
   bool quiet = false;
   double rate = 1;
   float share = 0.5F;
@@ -53,6 +53,30 @@ struct options {
 
 struct other {
   int depth = 3;
+};
+
+// Each with a range.
+struct bounded {
+  int loaves = 10;
+  std::uint64_t bytes = 4096;
+  double share = 0.5;
+  weft::duration bake = 40min;
+  std::chrono::seconds rest{60};
+  std::optional<unsigned> ovens{};
+  std::vector<std::int64_t> shelves{};
+  std::uint64_t largest = 7;
+
+  static constexpr auto bounds() {
+    return weft::bounds(
+        weft::within<&bounded::loaves>(1, 1000), weft::within<&bounded::bytes>(16, 65536),
+        weft::within<&bounded::share>(0, 1), weft::within<&bounded::bake>(1min, 24h),
+        weft::at_least<&bounded::rest>(5s), weft::at_most<&bounded::ovens>(8),
+        weft::within<&bounded::shelves>(-3, 3), weft::at_least<&bounded::largest>(7));
+  }
+};
+
+struct bounded_inside {
+  bounded inner{};
 };
 
 }  // namespace shop
@@ -87,7 +111,7 @@ TEST(config, reads_every_type) {
   EXPECT_EQ(all.read(R"([shop]
 listen = ":80"
 backlog = -5
-largest = "8GiB"
+bytes_in_all = "8GiB"
 quiet = true
 rate = 2
 share = 0.25
@@ -107,7 +131,7 @@ depth = 4
             lines{});
   EXPECT_EQ(all.shop.listen, ":80");
   EXPECT_EQ(all.shop.backlog, -5);
-  EXPECT_EQ(all.shop.largest, std::uint64_t{8} << 30);
+  EXPECT_EQ(all.shop.bytes_in_all, std::uint64_t{8} << 30);
   EXPECT_TRUE(all.shop.quiet);
   EXPECT_EQ(all.shop.rate, 2.0);
   EXPECT_EQ(all.shop.share, 0.25F);
@@ -162,7 +186,7 @@ TEST(config, prints_all_options_with_their_origins_as_a_file_that_reads_back) {
   EXPECT_EQ(printed, R"([shop]
 listen = "say \"hi\"\n"                     # program
 backlog = 5                                 # shop.toml:2:11
-largest = 0                                 # default
+bytes_in_all = 0                            # default
 quiet = true                                # --shop.quiet
 rate = 1.0                                  # default
 share = 0.5                                 # default
@@ -206,12 +230,12 @@ TEST(config, says_where_a_name_is_wrong_and_which_is_near) {
 }
 
 TEST(config, says_what_a_value_may_be) {
-  EXPECT_EQ(faults_of("[shop]\nbacklog = 'many'\n"),
-            fault("shop.toml:2:11: shop.backlog is a whole number or a size such as \"64KiB\", not "
-                  "\"many\""));
-  EXPECT_EQ(faults_of("[shop]\nbacklog = 1.5\n"),
-            fault("shop.toml:2:11: shop.backlog is a whole number or a size such as \"64KiB\", not "
-                  "1.5"));
+  for (const char* const value : {"\"many\"", "\"64KiB\"", "\"7\"", "1.5"})
+    EXPECT_EQ(faults_of(std::string{"[shop]\nbacklog = "} + value),
+              fault(std::string{"shop.toml:2:11: shop.backlog is a whole number, not "} + value));
+  EXPECT_EQ(faults_of("[shop]\nbytes_in_all = '64KB'\n"),
+            fault("shop.toml:2:16: shop.bytes_in_all is a whole number or a size such as "
+                  "\"64KiB\", not \"64KB\""));
   EXPECT_EQ(faults_of("[shop]\nlisten = 80\n"),
             fault("shop.toml:2:10: shop.listen is text, not 80"));
   EXPECT_EQ(faults_of("[shop]\nquiet = 'true'\n"),
@@ -241,19 +265,79 @@ TEST(config, says_what_range_a_number_has) {
   EXPECT_EQ(faults_of("[shop]\nbacklog = 3000000000\n"),
             fault("shop.toml:2:11: shop.backlog is from -2147483648 to 2147483647; 3000000000 is "
                   "out of range"));
-  EXPECT_EQ(faults_of("[shop]\nlargest = -1\n"),
-            fault("shop.toml:2:11: shop.largest is from 0 to 18446744073709551615; -1 is out of "
-                  "range"));
-  EXPECT_EQ(faults_of("[shop]\npeers = [{ port = '64KiB' }]\n"),
-            fault("shop.toml:2:19: shop.peers[0].port is from 0 to 65535; \"64KiB\" is out of "
-                  "range"));
-  EXPECT_EQ(faults_of("[shop]\nlargest = '99999999999TiB'\n"),
-            fault("shop.toml:2:11: shop.largest is from 0 to 18446744073709551615; "
+  EXPECT_EQ(
+      faults_of("[shop]\nbytes_in_all = -1\n"),
+      fault("shop.toml:2:16: shop.bytes_in_all is from 0 to 18446744073709551615; -1 is out of "
+            "range"));
+  EXPECT_EQ(faults_of("[shop]\npeers = [{ port = 65536 }]\n"),
+            fault("shop.toml:2:19: shop.peers[0].port is from 0 to 65535; 65536 is out of range"));
+  EXPECT_EQ(faults_of("[shop]\nbytes_in_all = '99999999999TiB'\n"),
+            fault("shop.toml:2:16: shop.bytes_in_all is from 0 to 18446744073709551615; "
                   "\"99999999999TiB\" is out of range"));
   EXPECT_EQ(faults_of("[shop]\nshare = 1e300\n"),
             fault("shop.toml:2:9: shop.share is a number, not 1e+300: it is too large"));
   EXPECT_EQ(faults_of("[shop]\npatience = '999999999d'\n"),
             fault("shop.toml:2:12: shop.patience is a time, not \"999999999d\": it is too long"));
+}
+
+struct bounded_config {
+  config given;
+  shop::bounded bakery;
+  shop::bounded_inside town;
+
+  lines read(std::string_view toml) {
+    const auto done = given.read_text(toml, "shop.toml");
+    if (!done) return {done.error()};
+    given.bind("bakery", bakery);
+    given.bind("town", town);
+    return given.apply();
+  }
+};
+
+TEST(config, takes_what_is_within_the_range_that_the_struct_says) {
+  for (const char* const each :
+       {"loaves = 1", "loaves = 1000", "bytes = '64KiB'", "bytes = 16", "share = 0", "share = 1.0",
+        "bake = '1min'", "bake = '1d'", "rest = '5s'", "rest = '1d'", "ovens = 8", "ovens = 0",
+        "shelves = [-3, 3]", "largest = 9223372036854775807"})
+    EXPECT_EQ(bounded_config{}.read(std::string{"[bakery]\n"} + each), lines{}) << each;
+}
+
+TEST(config, refuses_what_is_out_of_the_range_that_the_struct_says) {
+  const auto refused = [](const std::string& line) {
+    const lines faults = bounded_config{}.read("[bakery]\n" + line);
+    return faults.size() == 1 ? faults[0].substr(faults[0].find("bakery")) : "not refused";
+  };
+  EXPECT_EQ(refused("loaves = 0"), "bakery.loaves is from 1 to 1000; 0 is out of range");
+  EXPECT_EQ(refused("loaves = -1"), "bakery.loaves is from 1 to 1000; -1 is out of range");
+  EXPECT_EQ(refused("loaves = 1001"), "bakery.loaves is from 1 to 1000; 1001 is out of range");
+  EXPECT_EQ(refused("bytes = 15"), "bakery.bytes is from 16 to 65536; 15 is out of range");
+  EXPECT_EQ(refused("bytes = '1MiB'"),
+            "bakery.bytes is from 16 to 65536; \"1MiB\" is out of range");
+  EXPECT_EQ(refused("share = 1.01"), "bakery.share is from 0.0 to 1.0; 1.01 is out of range");
+  EXPECT_EQ(refused("share = nan"), "bakery.share is from 0.0 to 1.0; nan is out of range");
+  EXPECT_EQ(refused("bake = '59s'"), "bakery.bake is from 1min to 1d; \"59s\" is out of range");
+  EXPECT_EQ(refused("bake = '25h'"), "bakery.bake is from 1min to 1d; \"25h\" is out of range");
+  EXPECT_EQ(refused("rest = '4s'"), "bakery.rest is at least 5s; \"4s\" is out of range");
+  EXPECT_EQ(refused("ovens = 9"), "bakery.ovens is from 0 to 8; 9 is out of range");
+  EXPECT_EQ(refused("shelves = [0, 4]"), "bakery.shelves[1] is from -3 to 3; 4 is out of range");
+  EXPECT_EQ(refused("largest = 6"),
+            "bakery.largest is from 7 to 18446744073709551615; 6 is out of range");
+}
+
+TEST(config, says_where_a_value_out_of_its_range_is_from) {
+  bounded_config all;
+  all.bakery.bytes = 1;
+  all.town.inner.shelves = {0, 9};
+  const char* const variables[] = {"WEFT_BAKERY_BAKE=0s", nullptr};
+  all.given.read_environment(variables);
+  EXPECT_TRUE(all.given.assign("bakery.loaves=0"));
+  EXPECT_EQ(all.read("[town.inner]\nloaves = 1\nrest = '0s'"),
+            (lines{"shop.toml:3:8: town.inner.rest is at least 5s; \"0s\" is out of range",
+                   "WEFT_BAKERY_BAKE: bakery.bake is from 1min to 1d; \"0s\" is out of range",
+                   "--bakery.loaves: bakery.loaves is from 1 to 1000; \"0\" is out of range",
+                   "program: bakery.bytes is from 16 to 65536; 1 is out of range",
+                   "program: town.inner.shelves is from -3 to 3; 9 is out of range"}));
+  EXPECT_EQ(all.bakery.bake, 40min) << "what is refused changes nothing";
 }
 
 TEST(config, names_variables_and_arguments_that_are_wrong) {
@@ -268,15 +352,13 @@ TEST(config, names_variables_and_arguments_that_are_wrong) {
   EXPECT_FALSE(all.given.assign("shop.listen"));
   EXPECT_FALSE(all.given.assign("shop.=1"));
   EXPECT_FALSE(all.given.assign(".shop=1"));
-  EXPECT_EQ(
-      all.apply(),
-      (lines{"WEFT_SHOP_BACKLOG: shop.backlog is a whole number or a size such as \"64KiB\", not "
-             "\"many\"",
-             "WEFT_SHOP_RATE: shop.rate is a number, not \"1e999\": it is too large",
-             "WEFT_SHOP_LISTN: shop has no such option; did you mean 'WEFT_SHOP_LISTEN'?",
-             "--shop.bounds.bite: shop.bounds has no option \"bite\"; did you mean 'bytes'?",
-             "--shp.listen: there is no section 'shp'; did you mean 'shop'?",
-             "--shop.quiet: shop.quiet is true or false, not \"maybe\""}));
+  EXPECT_EQ(all.apply(),
+            (lines{"WEFT_SHOP_BACKLOG: shop.backlog is a whole number, not \"many\"",
+                   "WEFT_SHOP_RATE: shop.rate is a number, not \"1e999\": it is too large",
+                   "WEFT_SHOP_LISTN: shop has no such option; did you mean 'WEFT_SHOP_LISTEN'?",
+                   "--shop.bounds.bite: shop.bounds has no option \"bite\"; did you mean 'bytes'?",
+                   "--shp.listen: there is no section 'shp'; did you mean 'shop'?",
+                   "--shop.quiet: shop.quiet is true or false, not \"maybe\""}));
 }
 
 TEST(config, reports_all_faults_at_once_and_changes_nothing_that_is_wrong) {
@@ -291,7 +373,11 @@ TEST(config, says_where_a_file_is_no_toml) {
   ASSERT_EQ(wrong.size(), 1U);
   EXPECT_TRUE(wrong[0].starts_with("shop.toml:2:10: ")) << wrong[0];
   EXPECT_TRUE(faults_of("[shop]\nquiet = true\nquiet = true\n")[0].starts_with("shop.toml:3:"));
-  EXPECT_EQ(faults_of("[.shop]\n"), fault("shop.toml is no TOML: a name is missing or malformed"));
+  EXPECT_EQ(faults_of("[.shop]\n"), fault("shop.toml:1:1: a name is missing or malformed"));
+  EXPECT_EQ(faults_of("[shop]\n# one\n\n  [.shop] # two\nquiet = true\n[.again]"),
+            fault("shop.toml:4:3: a name is missing or malformed"));
+  EXPECT_EQ(faults_of("[shop]\nlisten = '''\n[.shop]\n'''\n[.b]"),
+            fault("shop.toml:5:1: a name is missing or malformed"));
   std::string deep = "a = ";
   deep.append(100'000, '[');
   EXPECT_EQ(faults_of(deep).size(), 1U);

@@ -25,6 +25,7 @@
 
 #include <weft/base/time.hpp>
 #include <weft/json/members.hpp>
+#include <weft/service/option_bounds.hpp>
 
 namespace weft::detail {
 
@@ -68,12 +69,20 @@ struct option_type {
   double (*real)(const void* object) = nullptr;
   std::span<const option_name> names{};
   std::span<const option_field> fields{};
+  std::span<const option_bound> bounds{};  // of some of the fields
   // Of an optional, which holds at most one, or a list.
   const option_type* element = nullptr;
   void (*clear)(void* object) = nullptr;
   void* (*append)(void* object) = nullptr;
   std::size_t (*size)(const void* object) = nullptr;
   const void* (*at)(const void* object, std::size_t index) = nullptr;
+
+  /// What the struct at `owner` says of its field at `field`; nullptr: nothing.
+  [[nodiscard]] const option_bound* bound_of(const void* owner, const void* field) const noexcept {
+    for (const option_bound& each : bounds)
+      if (each.in(owner) == field) return &each;
+    return nullptr;
+  }
 };
 
 template <class T>
@@ -238,6 +247,19 @@ inline constexpr auto option_fields_of = []<std::size_t... I>(std::index_sequenc
 }(std::make_index_sequence<glz::detail::count_members<T>>{});
 
 template <class T>
+concept has_bounds = requires { T::bounds(); };
+
+template <class T>
+inline constexpr auto option_bounds_of = [] {
+  constexpr auto said = T::bounds();
+  static_assert(std::is_same_v<typename decltype(said)::value_type, bound_of<T>>,
+                "bounds() of a struct are those of its own members");
+  std::array<option_bound, said.size()> bounds;
+  for (std::size_t i = 0; i < said.size(); ++i) bounds[i] = said[i];
+  return bounds;
+}();
+
+template <class T>
 consteval option_type describe() {
   if constexpr (std::is_same_v<T, bool>) {
     return describe_bits<T>(option_kind::boolean);
@@ -260,6 +282,7 @@ consteval option_type describe() {
   } else {
     option_type type{.kind = option_kind::table};
     type.fields = option_fields_of<T>;
+    if constexpr (has_bounds<T>) type.bounds = option_bounds_of<T>;
     return type;
   }
 }

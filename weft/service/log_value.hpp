@@ -8,13 +8,14 @@
 //   log_value{stream.error()}.append_to(line, "");
 #pragma once
 
-#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <type_traits>
+
+#include <weft/base/time.hpp>
 
 namespace weft::detail {
 
