@@ -8,6 +8,7 @@ from documents import BLOCK, DOCUMENTS, ROOT, blocks_of, cpp_blocks, words
 BLOCKS = cpp_blocks()
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)[^)]*\)")
 PATH = re.compile(r"`((?:weft|apps|examples|bench|tests|tools|docs|cmake)/[\w./-]*\w)`")
+TEST = re.compile(r"\bTEST(?:_P|_F)?\((\w+), (\w+)\)")
 VERB = re.compile(r"\bmake ([a-z][a-z0-9-]*)")
 
 
@@ -54,3 +55,22 @@ def test_what_it_names_exists(path):
     verbs = set(re.findall(r"^([a-z0-9-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     in_code = "\n".join([*re.findall(r"`([^`\n]+)`", prose), *(block.text for block in blocks_of(path))])
     assert set(VERB.findall(in_code)) <= verbs
+
+
+def named_tests(text):
+    """What stands in backticks in the last column of tables that end with a column `test`."""
+    in_table = False
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
+        if cells and cells[-1] == "test":
+            in_table = True
+        in_table = in_table and bool(cells)
+        if in_table:
+            yield from re.findall(r"`([^`]+)`", cells[-1])
+
+
+def test_tests_that_are_named_exist():
+    there = {".".join(found) for path in ROOT.glob("weft/**/*_test.cpp") for found in TEST.findall(path.read_text())}
+    named = [name for path in DOCUMENTS for name in named_tests(path.read_text())]
+    assert named
+    assert not [name for name in named if name not in there]
