@@ -1,14 +1,13 @@
 #include "event_workload.hpp"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 
 #include <weft/coro/event.hpp>
 #include <weft/loop/event_loop.hpp>
-#include <weft/loop/make_backend.hpp>
 #include <weft/service/event_bus.hpp>
+
+#include "workload_loop.hpp"
 
 namespace weft::bench {
 namespace {
@@ -16,13 +15,6 @@ namespace {
 struct useless {};
 struct last {};
 struct next_round {};
-
-std::unique_ptr<event_loop> make_loop() {
-  auto loop = event_loop::create({.backend = backend_kind::epoll});
-  if (loop) return std::move(*loop);
-  std::fprintf(stderr, "weft-bench: no event loop: %s\n", loop.error().message().c_str());
-  std::exit(1);
-}
 
 event_options bounds_of(const workload_options& options) {
   const std::uint64_t all = options.count + 1;  // and the last
@@ -61,7 +53,7 @@ task<void> begin_round(event& round, std::uint64_t& coroutines) {
 }  // namespace
 
 workload_share run_events(const workload_options& options) {
-  const std::unique_ptr<event_loop> loop = make_loop();
+  const std::unique_ptr<event_loop> loop = make_workload_loop();
   event_bus events{bounds_of(options), *loop};
   workload_share done;
   std::uint64_t told_before_last = 0;
@@ -73,13 +65,14 @@ workload_share run_events(const workload_options& options) {
     loop->spawn(publish_as_there_is_room(events, options.count, done.is_right));
   loop->run();
   done.dispatched = events.statistics_of<useless>().told;
-  done.is_right = done.is_right && told_before_last == options.count;
+  done.is_right =
+      done.is_right && told_before_last == options.count && done.dispatched == options.count;
   done.queue_bytes_max = events.queue_bytes_max();
   return done;
 }
 
 workload_share run_coroutines(const workload_options& options) {
-  const std::unique_ptr<event_loop> loop = make_loop();
+  const std::unique_ptr<event_loop> loop = make_workload_loop();
   event_bus events{{}, *loop};
   workload_share done;
   event round;
@@ -89,7 +82,7 @@ workload_share run_coroutines(const workload_options& options) {
   loop->spawn(resume_all(events, round, options.count, done.is_right));
   loop->run();
   done.dispatched = events.statistics_of<next_round>().told;
-  done.is_right = done.is_right && coroutines == options.count;
+  done.is_right = done.is_right && coroutines == options.count && done.dispatched == options.count;
   done.queue_bytes_max = events.queue_bytes_max();
   return done;
 }

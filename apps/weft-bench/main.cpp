@@ -3,6 +3,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -16,6 +18,8 @@
 #include "load.hpp"
 #include "options.hpp"
 #include "report.hpp"
+#include "serializer_workload.hpp"
+#include "service_workload.hpp"
 #include "workload.hpp"
 
 namespace {
@@ -27,11 +31,14 @@ constexpr int no_reply = 3;
 
 constexpr std::string_view help =
     R"(Usage: weft-bench load URL [options]
-       weft-bench coroutine|event [options]
+       weft-bench coroutine|event|start|start-stop|serializer [options]
 
   load         puts a closed-loop load on a server and reports rate, latency and errors
   coroutine    resumes a coroutine by a coroutine of an event, millions of times
   event        fills the event queue and tells what is in it
+  start        makes, starts and stops services
+  start-stop   stops and starts one that another needs
+  serializer   writes and reads JSON
 
 `weft-bench COMMAND --help` lists a command's options.
 )";
@@ -120,15 +127,22 @@ int load(std::span<const std::string_view> arguments) {
   return exit_status(result);
 }
 
-int workload(std::string_view name, workload_function work,
-             std::span<const std::string_view> arguments) {
+constexpr std::array<workload, 5> workloads{{
+    {.name = "coroutine", .run = &run_coroutines, .count = 5'000'000},
+    {.name = "event", .run = &run_events, .count = 5'000'000},
+    {.name = "start", .run = &run_starts, .count = 1},
+    {.name = "start-stop", .run = &run_start_stops, .count = 1'000'000},
+    {.name = "serializer", .run = &run_serializer, .count = 5'000'000},
+}};
+
+int run(const workload& what, std::span<const std::string_view> arguments) {
   const auto options = parse_workload_options(arguments);
-  if (!options) return complain(options.error(), name);
+  if (!options) return complain(options.error(), what.name);
   if (options->help) {
     print(stdout, workload_help);
     return 0;
   }
-  return run_workload(name, work, *options);
+  return run_workload(what, *options);
 }
 
 }  // namespace
@@ -141,8 +155,8 @@ int main(int argc, char** argv) {
   }
   const auto rest = std::span{arguments}.subspan(1);
   if (arguments[0] == "load") return load(rest);
-  if (arguments[0] == "event") return workload("event", &run_events, rest);
-  if (arguments[0] == "coroutine") return workload("coroutine", &run_coroutines, rest);
+  const auto* const named = std::ranges::find(workloads, arguments[0], &workload::name);
+  if (named != workloads.end()) return run(*named, rest);
   if (arguments[0] == "--help" || arguments[0] == "-h") {
     print(stdout, help);
     return 0;
@@ -151,5 +165,7 @@ int main(int argc, char** argv) {
     print(stdout, "weft-bench " WEFT_VERSION "\n");
     return 0;
   }
-  return complain(std::format("no command '{}': load, coroutine or event?", arguments[0]));
+  std::string names = "load";
+  for (const workload& each : workloads) names += std::format(", {}", each.name);
+  return complain(std::format("no command '{}', but {}", arguments[0], names));
 }

@@ -1,12 +1,11 @@
 #include "workload.hpp"
 
+#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -19,16 +18,6 @@ namespace weft::bench {
 namespace {
 
 constexpr double bytes_per_mb = 1e6;
-
-std::expected<std::uint64_t, std::string> parse_number(std::string_view name, std::string_view text,
-                                                       std::uint64_t least, std::uint64_t most) {
-  std::uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, number);
-  if (read.ec == std::errc{} && read.ptr == end && number >= least && number <= most) return number;
-  return std::unexpected{
-      std::format("'{}' for {}: give a number from {} to {}", text, name, least, most)};
-}
 
 std::string variant() {
 #if defined(_LIBCPP_VERSION)
@@ -46,31 +35,58 @@ double peak_rss_mb() {
   return static_cast<double>(usage.ru_maxrss) * 1024 / bytes_per_mb;
 }
 
-std::string figures(std::string_view name, const workload_options& options,
+/// What this process has now that all has ended: the code it ran, and what is nobody's.
+double rest_rss_mb() {
+#ifdef __GLIBC__
+  ::malloc_trim(0);
+#endif
+  std::size_t pages = 0;
+  if (std::FILE* const status = std::fopen("/proc/self/statm", "re")) {
+    if (std::fscanf(status, "%*u %zu", &pages) != 1) pages = 0;  // NOLINT(cert-err34-c)
+    std::fclose(status);
+  }
+  return static_cast<double>(pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))) /
+         bytes_per_mb;
+}
+
+double bytes_per_service(const workload_share& all) {
+  return (peak_rss_mb() - rest_rss_mb()) * bytes_per_mb / static_cast<double>(all.services);
+}
+
+std::string figures(const workload& what, const workload_options& options,
                     const workload_share& done, double seconds) {
   const double rate = static_cast<double>(done.dispatched) / seconds;
   const double queue_mb = static_cast<double>(done.queue_bytes_max) / bytes_per_mb;
+  std::string about_services;
+  if (done.services != 0) {
+    const double each = bytes_per_service(done);
+    about_services =
+        options.json
+            ? std::format(R"(, "services": {}, "bytes_per_service": {:.0f})", done.services, each)
+            : std::format(", {} services of {:.0f} bytes", done.services, each);
+  }
   if (options.json)
     return std::format(
         R"({{"workload": "{}", "variant": "{}", "threads": {}, "count": {}, "dispatched": {}, )"
         R"("seconds": {:.6f}, "rate_per_s": {:.4g}, "peak_rss_mb": {:.1f}, )"
-        R"("queue_peak_mb": {:.2f}}})"
+        R"("queue_peak_mb": {:.2f}{}}})"
         "\n",
-        name, variant(), options.threads, options.count, done.dispatched, seconds, rate,
-        peak_rss_mb(), queue_mb);
+        what.name, variant(), options.threads, options.count, done.dispatched, seconds, rate,
+        peak_rss_mb(), queue_mb, about_services);
   return std::format(
-      "{}, {} threads: {} dispatched in {:.3f} s, {:.3g}/s, peak {:.1f} MB, queue {:.2f} MB\n",
-      name, options.threads, done.dispatched, seconds, rate, peak_rss_mb(), queue_mb);
+      "{}, {} threads: {} done in {:.3f} s, {:.3g}/s, peak {:.1f} MB, queue {:.2f} MB{}\n",
+      what.name, options.threads, done.dispatched, seconds, rate, peak_rss_mb(), queue_mb,
+      about_services);
 }
 
 /// In a process of its own.
-int run_phase(std::string_view name, workload_function work, const workload_options& options) {
+int run_phase(const workload& what, const workload_options& options) {
   std::vector<workload_share> shares(options.threads);
   const auto begin = std::chrono::steady_clock::now();
   std::vector<std::thread> threads;
   for (unsigned i = 1; i < options.threads; ++i)
-    threads.emplace_back([&, i] { shares[i] = work(options); });
-  shares[0] = work(options);
+    threads.emplace_back([&, i] { shares[i] = what.run(options); });
+  shares[0] = what.run(options);
   for (std::thread& each : threads) each.join();
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
 
@@ -78,24 +94,25 @@ int run_phase(std::string_view name, workload_function work, const workload_opti
   for (const workload_share& each : shares) {
     all.dispatched += each.dispatched;
     all.queue_bytes_max += each.queue_bytes_max;
+    all.services += each.services;
     all.is_right = all.is_right && each.is_right;
   }
-  const std::string line = figures(name, options, all, took.count());
+  const std::string line = figures(what, options, all, took.count());
   std::fwrite(line.data(), 1, line.size(), stdout);
   std::fflush(stdout);
-  if (all.is_right && all.dispatched == options.count * options.threads) return 0;
-  std::fprintf(stderr, "weft-bench: not all was dispatched, or not in order\n");
+  if (all.is_right) return 0;
+  std::fprintf(stderr, "weft-bench: not all was done, or not in order\n");
   return 1;
 }
 
-int run_in_process(std::string_view name, workload_function work, const workload_options& options) {
+int run_in_process(const workload& what, const workload_options& options) {
   std::fflush(nullptr);
   const pid_t child = ::fork();
   if (child < 0) {
     std::fprintf(stderr, "weft-bench: no process for this phase: %s\n", std::strerror(errno));
     return 1;
   }
-  if (child == 0) ::_exit(run_phase(name, work, options));
+  if (child == 0) ::_exit(run_phase(what, options));
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
@@ -103,51 +120,14 @@ int run_in_process(std::string_view name, workload_function work, const workload
 
 }  // namespace
 
-const std::string_view workload_help =
-    R"(Usage: weft-bench coroutine|event [options]
-
-  coroutine   an event published and told, a coroutine made and run and ended, and another one
-              resumed, again and again
-  event       events without data are published, all of them, and then told to nobody, in order
-
-  --threads N    after one thread, N at once, each of which does the whole count (1)
-  --count N      how often (5000000)
-  --capacity N   event: the producer waits while N events are queued (it never does)
-  --json         a line of JSON a phase
-)";
-
-std::expected<workload_options, std::string> parse_workload_options(
-    std::span<const std::string_view> arguments) {
-  workload_options options;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string_view name = arguments[i];
-    if (name == "--help" || name == "-h") {
-      options.help = true;
-      return options;
-    }
-    if (name == "--json") {
-      options.json = true;
-      continue;
-    }
-    const bool is_known = name == "--threads" || name == "--count" || name == "--capacity";
-    if (!is_known) return std::unexpected{std::format("unknown option '{}'", name)};
-    if (i + 1 == arguments.size()) return std::unexpected{std::format("'{}' needs a value", name)};
-    const std::uint64_t most = name == "--threads" ? 1024 : 1'000'000'000;
-    const auto number = parse_number(name, arguments[++i], 1, most);
-    if (!number) return std::unexpected{number.error()};
-    if (name == "--threads") options.threads = static_cast<unsigned>(*number);
-    if (name == "--count") options.count = *number;
-    if (name == "--capacity") options.capacity = *number;
-  }
-  return options;
-}
-
-int run_workload(std::string_view name, workload_function work, const workload_options& options) {
+int run_workload(const workload& what, const workload_options& options) {
   workload_options alone = options;
+  if (alone.count == 0) alone.count = what.count;
+  workload_options together = alone;
   alone.threads = 1;
-  const int first = run_in_process(name, work, alone);
-  if (first != 0 || options.threads == 1) return first;
-  return run_in_process(name, work, options);
+  const int first = run_in_process(what, alone);
+  if (first != 0 || together.threads == 1) return first;
+  return run_in_process(what, together);
 }
 
 }  // namespace weft::bench

@@ -12,7 +12,7 @@ def phases(*command):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-@pytest.mark.parametrize("workload", ["coroutine", "event"])
+@pytest.mark.parametrize("workload", ["coroutine", "event", "start-stop", "serializer"])
 def test_a_line_a_phase(weft_bench, workload):
     alone, together = phases(weft_bench, workload, "--threads", "2", "--count", "10000")
     assert (alone["workload"], alone["threads"], alone["count"], alone["dispatched"]) == (workload, 1, 10_000, 10_000)
@@ -34,7 +34,18 @@ def test_a_producer_that_waits_keeps_the_queue_small(weft_bench):
     assert phase["queue_peak_mb"] <= 2
 
 
+@pytest.mark.parametrize("graph", ["loggers", "fan-in", "chain", "random"])
+@pytest.mark.parametrize("injection", ["constructor", "dynamic"])
+def test_services_start_and_stop(weft_bench, graph, injection):
+    alone, together = phases(weft_bench, "start", "--services", "1000", "--graph", graph, "--injection", injection,
+                             "--threads", "2")
+    assert (alone["services"], alone["count"], alone["dispatched"]) == (1_000, 1, 1_000)
+    assert (together["services"], together["dispatched"]) == (2_000, 2_000)
+    assert together["bytes_per_service"] > 0
+
+
 def test_wrong_use_is_told(weft_bench):
-    for wrong in ["event", "--fast"], ["event", "--count"], ["coroutine", "--threads", "none"], ["even"]:
+    for wrong in ["event", "--fast"], ["event", "--count"], ["coroutine", "--threads", "none"], ["even"], \
+            ["start", "--graph", "star"], ["start", "--services", "0"]:
         done = run([weft_bench, *wrong])
         assert done.returncode == 2 and done.stderr.startswith("weft-bench: ")

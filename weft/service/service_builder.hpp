@@ -21,7 +21,7 @@ template <class I, class Needs>
 inline constexpr bool asks_for = false;
 template <class I, class... P>
 inline constexpr bool asks_for<I, dependencies<P...>> =
-    ((parameter<P>::kind.interface == &key_of<I>) || ...);
+    std::disjunction_v<std::bool_constant<parameter<P>::kind.interface == &key_of<I>>...>;
 
 }  // namespace detail
 
