@@ -103,18 +103,19 @@ TEST_P(parity, shows_what_the_script_says) {
   for (const transport over : loaded->over) play(*loaded, over);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    scripts, parity,
-    ::testing::Combine(::testing::Values(backend_kind::simulated, backend_kind::epoll,
-                                         backend_kind::io_uring),
-                       ::testing::ValuesIn(script_names())),
-    [](const ::testing::TestParamInfo<parameters>& info) {
-      std::string name =
-          std::format("{}_{}", to_string(std::get<0>(info.param)), std::get<1>(info.param));
-      std::ranges::replace_if(
-          name, [](char each) { return std::isalnum(static_cast<unsigned char>(each)) == 0; }, '_');
-      return name;
-    });
+std::string test_name(const ::testing::TestParamInfo<parameters>& of) {
+  std::string name = std::format("{}_{}", to_string(std::get<0>(of.param)), std::get<1>(of.param));
+  std::ranges::replace_if(
+      name, [](char each) { return std::isalnum(static_cast<unsigned char>(each)) == 0; }, '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(scripts, parity,
+                         ::testing::Combine(::testing::Values(backend_kind::simulated,
+                                                              backend_kind::epoll,
+                                                              backend_kind::io_uring),
+                                            ::testing::ValuesIn(script_names())),
+                         test_name);
 
 TEST(parity_scripts, are_found_and_make_sense) {
   EXPECT_FALSE(script_names().empty()) << "the tests run in the root of the sources";
