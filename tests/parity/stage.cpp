@@ -15,11 +15,13 @@
 
 #include <weft/coro/with_deadline.hpp>
 #include <weft/loop/sleep.hpp>
+#include <weft/net/loopback_test.hpp>
 
 namespace weft::parity {
 namespace {
 
 using namespace std::chrono_literals;
+using net::pattern;
 
 /// Longer than a slow machine needs: a step that takes it has hung.
 constexpr duration patience = 2min;
@@ -42,17 +44,6 @@ std::pair<std::string_view, std::string_view> words(std::string_view text) noexc
   const std::size_t space = text.find(' ');
   if (space == std::string_view::npos) return {text, {}};
   return {text.substr(0, space), text.substr(space + 1)};
-}
-
-/// In which a lost, doubled or misplaced byte shows.
-std::string pattern(std::size_t size_bytes) {
-  std::string bytes(size_bytes, '\0');
-  std::uint32_t state = 1;
-  for (char& byte : bytes) {
-    state = state * 1664525U + 1013904223U;
-    byte = static_cast<char>(state >> 24U);
-  }
-  return bytes;
 }
 
 file_access access_named(std::string_view name) {

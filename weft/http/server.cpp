@@ -45,7 +45,6 @@ struct server::state final : connection_host {
 
   [[nodiscard]] std::size_t served() const noexcept { return clients.size() - turned_away; }
   void join_spread();
-  void leave_spread();
   [[nodiscard]] bool is_passed_on(net::tcp_stream& stream);
   task<void> accept_all();
   void admit(net::tcp_stream stream);
@@ -94,11 +93,6 @@ void server::state::join_spread() {
   spread = &*place;
 }
 
-void server::state::leave_spread() {
-  spread = nullptr;
-  place.reset();
-}
-
 bool server::state::is_passed_on(net::tcp_stream& stream) {
   try {
     return place && place->pass_on(stream);
@@ -144,7 +138,6 @@ task<result<void>> server::state::drain() {
     if (place) co_await place->close().in({.stop = {}, .until = {}, .runs_on = &loop});
     leave_idle();
     co_await workers.join();
-    leave_spread();
     drain_ended.request_stop();
   }
   cutting.request_stop();

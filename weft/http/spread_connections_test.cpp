@@ -44,6 +44,15 @@ class spread_connections_test : public on_shards {
       });
   }
 
+  task<std::vector<testing::http_client>> connect(event_loop& loop, std::size_t count) {
+    std::vector<testing::http_client> clients;
+    while (clients.size() < count) {
+      auto stream = co_await net::tcp_stream::connect(loop, servers_[0]->local_endpoint());
+      clients.emplace_back(std::move(*stream));
+    }
+    co_return clients;
+  }
+
   task<std::array<std::size_t, shards>> connections() {
     std::array<std::size_t, shards> counts{};
     for (unsigned shard = 0; shard < shards; ++shard) {
@@ -63,13 +72,8 @@ INSTANTIATE_TEST_SUITE_P(backends, spread_connections_test, threaded_backends, s
 TEST_P(spread_connections_test, gives_each_shard_as_many_as_the_others) {
   run(shards, [&](event_loop& loop) -> task<void> {
     co_await start_all();
-    std::vector<testing::http_client> clients;
-    for (std::size_t i = 0; i < clients_count; ++i) {
-      auto stream = co_await net::tcp_stream::connect(loop, servers_[0]->local_endpoint());
-      clients.emplace_back(std::move(*stream));
-      const auto reply = co_await clients.back().ask("GET", "/");
-      EXPECT_EQ(reply.status, 200);
-    }
+    auto clients = co_await connect(loop, clients_count);
+    for (testing::http_client& client : clients) co_await client.ask("GET", "/");
     const auto counts = co_await connections();
     const auto [least, most] = std::ranges::minmax(counts);
     EXPECT_LE(most - least, 2U);
@@ -79,15 +83,32 @@ TEST_P(spread_connections_test, gives_each_shard_as_many_as_the_others) {
   });
 }
 
+TEST_P(spread_connections_test, makes_up_for_who_has_left) {
+  run(shards, [&](event_loop& loop) -> task<void> {
+    co_await start_all();
+    auto clients = co_await connect(loop, clients_count);
+    std::vector<testing::http_client> staying;
+    for (testing::http_client& client : clients)
+      if ((co_await client.ask("GET", "/")).body != "0") staying.push_back(std::move(client));
+    clients.clear();
+    while ((co_await connections())[0] != 0) co_await yield{loop};
+    auto more = co_await connect(loop, clients_count - staying.size());
+    for (testing::http_client& client : more) co_await client.ask("GET", "/");
+    const auto counts = co_await connections();
+    const auto [least, most] = std::ranges::minmax(counts);
+    EXPECT_LE(most - least, 2U);
+    staying.clear();
+    more.clear();
+    co_await stop_all();
+  });
+}
+
 TEST_P(spread_connections_test, answers_who_is_on_the_way_when_it_stops) {
   run(shards, [&](event_loop& loop) -> task<void> {
     co_await start_all();
-    std::vector<testing::http_client> clients;
-    for (std::size_t i = 0; i < clients_count; ++i) {
-      auto stream = co_await net::tcp_stream::connect(loop, servers_[0]->local_endpoint());
-      clients.emplace_back(std::move(*stream));
-      co_await clients.back().send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-    }
+    auto clients = co_await connect(loop, clients_count);
+    for (testing::http_client& client : clients)
+      co_await client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
     scope stopping{co_await this_task::environment()};
     stopping.spawn(stop_all());
     for (testing::http_client& client : clients) {

@@ -148,7 +148,7 @@ TEST_P(connection_spread_test, passes_nothing_on_to_who_has_closed) {
     co_await open(0, 9);
     co_await open(1, 0);
     co_await open(2, 4);
-    co_await close(1);
+    co_await on(1, [this] { return desks_[1].place->close(); });
     auto listener = tcp_listener::bind(loop, endpoint::loopback(0));
     std::string served_by;
     const bool passed = co_await pass(*listener, served_by);
@@ -158,6 +158,7 @@ TEST_P(connection_spread_test, passes_nothing_on_to_who_has_closed) {
     const bool passed_again = co_await pass(*listener, served_by);
     EXPECT_FALSE(passed_again);
     co_await close(0);
+    co_await close(1);
   });
 }
 
@@ -188,6 +189,10 @@ TEST_P(connection_spread_test, cuts_what_comes_to_who_has_gone) {
     });
     const auto answer = co_await client.read();
     EXPECT_FALSE(answer.has_value());
+    auto listener = tcp_listener::bind(loop, endpoint::loopback(0));
+    std::string nobody;
+    const bool passed = co_await pass(*listener, nobody);
+    EXPECT_FALSE(passed) << "to who has gone";
     co_await close(0);
   });
 }
