@@ -1,6 +1,6 @@
 # The verbs. Each works on a fresh clone: what is missing is installed first (tools/setup says what).
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-build setup-bench build run test bench lint format sanitize fuzz coverage \
+.PHONY: help setup setup-build setup-bench build run test bench bench-matrix lint format sanitize fuzz coverage \
         sim mutants docs install build-stats package-check test-debian13 clean
 .NOTPARALLEL: # the tools below run in parallel by themselves, and apt does not
 
@@ -39,6 +39,9 @@ setup-bench:
 
 bench: setup-bench build ## measure beside bare and other servers; QUICK=1 for a short run
 	@QUICK=$(QUICK) bench/run
+
+bench-matrix: setup-bench ## weft-bench with both hash maps, both allocators, and hardened or not
+	@bench/matrix
 
 lint: setup build/release/build.ninja ## format, layers, clang-tidy
 	@tools/lint

@@ -14,18 +14,35 @@
 #include <thread>
 #include <vector>
 
+/// mimalloc's, in a program that is linked with it.
+extern "C" [[gnu::weak]] void mi_collect(bool force) noexcept;
+
 namespace weft::bench {
 namespace {
 
 constexpr double bytes_per_mb = 1e6;
 
+/// How this program was built, and whose malloc it has been linked with.
 std::string variant() {
-#if defined(_LIBCPP_VERSION)
+#ifdef _LIBCPP_VERSION
   const std::string_view library = "libc++";
+  const bool is_hardened = _LIBCPP_HARDENING_MODE != _LIBCPP_HARDENING_MODE_NONE;
 #else
   const std::string_view library = "libstdc++";
+#ifdef _GLIBCXX_ASSERTIONS
+  const bool is_hardened = true;
+#else
+  const bool is_hardened = false;
 #endif
-  return std::string{library};
+#endif
+#ifdef WEFT_FLAT_CONTAINERS
+  const std::string_view containers = "flat";
+#else
+  const std::string_view containers = "std";
+#endif
+  return std::format("{}, {} containers, {}, hardening {}", library, containers,
+                     mi_collect != nullptr ? "mimalloc" : "system malloc",
+                     is_hardened ? "on" : "off");
 }
 
 /// The most memory this process has had.
@@ -37,6 +54,7 @@ double peak_rss_mb() {
 
 /// What this process has now that all has ended: the code it ran, and what is nobody's.
 double rest_rss_mb() {
+  if (mi_collect != nullptr) mi_collect(true);
 #ifdef __GLIBC__
   ::malloc_trim(0);
 #endif

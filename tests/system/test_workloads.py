@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from tracing import instructions_in, need
 from weft_process import run
 
 
@@ -49,3 +50,26 @@ def test_wrong_use_is_told(weft_bench):
             ["start", "--graph", "star"], ["start", "--services", "0"]:
         done = run([weft_bench, *wrong])
         assert done.returncode == 2 and done.stderr.startswith("weft-bench: ")
+
+
+def instructions_of(weft_bench, tmp_path, workload, few, many):
+    """Of one more round, counted: the difference of two runs, the process of the phase alone."""
+    need("valgrind")
+    totals = []
+    for count in few, many:
+        done = run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={tmp_path}/{count}.%p", weft_bench, workload,
+                    "--count", str(count)])
+        assert done.returncode == 0, done.stderr
+        totals.append(max(instructions_in(profile) for profile in tmp_path.glob(f"{count}.*")))
+    return (totals[1] - totals[0]) / (many - few)
+
+
+@pytest.mark.parametrize(("workload", "few", "many", "most"), [
+    ("event", 10_000, 60_000, 45),
+    ("coroutine", 5_000, 25_000, 930),
+    ("start-stop", 500, 2_500, 4_200),
+])
+def test_instructions_of_a_round(weft_bench, tmp_path, workload, few, many, most):
+    cost = instructions_of(weft_bench, tmp_path, workload, few, many)
+    print(f"{workload}: {cost:.0f} instructions")
+    assert cost <= most

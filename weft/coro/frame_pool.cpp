@@ -9,7 +9,7 @@ namespace weft::frame_pool {
 namespace {
 
 constexpr std::size_t step = 64;
-constexpr std::size_t classes = 32;
+constexpr std::size_t classes = 64;
 constexpr std::size_t slab_bytes = 64 * 1024;
 
 constexpr bool pooled = WEFT_ADDRESS_SANITIZER == 0;

@@ -1,7 +1,7 @@
 // Memory for coroutine frames: a frame lives as long as one request or one connection, is made and
 // freed on one shard, and malloc's price for that is most of the price of a small coroutine.
 //
-// Contract: `allocate(n)` and `deallocate(p, n)` are called on the same thread. Sizes up to 2 KiB
+// Contract: `allocate(n)` and `deallocate(p, n)` are called on the same thread. Sizes up to 4 KiB
 // come from free lists in steps of 64 bytes, last in, first out, so that the next frame is warm;
 // larger ones from the global heap. Freed memory is kept for the thread's life. Under
 // AddressSanitizer every frame is a heap block of its own, so that a use after free is seen.
@@ -21,7 +21,7 @@ void deallocate(void* frame, std::size_t size_bytes) noexcept;
 /// Frames of this thread that are alive now: what a leak check compares with zero.
 [[nodiscard]] std::size_t live_frames() noexcept;
 
-/// Bytes of this thread's blocks up to 2 KiB that are alive now, each with what its size was
+/// Bytes of this thread's blocks up to 4 KiB that are alive now, each with what its size was
 /// rounded up by. Counted when asked, in time linear in the free blocks. 0 under AddressSanitizer.
 [[nodiscard]] std::size_t live_bytes() noexcept;
 

@@ -16,7 +16,7 @@
 namespace weft::frame_pool {
 namespace {
 
-constexpr std::size_t largest_pooled_bytes = 2048;
+constexpr std::size_t largest_pooled_bytes = 4096;
 
 TEST(frame_pool, counts_live_frames) {
   const std::size_t before = live_frames();

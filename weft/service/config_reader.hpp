@@ -10,9 +10,9 @@
 
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include <weft/base/hash_map.hpp>
 #include <weft/service/config_printer.hpp>
 #include <weft/service/config_type.hpp>
 #include <weft/service/config_value.hpp>
@@ -22,7 +22,7 @@ namespace weft::detail {
 struct config_report {
   std::vector<std::string> faults;
   /// Path of an option -> where its value came from.
-  std::unordered_map<std::string, std::string> origins;
+  hash_map<std::string, std::string> origins;
 };
 
 /// `path` is the whole name of the option at `object`; `bound`, if it has one, what its struct says

@@ -12,7 +12,7 @@ void interface_slot::push_back(provision& added) {
     if (unnamed_count++ == 0) unnamed = &added;
     return;
   }
-  if (!by_name) by_name = std::make_unique<std::unordered_map<std::string_view, provision*>>();
+  if (!by_name) by_name = std::make_unique<hash_map<std::string_view, provision*>>();
   WEFT_ASSERT(by_name->try_emplace(name, &added).second, "two services of a type have this name");
 }
 

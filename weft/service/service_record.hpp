@@ -14,9 +14,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include <weft/base/assert.hpp>
+#include <weft/base/hash_map.hpp>
 #include <weft/base/result.hpp>
 #include <weft/coro/event.hpp>
 #include <weft/coro/task.hpp>
@@ -113,7 +113,7 @@ struct interface_slot {
   std::size_t providers = 0;
   provision* unnamed = nullptr;  // the first of those
   std::size_t unnamed_count = 0;
-  std::unique_ptr<std::unordered_map<std::string_view, provision*>> by_name;
+  std::unique_ptr<hash_map<std::string_view, provision*>> by_name;
   plain_list<need> looking;
   std::unique_ptr<event> awaited;  // somebody waits until one has started
 

@@ -12,8 +12,8 @@
 #include <sys/epoll.h>
 
 #include <cstdint>
-#include <unordered_map>
 
+#include <weft/base/hash_map.hpp>
 #include <weft/loop/operation.hpp>
 #include <weft/loop/ready_queue.hpp>
 
@@ -51,7 +51,7 @@ class file_watches {
     }
     [[nodiscard]] bool idle() const noexcept { return reader == nullptr && writer == nullptr; }
   };
-  using place = std::unordered_map<int, watch>::iterator;
+  using place = hash_map<int, watch>::iterator;
 
   [[nodiscard]] int apply(int fd, const watch& w, int action) noexcept;
   void rearm_or_forget(place at) noexcept;
@@ -59,7 +59,7 @@ class file_watches {
 
   ready_queue& ready_;
   int epoll_;
-  std::unordered_map<int, watch> watches_;
+  hash_map<int, watch> watches_;
 };
 
 }  // namespace weft

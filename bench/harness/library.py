@@ -1,0 +1,31 @@
+"""weft-bench's workloads of the library alone: runs one and reads its figures."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import TypedDict
+
+
+class Phase(TypedDict, total=False):
+    """A line of `weft-bench WORKLOAD --json`."""
+
+    workload: str
+    variant: str
+    threads: int
+    count: int
+    dispatched: int
+    seconds: float
+    rate_per_s: float
+    peak_rss_mb: float
+    queue_peak_mb: float
+    services: int
+    bytes_per_service: float
+
+
+def run_workload(program: Path, workload: str, threads: int, *options: str) -> list[Phase]:
+    """Its phases: on one thread and, where that is more, on all of them. What was not done right raises."""
+    command = [str(program), workload, "--threads", str(threads), "--json", *options]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
