@@ -24,7 +24,10 @@ MAX_LINES = 400
 MAX_COLUMNS = 100
 # Every user of a header pays for what it includes.
 HEAVY = {"filesystem", "format", "fstream", "functional", "iostream", "istream", "map", "ostream",
-         "print", "regex", "sstream"}
+         "print", "regex", "sstream", "weft/base/format.hpp"}
+# The one place that std::format is compiled in.
+FORMAT = {Path("weft/base/format.hpp"), Path("weft/base/format.cpp")}
+STD_FORMAT = re.compile(r"\bstd::v?format(?:_to)?\(")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 LEFTOVER = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
@@ -135,7 +138,7 @@ class Checker:
             if room[0] == "weft" and bracket == '"':
                 self.report(path, number, f'"{name}" (write ours as <weft/layer/file.hpp>)')
         public_header = path.suffix == ".hpp" and room[0] == "weft" and room[1] != "testing"
-        if public_header and name in HEAVY:
+        if public_header and name in HEAVY and path not in FORMAT:
             self.report(path, number, f"<{name}> in a header (heavy: every user compiles it; use it in the .cpp)")
 
     def check_header(self, path, lines):
@@ -163,6 +166,10 @@ class Checker:
             if EAGER_AWAIT.search(line):
                 self.report(path, number, "co_await behind &&, || or ? in a loop's condition, a switch or a "
                             "co_return (GCC 14 does not wait for the left side: use an if)")
+            if (room[0] == "weft" and after_head and path not in FORMAT and not is_test(path)
+                    and STD_FORMAT.search(line)):
+                self.report(path, number, "std::format makes all formatters anew in each source (weft::format of "
+                            "<weft/base/format.hpp> has them compiled)")
             if path.suffix == ".cpp" and after_head and CODE_IN_COMMENT.match(line):
                 self.report(path, number, "commented-out code (delete it; git remembers)")
 

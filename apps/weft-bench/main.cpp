@@ -8,7 +8,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <format>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +20,8 @@
 #include "serializer_workload.hpp"
 #include "service_workload.hpp"
 #include "workload.hpp"
+
+#include <weft/base/format.hpp>
 
 namespace {
 
@@ -56,7 +57,7 @@ void stop_on_signals() {
 void print(std::FILE* to, std::string_view text) { std::fwrite(text.data(), 1, text.size(), to); }
 
 int complain(const std::string& what, std::string_view command = "load") {
-  print(stderr, std::format("weft-bench: {}\nTry `weft-bench {} --help`.\n", what, command));
+  print(stderr, weft::format("weft-bench: {}\nTry `weft-bench {} --help`.\n", what, command));
   return wrong_use;
 }
 
@@ -78,7 +79,7 @@ class terminal_progress final : public load_observer {
   void on_progress(double seconds, bool warming_up, const load_counts& so_far,
                    const weft::telemetry::distribution& latency) override {
     const std::string line = progress_line(seconds, warming_up, so_far, latency);
-    print(stderr, std::format("\r{}\x1b[K", line));
+    print(stderr, weft::format("\r{}\x1b[K", line));
     written_ = true;
   }
   void clear() const {
@@ -98,12 +99,12 @@ int load(std::span<const std::string_view> arguments) {
   }
   rlim_t limit = 0;
   if (!allow_descriptors(options->connections, limit)) {
-    return complain(std::format("{} connections need more descriptors than the {} allowed here",
-                                options->connections, limit));
+    return complain(weft::format("{} connections need more descriptors than the {} allowed here",
+                                 options->connections, limit));
   }
   const auto to = look_up(options->to);
   if (!to) {
-    print(stderr, std::format("weft-bench: {}\n", to.error()));
+    print(stderr, weft::format("weft-bench: {}\n", to.error()));
     return no_reply;
   }
 
@@ -166,6 +167,6 @@ int main(int argc, char** argv) {
     return 0;
   }
   std::string names = "load";
-  for (const workload& each : workloads) names += std::format(", {}", each.name);
-  return complain(std::format("no command '{}', but {}", arguments[0], names));
+  for (const workload& each : workloads) names += weft::format(", {}", each.name);
+  return complain(weft::format("no command '{}', but {}", arguments[0], names));
 }

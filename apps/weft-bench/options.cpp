@@ -9,10 +9,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <format>
 #include <memory>
 #include <numeric>
 #include <utility>
+
+#include <weft/base/format.hpp>
 
 namespace weft::bench {
 
@@ -90,21 +91,21 @@ problem unknown_option(std::string_view given) {
   std::string_view bare = given.substr(std::min(given.find_first_not_of('-'), given.size()));
   const auto* const nearest = std::ranges::min_element(
       all_options, {}, [&](const option& known) { return edits_between(bare, known.name); });
-  return problem{std::format("unknown option '{}'; did you mean '--{}'?", given, nearest->name)};
+  return problem{weft::format("unknown option '{}'; did you mean '--{}'?", given, nearest->name)};
 }
 
 std::expected<std::string, std::string> read_file(const std::string& path) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::fopen(path.c_str(), "rb"),
                                                              &std::fclose};
   if (file == nullptr) {
-    return problem{std::format("cannot read '{}': {}", path, std::strerror(errno))};
+    return problem{weft::format("cannot read '{}': {}", path, std::strerror(errno))};
   }
   std::string text;
   std::array<char, 4096> piece;
   while (const std::size_t got = std::fread(piece.data(), 1, piece.size(), file.get())) {
     text.append(piece.data(), got);
   }
-  if (std::ferror(file.get()) != 0) return problem{std::format("cannot read '{}'", path)};
+  if (std::ferror(file.get()) != 0) return problem{weft::format("cannot read '{}'", path)};
   return text;
 }
 
@@ -114,7 +115,7 @@ std::expected<int, std::string> parse_connections(std::string_view text) {
   const auto read = std::from_chars(text.data(), end, number);
   if (read.ec != std::errc{} || read.ptr != end || number < 1 || number > most_connections) {
     return problem{
-        std::format("'{}' connections: give a number from 1 to {}", text, most_connections)};
+        weft::format("'{}' connections: give a number from 1 to {}", text, most_connections)};
   }
   return number;
 }
@@ -123,7 +124,7 @@ std::expected<std::string, std::string> parse_header(std::string_view text) {
   const std::size_t colon = text.find(':');
   const bool one_line = text.find_first_of("\r\n") == text.npos;
   if (colon == text.npos || colon == 0 || text[colon - 1] == ' ' || !one_line) {
-    return problem{std::format("'{}' is no header: write 'Name: value'", text)};
+    return problem{weft::format("'{}' is no header: write 'Name: value'", text)};
   }
   return std::string{text};
 }
@@ -131,7 +132,7 @@ std::expected<std::string, std::string> parse_header(std::string_view text) {
 std::expected<std::chrono::nanoseconds, std::string> parse_positive_duration(
     std::string_view text) {
   auto parsed = parse_duration(text);
-  if (parsed && parsed->count() == 0) return problem{std::format("'{}' is no time at all", text)};
+  if (parsed && parsed->count() == 0) return problem{weft::format("'{}' is no time at all", text)};
   return parsed;
 }
 
@@ -158,7 +159,7 @@ std::expected<void, std::string> apply(load_options& to, std::string_view name,
   if (name == "data") {
     to.body = value;
   } else if (name == "method") {
-    if (!is_method(value)) return problem{std::format("'{}' is no method: GET, POST, ...", value)};
+    if (!is_method(value)) return problem{weft::format("'{}' is no method: GET, POST, ...", value)};
     to.method = value;
   } else if (name == "header") {
     auto header = parse_header(value);
@@ -221,7 +222,8 @@ std::expected<std::chrono::nanoseconds, std::string> parse_duration(std::string_
   const double seconds = std::strtod(number.c_str(), &end) * scale;
   const bool is_number = end == number.c_str() + number.size() && !number.empty();
   if (!is_number || scale == 0 || seconds > longest_seconds) {
-    return problem{std::format("'{}' is no time: write 500ms, 2s, 1.5 or 1m, at most a day", text)};
+    return problem{
+        weft::format("'{}' is no time: write 500ms, 2s, 1.5 or 1m, at most a day", text)};
   }
   return std::chrono::nanoseconds{static_cast<std::int64_t>(seconds * 1e9)};
 }
@@ -234,17 +236,17 @@ std::expected<load_options, std::string> parse_load_options(
     const std::string_view argument = arguments[i];
     if (argument.size() < 2 || argument.front() != '-') {
       if (!url.empty())
-        return problem{std::format("one URL at a time: '{}' is a second", argument)};
+        return problem{weft::format("one URL at a time: '{}' is a second", argument)};
       url = argument;
       continue;
     }
     named_option given = find_option(argument);
     if (given.which == nullptr) return unknown_option(argument);
     if (given.which->takes_value && !given.has_value) {
-      if (i + 1 == arguments.size()) return problem{std::format("'{}' needs a value", argument)};
+      if (i + 1 == arguments.size()) return problem{weft::format("'{}' needs a value", argument)};
       given.value = arguments[++i];
     } else if (!given.which->takes_value && given.has_value) {
-      return problem{std::format("'{}' takes no value", argument)};
+      return problem{weft::format("'{}' takes no value", argument)};
     }
     const auto applied = apply(options, given.which->name, given.value);
     if (!applied) return problem{applied.error()};
@@ -267,16 +269,16 @@ std::string make_request(const load_options& options) {
   const std::string_view method = !options.method.empty() ? std::string_view{options.method}
                                   : has_body              ? "POST"
                                                           : "GET";
-  std::string request = std::format("{} {} HTTP/1.1\r\n", method, options.to.path);
+  std::string request = weft::format("{} {} HTTP/1.1\r\n", method, options.to.path);
   if (!has_header(options, "host")) {
-    request += std::format("Host: {}\r\n", options.to.authority());
+    request += weft::format("Host: {}\r\n", options.to.authority());
   }
   if (has_body && !has_header(options, "content-type")) {
     request += "Content-Type: application/json\r\n";
   }
   for (const std::string& header : options.headers) request += header + "\r\n";
   if (has_body || method == "POST" || method == "PUT") {
-    request += std::format("Content-Length: {}\r\n", options.body.size());
+    request += weft::format("Content-Length: {}\r\n", options.body.size());
   }
   return request + "\r\n" + options.body;
 }

@@ -4,8 +4,9 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <format>
 #include <string_view>
+
+#include <weft/base/format.hpp>
 
 namespace weft::bench {
 namespace {
@@ -59,9 +60,9 @@ std::string grouped(double number) {
 
 // With the unit that leaves one to three digits before the point.
 std::string readable_time(double nanoseconds) {
-  if (nanoseconds < 1e6) return std::format("{:.1f} µs", nanoseconds / 1e3);
-  if (nanoseconds < 1e9) return std::format("{:.2f} ms", nanoseconds / 1e6);
-  return std::format("{:.2f} s", nanoseconds / 1e9);
+  if (nanoseconds < 1e6) return weft::format("{:.1f} µs", nanoseconds / 1e3);
+  if (nanoseconds < 1e9) return weft::format("{:.2f} ms", nanoseconds / 1e6);
+  return weft::format("{:.2f} s", nanoseconds / 1e9);
 }
 
 std::string readable_time(std::uint64_t nanoseconds) {
@@ -69,7 +70,7 @@ std::string readable_time(std::uint64_t nanoseconds) {
 }
 
 std::string plural(std::uint64_t count, std::string_view thing) {
-  return std::format("{} {}{}", grouped(count), thing, count == 1 ? "" : "s");
+  return weft::format("{} {}{}", grouped(count), thing, count == 1 ? "" : "s");
 }
 
 std::string error_list(const load_errors& errors) {
@@ -79,7 +80,7 @@ std::string error_list(const load_errors& errors) {
     const std::uint64_t count = errors.*kind.count;
     if (count == 0) continue;
     if (!list.empty()) list += ", ";
-    list += std::format("{} {}", grouped(count), kind.words);
+    list += weft::format("{} {}", grouped(count), kind.words);
   }
   return list;
 }
@@ -91,7 +92,7 @@ std::string json_string(std::string_view text) {
       quoted += '\\';
       quoted += letter;
     } else if (static_cast<unsigned char>(letter) < ' ') {
-      quoted += std::format("\\u{:04x}", static_cast<unsigned>(letter));
+      quoted += weft::format("\\u{:04x}", static_cast<unsigned>(letter));
     } else {
       quoted += letter;
     }
@@ -102,19 +103,19 @@ std::string json_string(std::string_view text) {
 std::string json_errors(const load_errors& errors) {
   std::string object = "{";
   for (const error_kind& kind : error_kinds) {
-    object += std::format("\"{}\":{},", kind.name, errors.*kind.count);
+    object += weft::format("\"{}\":{},", kind.name, errors.*kind.count);
   }
-  return object + std::format("\"total\":{}}}", errors.total());
+  return object + weft::format("\"total\":{}}}", errors.total());
 }
 
 std::string json_latency(const telemetry::distribution& latency) {
   std::string object = "{";
   for (const percentile& each : percentiles) {
     object +=
-        std::format("\"{}\":{:.3f},", each.name, microseconds(latency.percentile(each.percent)));
+        weft::format("\"{}\":{:.3f},", each.name, microseconds(latency.percentile(each.percent)));
   }
-  return object + std::format("\"max\":{:.3f},\"mean\":{:.3f}}}", microseconds(latency.max()),
-                              latency.mean() / 1e3);
+  return object + weft::format("\"max\":{:.3f},\"mean\":{:.3f}}}", microseconds(latency.max()),
+                               latency.mean() / 1e3);
 }
 
 }  // namespace
@@ -122,58 +123,58 @@ std::string json_latency(const telemetry::distribution& latency) {
 std::string to_text(const load_options& options, const load_result& result) {
   const load_counts& counts = result.counts;
   std::string text =
-      std::format("{}   {}, {:.2f} s{}\n\n", options.to.to_string(),
-                  plural(static_cast<std::uint64_t>(options.connections), "connection"),
-                  result.seconds, result.interrupted ? " (interrupted)" : "");
+      weft::format("{}   {}, {:.2f} s{}\n\n", options.to.to_string(),
+                   plural(static_cast<std::uint64_t>(options.connections), "connection"),
+                   result.seconds, result.interrupted ? " (interrupted)" : "");
 
-  text += std::format("  requests   {}, {} a second\n", grouped(counts.requests),
-                      grouped(rate_of(result)));
-  text += std::format(
+  text += weft::format("  requests   {}, {} a second\n", grouped(counts.requests),
+                       grouped(rate_of(result)));
+  text += weft::format(
       "  received   {:.2f} MB/s\n",
       result.seconds > 0 ? static_cast<double>(counts.bytes_received) / 1e6 / result.seconds : 0);
   text += "  latency  ";
   for (const percentile& each : percentiles) {
     text +=
-        std::format("  {} {}", each.name, readable_time(result.latency.percentile(each.percent)));
+        weft::format("  {} {}", each.name, readable_time(result.latency.percentile(each.percent)));
   }
-  text += std::format("  max {}  mean {}\n", readable_time(result.latency.max()),
-                      readable_time(result.latency.mean()));
-  text += std::format("  generator  {:.2f} µs of CPU a request, {:.0f} % of a core\n",
-                      cpu_microseconds_per_request(result),
-                      result.seconds > 0 ? 100 * cpu_seconds(result) / result.seconds : 0);
-  if (counts.reconnects != 0) text += std::format("  reconnects {}\n", grouped(counts.reconnects));
+  text += weft::format("  max {}  mean {}\n", readable_time(result.latency.max()),
+                       readable_time(result.latency.mean()));
+  text += weft::format("  generator  {:.2f} µs of CPU a request, {:.0f} % of a core\n",
+                       cpu_microseconds_per_request(result),
+                       result.seconds > 0 ? 100 * cpu_seconds(result) / result.seconds : 0);
+  if (counts.reconnects != 0) text += weft::format("  reconnects {}\n", grouped(counts.reconnects));
   if (counts.not_2xx() != 0) {
-    text += std::format("  not 2xx    {} 3xx, {} 4xx, {} 5xx\n", grouped(counts.status_3xx),
-                        grouped(counts.status_4xx), grouped(counts.status_5xx));
+    text += weft::format("  not 2xx    {} 3xx, {} 4xx, {} 5xx\n", grouped(counts.status_3xx),
+                         grouped(counts.status_4xx), grouped(counts.status_5xx));
   }
-  text += std::format("  errors     {}", error_list(counts.errors));
+  text += weft::format("  errors     {}", error_list(counts.errors));
   if (result.first_error != 0) {
-    text += std::format(" (the first: {})", std::strerror(result.first_error));
+    text += weft::format(" (the first: {})", std::strerror(result.first_error));
   }
   text += '\n';
   if (result.errors_in_warm_up.total() != 0) {
-    text += std::format("  in warm-up {}\n", error_list(result.errors_in_warm_up));
+    text += weft::format("  in warm-up {}\n", error_list(result.errors_in_warm_up));
   }
   return text;
 }
 
 std::string to_json(const load_options& options, const load_result& result) {
   const load_counts& counts = result.counts;
-  return std::format(
+  return weft::format(
              R"({{"target":{},"connections":{},"measured_from":{:.6f},"seconds":{:.6f},)"
              R"("interrupted":{},"requests":{},)"
              R"("requests_with_warm_up":{},"requests_per_second":{:.1f},"bytes_received":{},)",
              json_string(options.to.to_string()), options.connections, result.measured_from,
              result.seconds, result.interrupted, counts.requests, result.requests_with_warm_up,
              rate_of(result), counts.bytes_received) +
-         std::format(R"("latency_us":{},"status":{{"3xx":{},"4xx":{},"5xx":{}}},"reconnects":{},)",
-                     json_latency(result.latency), counts.status_3xx, counts.status_4xx,
-                     counts.status_5xx, counts.reconnects) +
-         std::format(R"("errors":{},"errors_in_warm_up":{},"cpu_user_seconds":{:.6f},)"
-                     R"("cpu_system_seconds":{:.6f},"cpu_us_per_request":{:.4f}}})",
-                     json_errors(counts.errors), json_errors(result.errors_in_warm_up),
-                     result.cpu_user_seconds, result.cpu_system_seconds,
-                     cpu_microseconds_per_request(result)) +
+         weft::format(R"("latency_us":{},"status":{{"3xx":{},"4xx":{},"5xx":{}}},"reconnects":{},)",
+                      json_latency(result.latency), counts.status_3xx, counts.status_4xx,
+                      counts.status_5xx, counts.reconnects) +
+         weft::format(R"("errors":{},"errors_in_warm_up":{},"cpu_user_seconds":{:.6f},)"
+                      R"("cpu_system_seconds":{:.6f},"cpu_us_per_request":{:.4f}}})",
+                      json_errors(counts.errors), json_errors(result.errors_in_warm_up),
+                      result.cpu_user_seconds, result.cpu_system_seconds,
+                      cpu_microseconds_per_request(result)) +
          "\n";
 }
 
@@ -181,10 +182,10 @@ std::string progress_line(double seconds, bool warming_up, const load_counts& so
                           const telemetry::distribution& latency) {
   const double rate = seconds > 0 ? static_cast<double>(so_far.requests) / seconds : 0;
   const std::uint64_t errors = so_far.errors.total() + so_far.not_2xx();
-  return std::format("{:>4.0f} s{}   {} req/s   p99 {}   {}", seconds,
-                     warming_up ? " (warm-up)" : "", grouped(rate),
-                     readable_time(latency.percentile(99)),
-                     errors == 0 ? "no errors" : plural(errors, "error"));
+  return weft::format("{:>4.0f} s{}   {} req/s   p99 {}   {}", seconds,
+                      warming_up ? " (warm-up)" : "", grouped(rate),
+                      readable_time(latency.percentile(99)),
+                      errors == 0 ? "no errors" : plural(errors, "error"));
 }
 
 int exit_status(const load_result& result) {

@@ -4,7 +4,8 @@
 
 #include <charconv>
 #include <cstring>
-#include <format>
+
+#include <weft/base/format.hpp>
 
 namespace weft::bench {
 namespace {
@@ -16,7 +17,7 @@ std::expected<std::uint16_t, std::string> parse_port(std::string_view text) {
   const char* const end = text.data() + text.size();
   const auto read = std::from_chars(text.data(), end, port);
   if (read.ec != std::errc{} || read.ptr != end || port == 0 || port > 65535) {
-    return std::unexpected{std::format("'{}' is not a port: 1 to 65535", text)};
+    return std::unexpected{weft::format("'{}' is not a port: 1 to 65535", text)};
   }
   return static_cast<std::uint16_t>(port);
 }
@@ -48,18 +49,18 @@ bool has_blank_or_control(std::string_view text) {
 
 std::string target::authority() const {
   const bool is_ipv6 = host.find(':') != host.npos;
-  return is_ipv6 ? std::format("[{}]:{}", host, port) : std::format("{}:{}", host, port);
+  return is_ipv6 ? weft::format("[{}]:{}", host, port) : weft::format("{}:{}", host, port);
 }
 
 std::string target::to_string() const {
-  return std::format("{}://{}{}", speaks == scheme::http ? "http" : "tcp", authority(), path);
+  return weft::format("{}://{}{}", speaks == scheme::http ? "http" : "tcp", authority(), path);
 }
 
 std::expected<target, std::string> parse_target(std::string_view url) {
   target result;
   std::string_view rest = url;
   if (has_blank_or_control(url)) {
-    return std::unexpected{std::format("'{}' has a blank in it; write %20", url)};
+    return std::unexpected{weft::format("'{}' has a blank in it; write %20", url)};
   }
   if (rest.starts_with("http://")) {
     rest.remove_prefix(7);
@@ -69,8 +70,8 @@ std::expected<target, std::string> parse_target(std::string_view url) {
   } else if (rest.starts_with("https://")) {
     return std::unexpected{std::string{"https is not supported yet: use http://"}};
   } else {
-    return std::unexpected{
-        std::format("'{}' should start with http:// or tcp://, as in http://127.0.0.1:8080/", url)};
+    return std::unexpected{weft::format(
+        "'{}' should start with http:// or tcp://, as in http://127.0.0.1:8080/", url)};
   }
 
   const std::size_t path_start = std::min(rest.find_first_of("/?#"), rest.size());
@@ -89,7 +90,7 @@ std::expected<target, std::string> parse_target(std::string_view url) {
     if (!port) return std::unexpected{port.error()};
     result.port = *port;
   } else {
-    return std::unexpected{std::format("'{}' needs a port, as in tcp://127.0.0.1:9000", url)};
+    return std::unexpected{weft::format("'{}' needs a port, as in tcp://127.0.0.1:9000", url)};
   }
 
   if (result.speaks == scheme::tcp) {
@@ -97,7 +98,7 @@ std::expected<target, std::string> parse_target(std::string_view url) {
       return std::unexpected{std::string{"a tcp:// URL has no path"}};
     }
   } else {
-    result.path = path.starts_with('/') ? std::string{path} : std::format("/{}", path);
+    result.path = path.starts_with('/') ? std::string{path} : weft::format("/{}", path);
   }
   return result;
 }
@@ -111,7 +112,7 @@ std::expected<address, std::string> look_up(const target& to) {
   const int error = ::getaddrinfo(to.host.c_str(), std::to_string(to.port).c_str(), &hints, &found);
   if (error != 0) {
     return std::unexpected{
-        std::format("cannot find host '{}': {}", to.host, ::gai_strerror(error))};
+        weft::format("cannot find host '{}': {}", to.host, ::gai_strerror(error))};
   }
   address result;
   result.size = found->ai_addrlen;

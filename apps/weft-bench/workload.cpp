@@ -9,10 +9,11 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <format>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <weft/base/format.hpp>
 
 /// mimalloc's, in a program that is linked with it.
 extern "C" [[gnu::weak]] void mi_collect(bool force) noexcept;
@@ -40,9 +41,9 @@ std::string variant() {
 #else
   const std::string_view containers = "std";
 #endif
-  return std::format("{}, {} containers, {}, hardening {}", library, containers,
-                     mi_collect != nullptr ? "mimalloc" : "system malloc",
-                     is_hardened ? "on" : "off");
+  return weft::format("{}, {} containers, {}, hardening {}", library, containers,
+                      mi_collect != nullptr ? "mimalloc" : "system malloc",
+                      is_hardened ? "on" : "off");
 }
 
 /// The most memory this process has had.
@@ -80,18 +81,18 @@ std::string figures(const workload& what, const workload_options& options,
     const double each = bytes_per_service(done);
     about_services =
         options.json
-            ? std::format(R"(, "services": {}, "bytes_per_service": {:.0f})", done.services, each)
-            : std::format(", {} services of {:.0f} bytes", done.services, each);
+            ? weft::format(R"(, "services": {}, "bytes_per_service": {:.0f})", done.services, each)
+            : weft::format(", {} services of {:.0f} bytes", done.services, each);
   }
   if (options.json)
-    return std::format(
+    return weft::format(
         R"({{"workload": "{}", "variant": "{}", "threads": {}, "count": {}, "dispatched": {}, )"
         R"("seconds": {:.6f}, "rate_per_s": {:.4g}, "peak_rss_mb": {:.1f}, )"
         R"("queue_peak_mb": {:.2f}{}}})"
         "\n",
         what.name, variant(), options.threads, options.count, done.dispatched, seconds, rate,
         peak_rss_mb(), queue_mb, about_services);
-  return std::format(
+  return weft::format(
       "{}, {} threads: {} done in {:.3f} s, {:.3g}/s, peak {:.1f} MB, queue {:.2f} MB{}\n",
       what.name, options.threads, done.dispatched, seconds, rate, peak_rss_mb(), queue_mb,
       about_services);

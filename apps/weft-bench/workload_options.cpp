@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <format>
 #include <utility>
+
+#include <weft/base/format.hpp>
 
 namespace weft::bench {
 namespace {
@@ -33,7 +34,7 @@ parsed parse_number(std::string_view name, std::string_view text, std::uint64_t 
   const char* const end = text.data() + text.size();
   const auto read = std::from_chars(text.data(), end, number);
   if (read.ec != std::errc{} || read.ptr != end || number < 1 || number > most)
-    return refusal{std::format("'{}' for {}: give a number from 1 to {}", text, name, most)};
+    return refusal{weft::format("'{}' for {}: give a number from 1 to {}", text, name, most)};
   into = number;
   return {};
 }
@@ -46,9 +47,9 @@ parsed parse_choice(std::string_view name, std::string_view text, const Choices&
       into = meaning;
       return {};
     }
-    names += std::format("{}{}", names.empty() ? "" : ", ", each);
+    names += weft::format("{}{}", names.empty() ? "" : ", ", each);
   }
-  return refusal{std::format("'{}' for {}: one of {}", text, name, names)};
+  return refusal{weft::format("'{}' for {}: one of {}", text, name, names)};
 }
 
 parsed set(workload_options& options, std::string_view name, std::string_view value) {
@@ -103,8 +104,8 @@ std::expected<workload_options, std::string> parse_workload_options(
       options.json = true;
       continue;
     }
-    if (!takes_value(name)) return refusal{std::format("unknown option '{}'", name)};
-    if (i + 1 == arguments.size()) return refusal{std::format("'{}' needs a value", name)};
+    if (!takes_value(name)) return refusal{weft::format("unknown option '{}'", name)};
+    if (i + 1 == arguments.size()) return refusal{weft::format("'{}' needs a value", name)};
     if (auto given = set(options, name, arguments[++i]); !given) return refusal{given.error()};
   }
   return options;

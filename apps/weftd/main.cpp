@@ -1,10 +1,10 @@
 // weftd: serves data over HTTP.
 #include <chrono>
 #include <cstdio>
-#include <format>
 #include <string>
 
 #include <apps/weftd/routes.hpp>
+#include <weft/base/format.hpp>
 #include <weft/http/server.hpp>
 #include <weft/net/address_book.hpp>
 #include <weft/service/application.hpp>
@@ -36,11 +36,11 @@ constexpr const char* examples =
 std::string first_request(const std::string& address) {
   constexpr std::string_view unix_prefix = "unix:";
   const bool is_path = address.starts_with(unix_prefix);
-  const std::string where =
-      is_path ? std::format("--unix-socket {} http://localhost", address.substr(unix_prefix.size()))
-              : std::format("http://{}", address);
-  return std::format("weftd serves {}; try:\n\n  curl -d '{{\"sequence\": 2}}' {}/ping\n\n",
-                     address, where);
+  const std::string where = is_path ? weft::format("--unix-socket {} http://localhost",
+                                                   address.substr(unix_prefix.size()))
+                                    : weft::format("http://{}", address);
+  return weft::format("weftd serves {}; try:\n\n  curl -d '{{\"sequence\": 2}}' {}/ping\n\n",
+                      address, where);
 }
 
 }  // namespace

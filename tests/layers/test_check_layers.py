@@ -51,6 +51,8 @@ BAD = [
     ("weft/net/CMakeLists.txt", "weft_layer(net DEPENDS loop http)\n", "CMakeLists.txt:1: DEPENDS net -> http"),
     ("weft/net/CMakeLists.txt", "weft_layer(nett DEPENDS loop)\n", "layer nett in the folder of net"),
     ("weft/net/a.hpp", HEADER + "#include <regex>\n", "<regex> in a header"),
+    ("weft/net/a.hpp", include("weft/base/format.hpp"), "<weft/base/format.hpp> in a header"),
+    ("weft/net/a.cpp", "int a;\nauto b = std::format(c, d);\n", "a.cpp:2: std::format makes all formatters anew"),
     ("weft/net/a.hpp", "#pragma once\n", "no opening comment"),
     ("weft/net/a.hpp", "// Says what it is.\n", "no `#pragma once`"),
     ("weft/net/a.cpp", "int a;\n" * 401, "a.cpp:401: 401 lines"),

@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <expected>
 #include <filesystem>
-#include <format>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -17,6 +16,7 @@
 #include <tuple>
 #include <vector>
 
+#include <weft/base/format.hpp>
 #include <weft/coro/frame_pool.hpp>
 #include <weft/loop/make_backend.hpp>
 
@@ -83,7 +83,7 @@ class parity : public ::testing::TestWithParam<parameters> {
     }
     EXPECT_EQ(all.size(), played.steps.size()) << "over " << name_of(over);
     for (const auto& [what, answer] : all)
-      EXPECT_TRUE(what->allows(answer)) << std::format(
+      EXPECT_TRUE(what->allows(answer)) << weft::format(
           "over {}, line {}, {}: {} {}: shows '{}', and should show '{}'", name_of(over),
           what->line, what->who, what->verb, what->argument, answer, what->answers.front());
     EXPECT_EQ((*loop)->timers().armed_count(), 0U);
@@ -104,7 +104,7 @@ TEST_P(parity, shows_what_the_script_says) {
 }
 
 std::string test_name(const ::testing::TestParamInfo<parameters>& of) {
-  std::string name = std::format("{}_{}", to_string(std::get<0>(of.param)), std::get<1>(of.param));
+  std::string name = weft::format("{}_{}", to_string(std::get<0>(of.param)), std::get<1>(of.param));
   std::ranges::replace_if(
       name, [](char each) { return std::isalnum(static_cast<unsigned char>(each)) == 0; }, '_');
   return name;
@@ -144,7 +144,7 @@ TEST(parity_scripts, are_read_as_they_are_written) {
 
 TEST(parity_scripts, say_in_which_line_they_are_wrong) {
   for (const char* wrong : {"client", "client: ", "client: within x read 5", "over the hills"}) {
-    const auto read = parse_script(std::format("# first\n{}\n", wrong));
+    const auto read = parse_script(weft::format("# first\n{}\n", wrong));
     ASSERT_FALSE(read.has_value()) << wrong;
     EXPECT_TRUE(read.error().starts_with("line 2: ")) << read.error();
   }

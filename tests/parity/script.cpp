@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <format>
 #include <utility>
+
+#include <weft/base/format.hpp>
 
 namespace weft::parity {
 namespace {
@@ -98,7 +99,7 @@ std::expected<script, std::string> parse_script(std::string_view text) {
       is_understood = true;
     }
     if (!is_understood)
-      return std::unexpected{std::format("line {}: no step of a script: {}", number, line)};
+      return std::unexpected{weft::format("line {}: no step of a script: {}", number, line)};
   }
   if (made.over.empty()) made.over.push_back(transport::tcp);
   return made;

@@ -7,12 +7,12 @@
 #include <charconv>
 #include <chrono>
 #include <exception>
-#include <format>
 #include <span>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
 
+#include <weft/base/format.hpp>
 #include <weft/coro/with_deadline.hpp>
 #include <weft/loop/sleep.hpp>
 #include <weft/net/loopback_test.hpp>
@@ -35,7 +35,7 @@ std::size_t number_in(std::string_view text) {
   std::size_t number = 0;
   const char* const end = text.data() + text.size();
   if (std::from_chars(text.data(), end, number).ptr != end || text.empty())
-    throw std::invalid_argument{std::format("no number: '{}'", text)};
+    throw std::invalid_argument{weft::format("no number: '{}'", text)};
   return number;
 }
 
@@ -56,13 +56,13 @@ file_access access_named(std::string_view name) {
        {"replace", replace}}};
   for (const auto& [each, access] : known)
     if (each == name) return access;
-  throw std::invalid_argument{std::format("no way to open a file: '{}'", name)};
+  throw std::invalid_argument{weft::format("no way to open a file: '{}'", name)};
 }
 
 /// A name without a file, of this process and this stage alone.
 net::endpoint unix_name() {
   static unsigned made = 0;
-  return net::endpoint::parse(std::format("unix:@weft-parity-{}-{}", ::getpid(), ++made)).value();
+  return net::endpoint::parse(weft::format("unix:@weft-parity-{}-{}", ::getpid(), ++made)).value();
 }
 
 struct received {
@@ -89,13 +89,13 @@ task<received> take(net::tcp_stream& stream, std::size_t most) {
 std::string told(const received& all) {
   if (!all.end) return all.bytes;
   const std::string_view end = to_string(all.end->code());
-  return all.bytes.empty() ? std::string{end} : std::format("{}, {}", all.bytes, end);
+  return all.bytes.empty() ? std::string{end} : weft::format("{}, {}", all.bytes, end);
 }
 
 task<void> tell_after(event_loop& loop, time_point until, std::string_view name,
                       std::string& into) {
   const auto slept = co_await sleep_until{loop, until};
-  into += std::format("{}{}", into.empty() ? "" : " ", slept ? name : outcome(slept));
+  into += weft::format("{}{}", into.empty() ? "" : " ", slept ? name : outcome(slept));
 }
 
 }  // namespace
@@ -121,7 +121,7 @@ task<std::vector<shown>> stage::play(const std::vector<step>& steps) {
 /// What a script gets wrong is shown as well, where it stands.
 task<std::string> stage::perform(actor& who, const step& what) {
   const act does = find(what.verb);
-  if (does == nullptr) co_return std::format("no verb: '{}'", what.verb);
+  if (does == nullptr) co_return weft::format("no verb: '{}'", what.verb);
   try {
     if (what.within) co_return co_await with_timeout(*what.within, (this->*does)(who, what));
     co_return co_await (this->*does)(who, what);
@@ -211,8 +211,8 @@ task<std::string> stage::read_many(actor& who, const step& what) {
   const std::size_t size = number_in(what.argument);
   const received all = co_await take(who.stream.value(), size);
   if (all.bytes == pattern(size)) co_return "as sent";
-  co_return std::format("{} bytes, {}", all.bytes.size(),
-                        all.end ? to_string(all.end->code()) : "not as sent");
+  co_return weft::format("{} bytes, {}", all.bytes.size(),
+                         all.end ? to_string(all.end->code()) : "not as sent");
 }
 
 task<std::string> stage::read_all(actor& who, const step& /*what*/) {
@@ -282,7 +282,8 @@ task<std::string> stage::receive(actor& who, const step& /*what*/) {
 
 task<std::string> stage::open(actor& who, const step& what) {
   const auto [access, name] = words(what.argument);
-  auto made = co_await file::open(loop_, std::format("{}/{}", folder_, name), access_named(access));
+  auto made =
+      co_await file::open(loop_, weft::format("{}/{}", folder_, name), access_named(access));
   if (made) who.data.emplace(std::move(*made));
   co_return outcome(made);
 }

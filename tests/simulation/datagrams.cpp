@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <chrono>
-#include <format>
 #include <tuple>
 #include <vector>
 
+#include <weft/base/format.hpp>
 #include <weft/coro/with_deadline.hpp>
 #include <weft/net/udp_socket.hpp>
 
@@ -76,7 +76,8 @@ task<void> ask_datagrams(scene& scene, testing::sim_shard& shard) {
   std::vector<exchanged> all(dice.between(1U, 40U));
   for (exchanged& each : all) {
     const std::uint64_t id = ++scene.last_id;
-    each.bytes = std::format("{} {}", id, pattern(id, dice.below(dice.chance(1, 8) ? 3'000 : 200)));
+    each.bytes =
+        weft::format("{} {}", id, pattern(id, dice.below(dice.chance(1, 8) ? 3'000 : 200)));
   }
   const stop_token stop = (co_await this_task::environment()).stop;
   const auto is_missing = [](const exchanged& each) { return each.heard == 0; };

@@ -2,9 +2,9 @@
 #include <charconv>
 #include <chrono>
 #include <deque>
-#include <format>
 #include <optional>
 
+#include <weft/base/format.hpp>
 #include <weft/coro/scope.hpp>
 
 #include "reply_reader.hpp"
@@ -189,7 +189,7 @@ class client {
     if (owed_.empty() || is_closed_ || shard_.crashed() || scene_.may_lose(self_, ends_before_))
       return;
     const std::string& text = owed_.front().text;
-    scene_.world.fail(std::format(
+    scene_.world.fail(weft::format(
         "a reply is lost where nothing has struck: of {}, {} replies to {}, {} still owed; {}",
         self_.to_string(), taken_, text.substr(0, text.find('\r')), owed_.size(),
         replies_.last_error().message()));

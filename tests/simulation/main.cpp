@@ -10,13 +10,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <format>
 #include <fstream>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 
 #include "scenario.hpp"
@@ -79,11 +79,11 @@ bool run_one(std::uint64_t seed, sums& all, bool prints_fingerprint = false) {
   try {
     const outcome one = run_scenario(seed);
     all.add(one);
-    if (prints_fingerprint) std::puts(std::format("{} {:016x}", seed, one.fingerprint).c_str());
+    if (prints_fingerprint) std::puts(weft::format("{} {:016x}", seed, one.fingerprint).c_str());
     return true;
   } catch (const std::exception& why) {
     std::fputs(
-        std::format("seed {} failed after {} others: {}\n", seed, all.seeds, why.what()).c_str(),
+        weft::format("seed {} failed after {} others: {}\n", seed, all.seeds, why.what()).c_str(),
         stderr);
     return false;
   }
@@ -102,15 +102,15 @@ void print(const sums& all) {
   const double seconds = static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
   const double minutes = seconds / 60;
   std::puts(
-      std::format(
+      weft::format(
           "{} seeds in {:.1f} s of one core, {:.0f} a minute: {} connections, {} requests, {} "
           "replies, {} turns",
           all.seeds, seconds, static_cast<double>(all.seeds) / minutes, all.connections,
           all.requests, all.replies, all.turns)
           .c_str());
   for (std::size_t i = 0; i < all.faults.size(); ++i)
-    std::puts(std::format("  {:22} {:12} times, in {} worlds", to_string(static_cast<sim_fault>(i)),
-                          all.faults[i], all.worlds_with[i])
+    std::puts(weft::format("  {:22} {:12} times, in {} worlds",
+                           to_string(static_cast<sim_fault>(i)), all.faults[i], all.worlds_with[i])
                   .c_str());
 }
 
@@ -125,7 +125,7 @@ int run(const options& o) {
   for (std::uint64_t i = 0; is_well && i < count; ++i) {
     is_well = run_one(first + i, all, o.prints_fingerprints);
     if (!o.quiet && (i + 1) % 5'000 == 0)
-      std::fputs(std::format("{} of {} seeds, {:.0f} s\n", i + 1, count, seconds()).c_str(),
+      std::fputs(weft::format("{} of {} seeds, {:.0f} s\n", i + 1, count, seconds()).c_str(),
                  stderr);
   }
   if (!o.prints_fingerprints) print(all);

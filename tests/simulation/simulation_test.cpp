@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <format>
 #include <fstream>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 
 #include "scenario.hpp"
@@ -68,7 +68,7 @@ TEST_F(simulation, passes_in_two_thousand_worlds_in_which_everything_goes_wrong)
   for (std::size_t i = 0; i < faults.size(); ++i) {
     const std::string kind{to_string(static_cast<sim_fault>(i))};
     EXPECT_GE(faults[i], strikes_least) << kind;
-    std::puts(std::format("{:22} {:9}", kind, faults[i]).c_str());
+    std::puts(weft::format("{:22} {:9}", kind, faults[i]).c_str());
   }
 }
 
@@ -80,7 +80,7 @@ TEST_F(simulation, does_the_same_everywhere) {
     const std::uint64_t seed = std::strtoull(line.c_str(), &end, 10);
     const auto seen = run(seed);
     ASSERT_TRUE(seen.has_value());
-    EXPECT_EQ(std::format("{} {:016x}", seed, seen->fingerprint), line);
+    EXPECT_EQ(weft::format("{} {:016x}", seed, seen->fingerprint), line);
   }
 }
 

@@ -11,7 +11,7 @@
 //
 //   weft::log::info("listening on 127.0.0.1:8080");
 //   if (weft::log::enabled(weft::log::level::debug)) {
-//     weft::log::debug(std::format("accepted descriptor {}", fd));
+//     weft::log::debug(weft::format("accepted descriptor {}", fd));
 //   }
 #pragma once
 

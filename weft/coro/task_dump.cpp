@@ -1,8 +1,8 @@
 #include <weft/coro/task_dump.hpp>
 
-#include <format>
 #include <string_view>
 
+#include <weft/base/format.hpp>
 #include <weft/coro/scope.hpp>
 
 namespace weft {
@@ -20,8 +20,8 @@ await_chain chain_of(const detail::promise_base& spawned) {
 }  // namespace
 
 std::string describe(const std::source_location& place) {
-  return std::format("{} at {}:{}", place.function_name(), file_name(place.file_name()),
-                     place.line());
+  return weft::format("{} at {}:{}", place.function_name(), file_name(place.file_name()),
+                      place.line());
 }
 
 std::vector<await_chain> unfinished_tasks(scheduler& of) {
@@ -59,7 +59,7 @@ std::string describe_briefly(const await_chain& task) {
 
 std::string dump_tasks(scheduler& of) {
   const std::vector<await_chain> all = unfinished_tasks(of);
-  std::string text = std::format("{} task{}\n", all.size(), all.size() == 1 ? "" : "s");
+  std::string text = weft::format("{} task{}\n", all.size(), all.size() == 1 ? "" : "s");
   for (const await_chain& each : all) text += describe(each);
   return text;
 }

@@ -1,10 +1,10 @@
 #include <weft/http/body_pace.hpp>
+#include <weft/base/format.hpp>
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstdint>
-#include <format>
 #include <string>
 
 #include <weft/testing/http_fixture.hpp>
@@ -54,9 +54,9 @@ class slow_body : public testing::in_memory {
     std::string piece(bytes, 'b');
     if (framing == "chunked") {
       head += "Transfer-Encoding: chunked\r\n\r\n";
-      piece = std::format("{:x}\r\n{}\r\n", bytes, piece);
+      piece = weft::format("{:x}\r\n{}\r\n", bytes, piece);
     } else {
-      head += std::format("Content-Length: {}\r\n\r\n", bytes * count);
+      head += weft::format("Content-Length: {}\r\n\r\n", bytes * count);
     }
     co_await client.send(head);
     loop().spawn(hear(client));

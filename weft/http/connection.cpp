@@ -1,9 +1,9 @@
 #include <weft/http/connection.hpp>
 
 #include <exception>
-#include <format>
 #include <utility>
 
+#include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/coro/frame_pool.hpp>
 #include <weft/http/body_pace.hpp>
@@ -59,7 +59,7 @@ task<void> connection::run(std::unique_ptr<connection> self) {
     }
   } catch (const std::exception& why) {
     // Out of memory, as a rule: that is this client's misfortune and not the others'.
-    log::error(std::format("a connection is dropped: {}", why.what()));
+    log::error(weft::format("a connection is dropped: {}", why.what()));
   }
 }
 
@@ -289,16 +289,16 @@ void connection::report_exception(active_request& work) {
     what = known.what();
   } catch (...) {  // NOLINT(bugprone-empty-catch): what stands above is all there is to say
   }
-  log::error(std::format("handler of {} {} threw: {}", to_string(work.head.method()),
-                         work.reply->request().path(), what));
+  log::error(weft::format("handler of {} {} threw: {}", to_string(work.head.method()),
+                          work.reply->request().path(), what));
   if (!work.reply->replied()) work.reply->reply_problem(status::internal_server_error, {});
 }
 
 [[gnu::always_inline]] inline bool connection::complete(active_request& work) {
   exchange& reply = *work.reply;
   if (!reply.replied()) {
-    log::error(std::format("handler of {} {} gave no reply", to_string(work.head.method()),
-                           work.reply->request().path()));
+    log::error(weft::format("handler of {} {} gave no reply", to_string(work.head.method()),
+                            work.reply->request().path()));
     reply.reply_problem(status::internal_server_error, {});
   }
   ++answered_;

@@ -2,10 +2,10 @@
 #include <weft/http/connection.hpp>
 
 #include <exception>
-#include <format>
 #include <string>
 #include <utility>
 
+#include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/http/connection_host.hpp>
 #include <weft/http/problem.hpp>
@@ -51,7 +51,7 @@ task<void> connection::turn_away(std::unique_ptr<connection> self) {
     self->refuse(status::service_unavailable, "this server has as many connections as it takes");
     co_await self->linger();
   } catch (const std::exception& why) {
-    log::error(std::format("a connection is dropped: {}", why.what()));
+    log::error(weft::format("a connection is dropped: {}", why.what()));
   }
 }
 
@@ -72,7 +72,7 @@ void connection::leave_if_idle() noexcept {
 
 std::string connection::description() const {
   const auto request = [this](std::string_view path) {
-    return std::format("{} {}", to_string(waiting_->head.method()), path);
+    return weft::format("{} {}", to_string(waiting_->head.method()), path);
   };
   const auto doing = [&]() -> std::string {
     if (left_ || !keep_) return "has been told that this is the end";
@@ -87,7 +87,7 @@ std::string connection::description() const {
     }
   };
   const auto peer = stream_.peer_endpoint();
-  return std::format("{} {}", peer ? peer->to_string() : "a client", doing());
+  return weft::format("{} {}", peer ? peer->to_string() : "a client", doing());
 }
 
 bool connection::must_linger() const noexcept {

@@ -1,14 +1,15 @@
 #include <weft/http/connection_host.hpp>
 
 #include <array>
-#include <format>
+
+#include <weft/base/format.hpp>
 
 namespace weft::http {
 namespace {
 
 void reply_allowed(exchange& e, status code, method_set allowed) {
   std::array<char, method_set::text_capacity> room;
-  const std::string line = std::format("Allow: {}\r\n", allowed.text(room));
+  const std::string line = weft::format("Allow: {}\r\n", allowed.text(room));
   if (is_bodiless(code))
     e.reply(code, {}, {}, line);
   else

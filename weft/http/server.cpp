@@ -1,7 +1,6 @@
 #include <weft/http/server.hpp>
 
 #include <algorithm>
-#include <format>
 #include <new>
 #include <optional>
 #include <span>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include <weft/base/assert.hpp>
+#include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/coro/scope.hpp>
 #include <weft/http/connection.hpp>
@@ -78,8 +78,8 @@ task<void> server::state::accept_all() {
     if (why == errc::cancelled) co_return;
     // A Unix socket is shared by the shards: the first that stops shuts it down for all.
     if (why != errc::invalid_argument)
-      log::error(std::format("accepting on {} has ended, nobody is let in any more: {}",
-                             address->to_string(), why.message()));
+      log::error(weft::format("accepting on {} has ended, nobody is let in any more: {}",
+                              address->to_string(), why.message()));
     listener.reset();  // the kernel sends newcomers to the other shards, or refuses them
     co_return;
   }
@@ -111,14 +111,14 @@ void server::state::admit(net::tcp_stream stream) {
     workers.spawn_in(env, is_full ? connection::turn_away(std::move(client))
                                   : connection::run(std::move(client)));
   } catch (const std::exception& why) {
-    log::error(std::format("a connection is dropped: {}", why.what()));
+    log::error(weft::format("a connection is dropped: {}", why.what()));
   }
 }
 
 void server::state::tell_full() {
   if (loop.now() < quiet_until) return;
   quiet_until = loop.now() + said_again_after;
-  log::warning(std::format("{} connections are open, the limit: more are refused", served()));
+  log::warning(weft::format("{} connections are open, the limit: more are refused", served()));
 }
 
 /// Each call cuts at its own deadline what has not ended by then; the first one drains.
@@ -160,8 +160,8 @@ task<void> server::state::close_doors() {
       continue;
     }
     if (stream.error() != errc::closed && stream.error() != errc::invalid_argument)
-      log::warning(std::format("who still stood in line on {} is cut: {}", address->to_string(),
-                               stream.error().message()));
+      log::warning(weft::format("who still stood in line on {} is cut: {}", address->to_string(),
+                                stream.error().message()));
     listener.reset();
   }
 }
@@ -177,10 +177,10 @@ task<void> server::state::cut(time_point when) {
   if (!co_await sleep_until{loop, when} || clients.empty()) co_return;
   std::string names;
   for (const connection* each : std::span{clients}.first(std::min(clients.size(), named_most)))
-    names += std::format("{} {}", names.empty() ? ":" : ";", each->description());
+    names += weft::format("{} {}", names.empty() ? ":" : ";", each->description());
   if (clients.size() > named_most) names += "; ...";
-  log::warning(std::format("the time to drain is over, {} connection{} cut{}", clients.size(),
-                           clients.size() == 1 ? " is" : "s are", names));
+  log::warning(weft::format("the time to drain is over, {} connection{} cut{}", clients.size(),
+                            clients.size() == 1 ? " is" : "s are", names));
   workers.request_stop();
 }
 

@@ -1,9 +1,9 @@
 #include <weft/loop/blocking.hpp>
 
-#include <format>
 #include <new>
 #include <system_error>
 
+#include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/loop/backend.hpp>
 #include <weft/loop/blocking_pool.hpp>
@@ -100,7 +100,7 @@ result<void> blocking_pool::add_thread() {
     return {};
   } catch (const std::system_error& why) {
     log::warning(
-        std::format("blocking() has no more than {} threads: {}", threads_.size(), why.what()));
+        weft::format("blocking() has no more than {} threads: {}", threads_.size(), why.what()));
     return fail(error::from_errno(why.code().value()));
   } catch (const std::bad_alloc&) {
     return fail(errc::exhausted);

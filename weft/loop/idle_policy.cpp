@@ -3,8 +3,9 @@
 #include <charconv>
 #include <chrono>
 #include <cstdint>
-#include <format>
 #include <optional>
+
+#include <weft/base/format.hpp>
 
 namespace weft {
 namespace {
@@ -21,7 +22,7 @@ std::optional<std::int64_t> nanoseconds_in(std::string_view unit) noexcept {
 
 std::unexpected<std::string> refused(std::string_view text, std::string_view why) {
   return std::unexpected{
-      std::format("'{}' {}; allowed: sleep, spin, spin=TIME (spin=50us, say)", text, why)};
+      weft::format("'{}' {}; allowed: sleep, spin, spin=TIME (spin=50us, say)", text, why)};
 }
 
 }  // namespace
@@ -41,7 +42,7 @@ std::expected<idle_policy, std::string> parse_idle(std::string_view text) {
   const std::string_view unit{stopped, end};
   if (unit.empty()) return refused(text, "lacks a unit: ns, us or ms");
   const auto scale = nanoseconds_in(unit);
-  if (!scale) return refused(text, std::format("has the unit '{}', not ns, us or ms", unit));
+  if (!scale) return refused(text, weft::format("has the unit '{}', not ns, us or ms", unit));
   if (code == std::errc::result_out_of_range || count > spin_max.count() / *scale)
     return refused(text, "is more than a second");
   if (count == 0) return refused(text, "does not spin at all");

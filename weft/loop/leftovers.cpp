@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <format>
 #include <string_view>
 
+#include <weft/base/format.hpp>
 #include <weft/coro/task_dump.hpp>
 #include <weft/loop/backend.hpp>
 #include <weft/loop/event_loop.hpp>
@@ -21,7 +21,7 @@ struct place {
 };
 
 std::string counted(std::size_t count, std::string_view what) {
-  return std::format("{} {}{}", count, what, count == 1 ? "" : "s");
+  return weft::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 std::vector<place> places_of(const std::vector<await_chain>& tasks) {
@@ -49,12 +49,12 @@ std::vector<std::string> leftovers(event_loop& of) {
   const std::size_t buffers = of.buffers().in_use() - of.io().buffers_lent();
   const std::size_t operations = of.io().waiting_operations();
   if (tasks.empty() && timers == 0 && buffers == 0 && operations == 0) return {};
-  std::vector<std::string> lines{std::format(
+  std::vector<std::string> lines{weft::format(
       "shard {} has left: {}, {}, {}, {}", of.shard(), counted(tasks.size(), "task"),
       counted(timers, "timer"), counted(buffers, "buffer"), counted(operations, "operation"))};
   for (const place& each : places_of(tasks))
-    lines.push_back(std::format("  {} wait{} in {}", counted(each.tasks, "task"),
-                                each.tasks == 1 ? "s" : "", each.text));
+    lines.push_back(weft::format("  {} wait{} in {}", counted(each.tasks, "task"),
+                                 each.tasks == 1 ? "s" : "", each.text));
   return lines;
 }
 

@@ -6,7 +6,7 @@
 // do, before it sleeps or as it begins to poll, and every 64 turns.
 //
 //   const loop_gauges seen = loop.gauges();
-//   log::info(std::format("{} turns, {} sleeps", seen.turns, seen.sleeps));
+//   log::info(weft::format("{} turns, {} sleeps", seen.turns, seen.sleeps));
 #pragma once
 
 #include <atomic>

@@ -1,9 +1,9 @@
 #include <weft/loop/make_backend.hpp>
 
 #include <atomic>
-#include <format>
 #include <string>
 
+#include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/loop/epoll/epoll_backend.hpp>
 #include <weft/loop/sim/sim_backend.hpp>
@@ -16,7 +16,7 @@ namespace {
 void log_choice(std::string_view name, std::string_view reason) {
   static std::atomic<bool> said{false};
   const log::level level = said.exchange(true) ? log::level::debug : log::level::info;
-  if (log::enabled(level)) log::write(level, std::format("event loop on {} ({})", name, reason));
+  if (log::enabled(level)) log::write(level, weft::format("event loop on {} ({})", name, reason));
 }
 
 }  // namespace
@@ -36,11 +36,11 @@ result<std::unique_ptr<backend>> make_backend(backend_kind kind, backend_context
     return made;
   }
   if (kind == backend_kind::io_uring) {
-    log::error(std::format("io_uring is not to be had: {}", why));
+    log::error(weft::format("io_uring is not to be had: {}", why));
     return made;
   }
   auto fallback = make_epoll_backend(context);
-  if (fallback) log_choice("epoll", std::format("io_uring is not to be had: {}", why));
+  if (fallback) log_choice("epoll", weft::format("io_uring is not to be had: {}", why));
   return fallback;
 }
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <format>
 #include <source_location>
 #include <utility>
 
+#include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/coro/task_dump.hpp>
 #include <weft/loop/backend.hpp>
@@ -22,7 +22,7 @@ constexpr int limits_until_told = 10;
 constexpr int looks_until_doze = 20;
 
 std::string in_milliseconds(duration length) {
-  return std::format("{}", std::chrono::duration_cast<std::chrono::milliseconds>(length));
+  return weft::format("{}", std::chrono::duration_cast<std::chrono::milliseconds>(length));
 }
 
 }  // namespace
@@ -114,8 +114,8 @@ bool stall_watch::look_at(watched& one, time_point now) {
   }
   if (lasts < limit_ * limits_until_told || std::exchange(one.has_told, true)) return true;
   const std::string task = task_at_work(*one.loop);
-  log::warning(std::format("shard {} has been kept for {} so far by {}", one.loop->shard(),
-                           in_milliseconds(lasts), task.empty() ? "what is no task" : task));
+  log::warning(weft::format("shard {} has been kept for {} so far by {}", one.loop->shard(),
+                            in_milliseconds(lasts), task.empty() ? "what is no task" : task));
   return true;
 }
 
@@ -139,7 +139,7 @@ void event_loop::tell_stall() noexcept {
     if (!task.empty())
       what = task + (chain.empty() ? ", which has ended" : ", now in " + describe_briefly(chain));
     log::warning(
-        std::format("shard {} was kept for {} by {}", shard(), in_milliseconds(lasted), what));
+        weft::format("shard {} was kept for {} by {}", shard(), in_milliseconds(lasted), what));
   } catch (const std::exception& why) {
     log::warning(std::string{"a task kept its shard, and cannot be named: "} + why.what());
   }

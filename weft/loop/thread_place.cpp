@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <format>
 #include <system_error>
 
+#include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 
 namespace weft {
@@ -27,8 +27,8 @@ void pin_to(unsigned cpu) {
   CPU_ZERO(&one);
   CPU_SET(cpu, &one);
   if (const int code = ::pthread_setaffinity_np(::pthread_self(), sizeof one, &one); code != 0)
-    log::warning(std::format("a thread cannot be pinned to CPU {}: {}", cpu,
-                             std::system_category().message(code)));
+    log::warning(weft::format("a thread cannot be pinned to CPU {}: {}", cpu,
+                              std::system_category().message(code)));
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ unsigned usable_cpus() noexcept {
 }
 
 void place_thread(const thread_place& place) {
-  const std::string number = std::format(" {}", place.index);
+  const std::string number = weft::format(" {}", place.index);
   const std::string name =
       std::string{place.name.substr(0, name_bytes_max - number.size())} + number;
   ::pthread_setname_np(::pthread_self(), name.c_str());

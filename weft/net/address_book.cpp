@@ -1,9 +1,9 @@
 #include <weft/net/address_book.hpp>
 
-#include <format>
 #include <string>
 #include <utility>
 
+#include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/net/connection_spread.hpp>
 
@@ -12,13 +12,13 @@ namespace {
 
 std::string explain(std::string_view text, error why) {
   if (why == errc::invalid_argument)
-    return std::format(
+    return weft::format(
         "'{}' is no address to listen on: write ADDRESS:PORT, [IPV6]:PORT, :PORT or unix:PATH",
         text);
   if (why == errc::address_in_use)
-    return std::format(
+    return weft::format(
         "{} is in use by another program; `ss -tulnp` shows which, or choose another port", text);
-  return std::format("cannot listen on {}: {}", text, why.message());
+  return weft::format("cannot listen on {}: {}", text, why.message());
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ result<address_book::share> address_book::join(std::string_view text, int backlo
   if (!claimed) return fail(claimed.error());
   entries_.push_back({.text = std::string{text}, .claim = std::move(*claimed)});
   const address_claim& taken = entries_.back().claim;
-  log::info(std::format("listening on {}", taken.address().to_string()));
+  log::info(weft::format("listening on {}", taken.address().to_string()));
   return share{taken.address(), taken.options(backlog)};
 }
 
@@ -69,7 +69,7 @@ result<udp_socket> address_book::join_datagrams(event_loop& loop, std::string_vi
   const auto address = first->local_endpoint();
   if (!address) return fail(address.error());
   datagram_entries_.push_back({.text = std::string{text}, .address = *address});
-  log::info(std::format("receiving datagrams on {}", address->to_string()));
+  log::info(weft::format("receiving datagrams on {}", address->to_string()));
   return first;
 }
 

@@ -1,10 +1,10 @@
 #include <weft/net/connection_spread.hpp>
 
 #include <exception>
-#include <format>
 #include <utility>
 
 #include <weft/base/assert.hpp>
+#include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/loop/event_loop.hpp>
 #include <weft/loop/mesh.hpp>
@@ -102,9 +102,9 @@ void spread_place::admit(std::unique_ptr<loose_socket> socket) noexcept {
     if (stream)
       admit_(std::move(*stream));
     else
-      log::error(std::format("a connection is dropped: {}", stream.error().message()));
+      log::error(weft::format("a connection is dropped: {}", stream.error().message()));
   } catch (const std::exception& why) {
-    log::error(std::format("a connection is dropped: {}", why.what()));
+    log::error(weft::format("a connection is dropped: {}", why.what()));
   }
 }
 

@@ -4,9 +4,9 @@
 #include <charconv>
 #include <deque>
 #include <exception>
-#include <format>
 #include <optional>
 
+#include <weft/base/format.hpp>
 #include <weft/coro/scope.hpp>
 #include <weft/coro/stop_token.hpp>
 #include <weft/loop/sleep.hpp>
@@ -206,11 +206,11 @@ error connecting::reason() const noexcept {
 }  // namespace
 
 std::string connect_failure::message() const {
-  std::string text = std::format("cannot connect to {}: ", target);
+  std::string text = weft::format("cannot connect to {}: ", target);
   if (attempts.empty()) return text + why.message();
   for (std::size_t i = 0; i < attempts.size(); ++i)
-    text += std::format("{}{}: {}", i == 0 ? "" : "; ", attempts[i].address.to_string(),
-                        attempts[i].why.message());
+    text += weft::format("{}{}: {}", i == 0 ? "" : "; ", attempts[i].address.to_string(),
+                         attempts[i].why.message());
   return text;
 }
 

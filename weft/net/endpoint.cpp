@@ -7,8 +7,9 @@
 #include <array>
 #include <charconv>
 #include <cstring>
-#include <format>
 #include <string>
+
+#include <weft/base/format.hpp>
 
 namespace weft::net {
 namespace {
@@ -109,15 +110,15 @@ std::string endpoint::to_string() const {
   switch (family()) {
     case AF_INET:
       ::inet_ntop(AF_INET, &as_ipv4(address).sin_addr, text.data(), text.size());
-      return std::format("{}:{}", text.data(), port());
+      return weft::format("{}:{}", text.data(), port());
     case AF_INET6:
       ::inet_ntop(AF_INET6, &as_ipv6(address).sin6_addr, text.data(), text.size());
-      return std::format("[{}]:{}", text.data(), port());
+      return weft::format("[{}]:{}", text.data(), port());
     case AF_UNIX: {
       const char* path = reinterpret_cast<const sockaddr_un&>(address.storage).sun_path;
-      if (!is_abstract()) return std::format("unix:{}", path);
+      if (!is_abstract()) return weft::format("unix:{}", path);
       const std::size_t size = address.size_bytes - offsetof(sockaddr_un, sun_path);
-      return std::format("unix:@{}", std::string_view{path + 1, size - 1});
+      return weft::format("unix:@{}", std::string_view{path + 1, size - 1});
     }
     default: return "unknown address";
   }

@@ -3,9 +3,9 @@
 #include <sys/resource.h>
 
 #include <cerrno>
-#include <format>
 #include <string>
 
+#include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/loop/sleep.hpp>
 
@@ -52,9 +52,9 @@ result<tcp_stream> stream_of(event_loop& loop, descriptor& socket) noexcept {
 void log_pause(const endpoint& where, error why) {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
-  std::string line = std::format("accepting on {} pauses: {}", where.to_string(), why.message());
+  std::string line = weft::format("accepting on {} pauses: {}", where.to_string(), why.message());
   if (why == errc::exhausted)
-    line += std::format("; this process may open {} files (see `ulimit -n`)", limit.rlim_cur);
+    line += weft::format("; this process may open {} files (see `ulimit -n`)", limit.rlim_cur);
   log::warning(line);
 }
 

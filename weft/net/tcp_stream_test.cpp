@@ -1,8 +1,8 @@
 #include <weft/net/tcp_stream.hpp>
+#include <weft/base/format.hpp>
 
 #include <algorithm>
 #include <array>
-#include <format>
 #include <string>
 #include <utility>
 #include <vector>
@@ -223,7 +223,7 @@ TEST_P(tcp_stream_test, knows_both_its_ends) {
 }
 
 TEST_P(tcp_stream_on_sockets_test, serves_unix_sockets_alike) {
-  const std::string path = std::format("{}weft-stream-{}", testing::TempDir(), ::getpid());
+  const std::string path = weft::format("{}weft-stream-{}", testing::TempDir(), ::getpid());
   ::unlink(path.c_str());
   run([&]() -> task<void> {
     const endpoint where = endpoint::parse("unix:" + path).value();

@@ -12,13 +12,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <format>
 #include <mutex>
 #include <string>
 #include <system_error>
 #include <thread>
 #include <vector>
 
+#include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/loop/leftovers.hpp>
 #include <weft/loop/make_backend.hpp>
@@ -193,7 +193,7 @@ std::optional<int> application::state::configure() {
   for (auto& bind : introductions) bind(given);
   const std::vector<std::string> faults = settings.apply(cli, given);
   for (const std::string& fault : faults)
-    std::fputs(std::format("{}: {}\n", cli.program(), fault).c_str(), stderr);
+    std::fputs(weft::format("{}: {}\n", cli.program(), fault).c_str(), stderr);
   if (!faults.empty()) return command_line::exit_usage;
   if (settings.is_to_print()) {
     std::fputs(given.to_toml().c_str(), stdout);
@@ -215,8 +215,8 @@ int application::state::run() {
   if (options.threads == 0) options.threads = cpus;
   const std::string& idle = settings.now().idle;
   if (parse_idle(idle)->spins() && options.threads > cpus)
-    log::warning(std::format("--idle {}: {} shards poll on {} CPU{} and take them from each other",
-                             idle, options.threads, cpus, cpus == 1 ? "" : "s"));
+    log::warning(weft::format("--idle {}: {} shards poll on {} CPU{} and take them from each other",
+                              idle, options.threads, cpus, cpus == 1 ? "" : "s"));
   watch_stalls();
   begin();
   run_shard(0, &signals);
@@ -233,7 +233,7 @@ void application::state::run_shard(unsigned index, signal_watch* signals) {
                                   .shard = index,
                                   .watched_by = stalls.get()});
   if (!loop) {
-    log::error(std::format("shard {} has no event loop: {}", index, loop.error().message()));
+    log::error(weft::format("shard {} has no event loop: {}", index, loop.error().message()));
     clean = false;
     stop_all();
     return;
@@ -262,7 +262,7 @@ void application::state::on_started(unsigned index, bool up) {
   // shard.
   if (index == 0) start_others();
   if (++started != options.threads) return;
-  log::info(std::format("ready, {} shard{}", options.threads, options.threads == 1 ? "" : "s"));
+  log::info(weft::format("ready, {} shard{}", options.threads, options.threads == 1 ? "" : "s"));
   if (ready) ready();
 }
 
@@ -271,7 +271,7 @@ void application::state::start_others() {
     for (unsigned index = 1; index < options.threads; ++index)
       others.emplace_back([this, index] { run_shard(index, nullptr); });
   } catch (const std::system_error& why) {
-    log::error(std::format("shard {} has no thread: {}", others.size() + 1, why.what()));
+    log::error(weft::format("shard {} has no thread: {}", others.size() + 1, why.what()));
     give_up_from(static_cast<unsigned>(others.size()) + 1);
     clean = false;
     stop_all();
@@ -297,9 +297,9 @@ void application::state::on_stopping(std::optional<std::size_t> connections) {
   const std::lock_guard lock{mutex};
   if (connections) open_at_stop = open_at_stop.value_or(0) + *connections;
   if (++stopping != options.threads || !open_at_stop) return;
-  log::info(std::format("draining {} connection{}, for {} at most", *open_at_stop,
-                        *open_at_stop == 1 ? "" : "s",
-                        std::chrono::duration_cast<std::chrono::seconds>(options.stop_timeout)));
+  log::info(weft::format("draining {} connection{}, for {} at most", *open_at_stop,
+                         *open_at_stop == 1 ? "" : "s",
+                         std::chrono::duration_cast<std::chrono::seconds>(options.stop_timeout)));
 }
 
 void application::state::stop_all() {
@@ -308,7 +308,7 @@ void application::state::stop_all() {
   try {
     if (running && !watchdog.joinable()) watchdog = std::thread{[this] { watch_end(); }};
   } catch (const std::system_error& why) {
-    log::warning(std::format("nothing watches that the program ends: {}", why.what()));
+    log::warning(weft::format("nothing watches that the program ends: {}", why.what()));
   }
   if (shards_mesh != nullptr) shards_mesh->request_stop();
 }
@@ -318,7 +318,7 @@ void application::state::watch_stalls() {
   try {
     stalls = std::make_unique<stall_watch>(options.stall_limit);
   } catch (const std::system_error& why) {
-    log::warning(std::format("nothing watches that no task keeps its shard: {}", why.what()));
+    log::warning(weft::format("nothing watches that no task keeps its shard: {}", why.what()));
   }
 }
 
@@ -337,9 +337,9 @@ void application::state::end() {
     const std::lock_guard lock{mutex};
     running = false;
     if (stop_requested)
-      log::info(std::format("ended, {} after it was to stop",
-                            std::chrono::duration_cast<std::chrono::milliseconds>(
-                                std::chrono::steady_clock::now() - stop_requested_at)));
+      log::info(weft::format("ended, {} after it was to stop",
+                             std::chrono::duration_cast<std::chrono::milliseconds>(
+                                 std::chrono::steady_clock::now() - stop_requested_at)));
   }
   ended.notify_all();
   if (watchdog.joinable()) watchdog.join();
@@ -380,8 +380,8 @@ void application::state::tell_leftovers(shard& of) const {
   const std::vector<std::string>& lines = left[of.index()];
   if (lines.empty()) {
     const std::string task = task_at_work(of.loop());
-    log::error(std::format("shard {} does not say what it has left: its thread is kept by {}",
-                           of.index(), task.empty() ? "what is no task" : task));
+    log::error(weft::format("shard {} does not say what it has left: its thread is kept by {}",
+                            of.index(), task.empty() ? "what is no task" : task));
   }
   for (const std::string& line : lines) log::error(line);
 }
@@ -390,8 +390,8 @@ task<void> application::state::watch_signals(event_loop& loop, signal_watch& sig
   while (co_await readable(loop, signals.fd())) {
     const int number = signals.take();
     if (number == 0) continue;
-    log::info(std::format("{}: stopping; once more to end at once",
-                          number == SIGINT ? "SIGINT" : "SIGTERM"));
+    log::info(weft::format("{}: stopping; once more to end at once",
+                           number == SIGINT ? "SIGINT" : "SIGTERM"));
     stop_all();
     co_return;
   }

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <format>
 #include <optional>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
+#include <weft/base/format.hpp>
 #include <weft/base/log_levels.hpp>
 #include <weft/loop/idle_policy.hpp>
 #include <weft/service/command_line.hpp>
@@ -108,7 +108,7 @@ std::vector<std::string> application_settings::apply(const command_line& cli, co
     if (const auto read = given.read_file(file_); !read) return {read.error()};
   given.read_environment(environ);
   for (const auto& [text, name] : cli.assignments())
-    if (!given.assign(text, name)) return {std::format("'{}' is no SECTION.KEY=VALUE", text)};
+    if (!given.assign(text, name)) return {weft::format("'{}' is no SECTION.KEY=VALUE", text)};
   auto faults = given.apply();
   for (auto wrong : {wrong_value(given), wrong_levels(given)})
     if (!wrong.empty()) faults.push_back(std::move(wrong));
@@ -117,8 +117,8 @@ std::vector<std::string> application_settings::apply(const command_line& cli, co
 
 std::string application_settings::wrong_value(const config& given) const {
   const auto said = [&given](const char* name, const std::string& what) {
-    const std::string path = std::format("application.{}", name);
-    return std::format("{}: {}: {}", given.origin_of(path), path, what);
+    const std::string path = weft::format("application.{}", name);
+    return weft::format("{}: {}: {}", given.origin_of(path), path, what);
   };
   const std::string idle = wrong_idle(section_.idle);
   return idle.empty() ? idle : said("idle", idle);
@@ -126,17 +126,17 @@ std::string application_settings::wrong_value(const config& given) const {
 
 std::string application_settings::wrong_levels(const config& given) const {
   const auto said = [&given](const std::string& what) {
-    return std::format("{}: {}", given.origin_of("log.levels"), what);
+    return weft::format("{}: {}", given.origin_of("log.levels"), what);
   };
   if (log_.levels.size() > log::named_levels_max)
-    return said(std::format("log.levels has {} names, more than {}", log_.levels.size(),
-                            log::named_levels_max));
+    return said(weft::format("log.levels has {} names, more than {}", log_.levels.size(),
+                             log::named_levels_max));
   for (const std::string& each : log_.levels)
     if (!parse_named_level(each))
       return said(
-          std::format("log.levels is a list of NAME=LEVEL, such as \"http.server=debug\" (trace, "
-                      "debug, info, warning, error, off), not {}",
-                      detail::quoted(each)));
+          weft::format("log.levels is a list of NAME=LEVEL, such as \"http.server=debug\" (trace, "
+                       "debug, info, warning, error, off), not {}",
+                       detail::quoted(each)));
   return {};
 }
 
@@ -147,7 +147,7 @@ void application_settings::set_log() const {
   for (const std::string& each : log_.levels) {
     const auto named = parse_named_level(each);
     if (named && !log::set_level(named->name, named->lowest))
-      log::warning(std::format("{} is not heard: too many loggers have levels", each));
+      log::warning(weft::format("{} is not heard: too many loggers have levels", each));
   }
 }
 

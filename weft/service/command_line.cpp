@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <format>
 #include <vector>
 
+#include <weft/base/format.hpp>
 #include <weft/service/nearest_word.hpp>
 
 namespace weft {
@@ -20,7 +20,7 @@ struct command_line::state {
       : name{program}, app{std::string{about}, std::string{program}} {}
 
   int refuse(const std::string& message) const {
-    std::fputs(std::format("{}: {}\nTry `{} --help`.\n", name, message, name).c_str(), stderr);
+    std::fputs(weft::format("{}: {}\nTry `{} --help`.\n", name, message, name).c_str(), stderr);
     return exit_usage;
   }
 
@@ -29,8 +29,8 @@ struct command_line::state {
     for (const CLI::Option* option : app.get_options())
       for (const std::string& spelling : option->get_lnames()) known.push_back("--" + spelling);
     const std::vector<std::string_view> words{known.begin(), known.end()};
-    return std::format("unknown {} '{}'{}", word.starts_with('-') ? "option" : "argument", word,
-                       did_you_mean(word.substr(0, word.find('=')), words));
+    return weft::format("unknown {} '{}'{}", word.starts_with('-') ? "option" : "argument", word,
+                        did_you_mean(word.substr(0, word.find('=')), words));
   }
 
   void assign(const std::string& text) {
@@ -41,7 +41,7 @@ struct command_line::state {
     for (const short_name& each : short_names)
       if (const CLI::Option* option = app.get_option(each.name); option->count() > 0)
         assignments.push_back(
-            {std::format("{}={}{}", each.path, option->results().back(), each.unit), each.name});
+            {weft::format("{}={}{}", each.path, option->results().back(), each.unit), each.name});
     for (const std::string& text : sets) assign(text);
   }
 
@@ -53,7 +53,7 @@ struct command_line::state {
                                 std::string_view{word}.substr(0, equals).contains('.');
       if (!names_option) return unknown(word);
       if (equals == std::string::npos)
-        return std::format("{} has no value: write {}=VALUE", word, word);
+        return weft::format("{} has no value: write {}=VALUE", word, word);
       assign(word.substr(2));
     }
     return {};
@@ -79,7 +79,7 @@ command_line::command_line(std::string_view program, std::string_view about,
   CLI::App& app = state_->app;
   app.set_help_flag("-h,--help", "Print this help and end");
   if (!version.empty())
-    app.set_version_flag("--version", std::format("{} {}", program, version),
+    app.set_version_flag("--version", weft::format("{} {}", program, version),
                          "Print the version and end");
   app.option_defaults()->always_capture_default();
   app.get_formatter()->column_width(34);
@@ -110,7 +110,7 @@ void command_line::option(std::string_view name, unsigned& variable, std::string
         unsigned number = 0;
         const auto [stopped, code] = std::from_chars(value.data(), end, number);
         if (code == std::errc{} && stopped == end && number <= most) return std::string{};
-        return std::format("'{}' is not a whole number from 0 to {}", value, most);
+        return weft::format("'{}' is not a whole number from 0 to {}", value, most);
       });
 }
 
@@ -124,8 +124,8 @@ void command_line::choice(std::string_view name, std::string& variable,
       ->type_name(shown)
       ->check([words](const std::string& value) {
         if (std::ranges::find(words, value) != words.end()) return std::string{};
-        return std::format("'{}' is none of: {}{}", value, list_of(words),
-                           did_you_mean(value, words));
+        return weft::format("'{}' is none of: {}{}", value, list_of(words),
+                            did_you_mean(value, words));
       });
 }
 
@@ -145,7 +145,7 @@ void command_line::accept_assignments() {
             equals != std::string::npos && std::string_view{value}.substr(0, equals).contains('.');
         return is_right
                    ? std::string{}
-                   : std::format("'{}' is no SECTION.KEY=VALUE, as http.server.listen=:80", value);
+                   : weft::format("'{}' is no SECTION.KEY=VALUE, as http.server.listen=:80", value);
       });
 }
 

@@ -1,12 +1,12 @@
 #include <weft/service/config.hpp>
 
 #include <algorithm>
-#include <format>
 #include <iterator>
 #include <unordered_set>
 #include <utility>
 
 #include <weft/base/assert.hpp>
+#include <weft/base/format.hpp>
 #include <weft/service/config_file.hpp>
 #include <weft/service/config_printer.hpp>
 #include <weft/service/config_reader.hpp>
@@ -35,7 +35,7 @@ std::string variable_name(std::string_view path) {
 }
 
 std::string joined(std::string_view path, std::string_view name) {
-  return path.empty() ? std::string{name} : std::format("{}.{}", path, name);
+  return path.empty() ? std::string{name} : weft::format("{}.{}", path, name);
 }
 
 /// Whether `path` is a part of `whole`, and ends before it does.
@@ -149,7 +149,7 @@ bool config::assign(std::string_view assignment, std::string_view where) {
       {std::string{path},
        {.kind = config_kind::raw,
         .text = std::string{assignment.substr(equals + 1)},
-        .where = where.empty() ? std::format("--{}", path) : std::string{where}}});
+        .where = where.empty() ? weft::format("--{}", path) : std::string{where}}});
   return true;
 }
 
@@ -182,7 +182,7 @@ std::vector<std::string> config::apply() {
 
 std::string config::unused(std::string name) const {
   std::string free = name;
-  for (int count = 2; find(free) != nullptr; ++count) free = std::format("{}_{}", name, count);
+  for (int count = 2; find(free) != nullptr; ++count) free = weft::format("{}_{}", name, count);
   return free;
 }
 
@@ -236,7 +236,7 @@ void config::state::apply_member(const std::string& path, const config_member& m
   if (find(name) != nullptr || has_below(name)) {
     if (member.value.kind == config_kind::table) return apply_table(name, member.value);
     report.faults.push_back(
-        std::format("{}: {} is a section: write [{}]", member.where, name, name));
+        weft::format("{}: {} is a section: write [{}]", member.where, name, name));
     return;
   }
   const std::vector<std::string> below = names_below(path);
@@ -245,8 +245,8 @@ void config::state::apply_member(const std::string& path, const config_member& m
     for (std::string_view& each : others) each.remove_prefix(path.size() + 1);
     return read_member(*owner->type, owner->options, path, member, std::move(others), report);
   }
-  report.faults.push_back(std::format("{}: there is no section '{}'{}", member.where, name,
-                                      did_you_mean(name, views(below))));
+  report.faults.push_back(weft::format("{}: there is no section '{}'{}", member.where, name,
+                                       did_you_mean(name, views(below))));
 }
 
 void config::state::apply_environment(section& to) {
@@ -270,8 +270,8 @@ void config::state::report_unused_variables(section& to) {
   for (variable& each : variables) {
     if (each.is_used || !each.name.starts_with(start)) continue;
     each.is_used = true;  // told once
-    report.faults.push_back(std::format("{}: {} has no such option{}", each.name, to.name,
-                                        did_you_mean(each.name, views(known))));
+    report.faults.push_back(weft::format("{}: {} has no such option{}", each.name, to.name,
+                                         did_you_mean(each.name, views(known))));
   }
 }
 
@@ -286,7 +286,7 @@ void config::state::apply_assignment(const std::string& path, const config_value
   for (const section& each : sections) known.push_back(each.name);
   const std::string name = path.substr(0, path.rfind('.'));
   report.faults.push_back(
-      std::format("{}: there is no section '{}'{}", given.where, name, did_you_mean(name, known)));
+      weft::format("{}: there is no section '{}'{}", given.where, name, did_you_mean(name, known)));
 }
 
 }  // namespace weft

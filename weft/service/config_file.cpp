@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
-#include <format>
 #include <utility>
 #include <vector>
 
 #include <weft/base/error.hpp>
+#include <weft/base/format.hpp>
 
 namespace weft::detail {
 namespace {
@@ -53,12 +53,12 @@ namespace weft::detail {
 namespace {
 
 std::string place(const std::string& name, const toml::source_region& region) {
-  return std::format("{}:{}:{}", name, region.begin.line, region.begin.column);
+  return weft::format("{}:{}:{}", name, region.begin.line, region.begin.column);
 }
 
 std::unexpected<std::string> failed(std::string_view what, const std::string& path, int number) {
   return std::unexpected{
-      std::format("cannot {} {}: {}", what, path, error::from_errno(number).message())};
+      weft::format("cannot {} {}: {}", what, path, error::from_errno(number).message())};
 }
 
 config_value converted(const toml::node& node, const std::string& name);
@@ -123,8 +123,8 @@ std::expected<std::string, std::string> read_config_file(const std::string& path
   ::close(file);
   if (size > config_file_bytes_max)
     return std::unexpected{
-        std::format("cannot read {}: {}", path, error{errc::limit_exceeded, EFBIG}.message()) +
-        std::format("; options take at most {} bytes", config_file_bytes_max)};
+        weft::format("cannot read {}: {}", path, error{errc::limit_exceeded, EFBIG}.message()) +
+        weft::format("; options take at most {} bytes", config_file_bytes_max)};
   text.resize(size);
   return text;
 }
@@ -153,7 +153,7 @@ std::string place_of_break(std::string_view text, const std::string& name) {
   const auto line = static_cast<std::size_t>(broken - ends.begin());
   const std::string_view rest = text.substr(line == 0 ? 0 : ends[line - 1]);
   const std::size_t column = std::min(rest.find_first_not_of(" \t"), rest.size());
-  return std::format("{}:{}:{}", name, line + 1, column + 1);
+  return weft::format("{}:{}:{}", name, line + 1, column + 1);
 }
 
 }  // namespace
@@ -163,10 +163,10 @@ std::expected<config_value, std::string> parse_toml(std::string_view text,
   try {
     return converted(toml::parse(text), name);
   } catch (const toml::parse_error& why) {
-    return std::unexpected{std::format("{}: {}", place(name, why.source()), why.description())};
+    return std::unexpected{weft::format("{}: {}", place(name, why.source()), why.description())};
   } catch (const broken_assumption&) {
     return std::unexpected{
-        std::format("{}: a name is missing or malformed", place_of_break(text, name))};
+        weft::format("{}: a name is missing or malformed", place_of_break(text, name))};
   }
 }
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <format>
 #include <limits>
 #include <utility>
 #include <vector>
 
+#include <weft/base/format.hpp>
 #include <weft/service/config_text.hpp>
 
 namespace weft::detail {
@@ -21,7 +21,8 @@ std::string name_text(const option_type& type, std::uint64_t bits) {
 std::string list_text(const option_type& type, const void* object) {
   std::string text = "[";
   for (std::size_t i = 0; i < type.size(object); ++i)
-    text += std::format("{}{}", i == 0 ? "" : ", ", option_text(*type.element, type.at(object, i)));
+    text +=
+        weft::format("{}{}", i == 0 ? "" : ", ", option_text(*type.element, type.at(object, i)));
   return text + "]";
 }
 
@@ -31,7 +32,7 @@ std::string table_text(const option_type& type, const void* object) {
     if (field.type == nullptr) continue;
     const std::string value = option_text(*field.type, field.in(const_cast<void*>(object)));
     if (value.empty()) continue;
-    text += std::format("{}{} = {}", text.size() == 1 ? " " : ", ", field.name, value);
+    text += weft::format("{}{} = {}", text.size() == 1 ? " " : ", ", field.name, value);
   }
   return text + " }";
 }
@@ -42,8 +43,8 @@ std::string option_text(const option_type& type, const void* object) {
   switch (type.kind) {
     case option_kind::boolean: return type.bits(object) != 0 ? "true" : "false";
     case option_kind::integer:
-      return std::format("{}", static_cast<std::int64_t>(type.bits(object)));
-    case option_kind::unsigned_integer: return std::format("{}", type.bits(object));
+      return weft::format("{}", static_cast<std::int64_t>(type.bits(object)));
+    case option_kind::unsigned_integer: return weft::format("{}", type.bits(object));
     case option_kind::floating: return real_text(type.real(object));
     case option_kind::text: return detail::quoted(*static_cast<const std::string*>(object));
     case option_kind::enumeration: return name_text(type, type.bits(object));
@@ -66,7 +67,7 @@ void visit_options(const option_type& table, void* object, const std::string& pa
                    option_visit& visit) {
   for (const option_field& field : table.fields) {
     if (field.type == nullptr) continue;
-    const std::string name = std::format("{}.{}", path, field.name);
+    const std::string name = weft::format("{}.{}", path, field.name);
     void* const value = field.in(object);
     if (field.type->kind == option_kind::table)
       visit_options(*field.type, value, name, visit);
@@ -82,18 +83,18 @@ void print_section(const option_type& table, void* object, const std::string& pa
   for (const option_field& field : table.fields) {
     if (field.type == nullptr || field.type->kind == option_kind::table) continue;
     const std::string value = option_text(*field.type, field.in(object));
-    std::string line = value.empty() ? std::format("# {} is not set", field.name)
-                                     : std::format("{} = {}", field.name, value);
+    std::string line = value.empty() ? weft::format("# {} is not set", field.name)
+                                     : weft::format("{} = {}", field.name, value);
     constexpr std::size_t widest_aligned = 60;
     if (line.size() <= widest_aligned) widest = std::max(widest, line.size());
-    lines.emplace_back(std::move(line), origin_of(std::format("{}.{}", path, field.name)));
+    lines.emplace_back(std::move(line), origin_of(weft::format("{}.{}", path, field.name)));
   }
-  out += std::format("{}[{}]\n", out.empty() ? "" : "\n", path);
+  out += weft::format("{}[{}]\n", out.empty() ? "" : "\n", path);
   for (const auto& [line, origin] : lines)
-    out += std::format("{:<{}}  # {}\n", line, widest, origin);
+    out += weft::format("{:<{}}  # {}\n", line, widest, origin);
   for (const option_field& field : table.fields)
     if (field.type != nullptr && field.type->kind == option_kind::table)
-      print_section(*field.type, field.in(object), std::format("{}.{}", path, field.name),
+      print_section(*field.type, field.in(object), weft::format("{}.{}", path, field.name),
                     origin_of, out);
 }
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <format>
 #include <limits>
 
+#include <weft/base/format.hpp>
 #include <weft/service/config_text.hpp>
 #include <weft/service/nearest_word.hpp>
 
@@ -88,7 +88,7 @@ class option_range {
     return time_text(ticks * type_.tick_ns);
   }
   static std::string text(const std::string& least, bool ends, const std::string& most) {
-    return ends ? std::format("from {} to {}", least, most) : std::format("at least {}", least);
+    return ends ? weft::format("from {} to {}", least, most) : weft::format("at least {}", least);
   }
 
   const option_type& type_;
@@ -134,11 +134,11 @@ class scalar_reader {
   }
   void refuse(std::string_view wanted, std::string_view hint = {}) const {
     report_.faults.push_back(
-        std::format("{}: {} is {}, not {}{}", given_.where, path_, wanted, shown(given_), hint));
+        weft::format("{}: {} is {}, not {}{}", given_.where, path_, wanted, shown(given_), hint));
   }
   void refuse_range() const {
-    report_.faults.push_back(std::format("{}: {} is {}; {} is out of range", given_.where, path_,
-                                         range_.text(), shown(given_)));
+    report_.faults.push_back(weft::format("{}: {} is {}; {} is out of range", given_.where, path_,
+                                          range_.text(), shown(given_)));
   }
 
   void read_boolean() const {
@@ -203,7 +203,7 @@ class scalar_reader {
         return take_bits(static_cast<std::uint64_t>(each.value));
       known.push_back(each.text);
     }
-    refuse(std::format("one of {}", list_of(known)),
+    refuse(weft::format("one of {}", list_of(known)),
            is_text() ? did_you_mean(given_.text, known) : std::string{});
   }
 
@@ -213,7 +213,7 @@ class scalar_reader {
     if (fault == text_fault::malformed)
       return refuse("a time such as \"10s\" (ns, us, ms, s, min, h, d; whole numbers)");
     if (fault == text_fault::none && ns % type_.tick_ns != 0)
-      return refuse(std::format("a whole number of times {}", time_text(type_.tick_ns)));
+      return refuse(weft::format("a whole number of times {}", time_text(type_.tick_ns)));
     const auto ticks = static_cast<std::uint64_t>(ns / type_.tick_ns);
     if (fault == text_fault::out_of_range || ticks > type_.most)
       return refuse("a time", ": it is too long");
@@ -250,14 +250,14 @@ void read_list(const option_type& type, void* object, const std::string& path,
                const config_value& given, const option_bound* bound, config_report& report) {
   if (given.kind != config_kind::list && given.kind != config_kind::raw) {
     report.faults.push_back(
-        std::format("{}: {} is a list, not {}", given.where, path, shown(given)));
+        weft::format("{}: {} is a list, not {}", given.where, path, shown(given)));
     return;
   }
   type.clear(object);
   const auto& members = given.kind == config_kind::list ? given.members : parts_of(given);
   std::size_t index = 0;
   for (const config_member& each : members)
-    read_option(*type.element, type.append(object), std::format("{}[{}]", path, index++),
+    read_option(*type.element, type.append(object), weft::format("{}[{}]", path, index++),
                 each.value, bound, report);
   report.origins[path] = given.where;
 }
@@ -266,7 +266,7 @@ void read_table(const option_type& type, void* object, const std::string& path,
                 const config_value& given, config_report& report) {
   if (given.kind != config_kind::table) {
     report.faults.push_back(
-        std::format("{}: {} is a table, not {}", given.where, path, shown(given)));
+        weft::format("{}: {} is a table, not {}", given.where, path, shown(given)));
     return;
   }
   for (const config_member& each : given.members) read_member(type, object, path, each, {}, report);
@@ -281,8 +281,8 @@ void check_value(const option_type& type, const void* object, const option_bound
   }
   const option_range range{type, &bound};
   if (!range.has_value_of(object))
-    report.faults.push_back(std::format("{} is {}; {} is out of range", whose, range.text(),
-                                        option_text(type, object)));
+    report.faults.push_back(weft::format("{} is {}; {} is out of range", whose, range.text(),
+                                         option_text(type, object)));
 }
 
 }  // namespace
@@ -310,14 +310,14 @@ void read_member(const option_type& table, void* object, const std::string& path
   if (field == table.fields.end()) {
     for (const option_field& each : table.fields)
       if (each.type != nullptr) others.push_back(each.name);
-    report.faults.push_back(std::format("{}: {} has no option {}{}", given.where, path,
-                                        shown(given.name), did_you_mean(given.name, others)));
+    report.faults.push_back(weft::format("{}: {} has no option {}{}", given.where, path,
+                                         shown(given.name), did_you_mean(given.name, others)));
   } else if (field->type == nullptr) {
     report.faults.push_back(
-        std::format("{}: {}.{} can only be set by the program", given.where, path, given.name));
+        weft::format("{}: {}.{} can only be set by the program", given.where, path, given.name));
   } else {
     void* const value = field->in(object);
-    read_option(*field->type, value, std::format("{}.{}", path, given.name), given.value,
+    read_option(*field->type, value, weft::format("{}.{}", path, given.name), given.value,
                 table.bound_of(object, value), report);
   }
 }
@@ -326,13 +326,14 @@ void check_options(const option_type& table, void* object, const std::string& pa
                    option_origin& origin_of, config_report& report) {
   for (const option_field& field : table.fields) {
     if (field.type == nullptr) continue;
-    const std::string name = std::format("{}.{}", path, field.name);
+    const std::string name = weft::format("{}.{}", path, field.name);
     void* const value = field.in(object);
     const option_bound* const bound = table.bound_of(object, value);
     if (field.type->kind == option_kind::table)
       check_options(*field.type, value, name, origin_of, report);
     else if (bound != nullptr && !report.origins.contains(name))
-      check_value(*field.type, value, *bound, std::format("{}: {}", origin_of(name), name), report);
+      check_value(*field.type, value, *bound, weft::format("{}: {}", origin_of(name), name),
+                  report);
   }
 }
 

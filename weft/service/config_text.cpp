@@ -5,8 +5,9 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <format>
 #include <limits>
+
+#include <weft/base/format.hpp>
 
 namespace weft::detail {
 namespace {
@@ -89,13 +90,13 @@ std::string time_text(std::int64_t value_ns) {
   if (value_ns == 0) return "0s";
   for (std::size_t i = time_units.size(); i-- > 0;) {
     const auto size = static_cast<std::int64_t>(time_units[i].size);
-    if (value_ns % size == 0) return std::format("{}{}", value_ns / size, time_units[i].name);
+    if (value_ns % size == 0) return weft::format("{}{}", value_ns / size, time_units[i].name);
   }
   return {};
 }
 
 std::string real_text(double value) {
-  std::string text = std::format("{}", value);
+  std::string text = weft::format("{}", value);
   if (text.find_first_of(".en") == std::string::npos) text += ".0";
   return text;
 }
@@ -105,13 +106,13 @@ std::string quoted(std::string_view text) {
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\')
-      out += std::format("\\{}", c);
+      out += weft::format("\\{}", c);
     else if (c == '\n')
       out += "\\n";
     else if (c == '\t')
       out += "\\t";
     else if (byte < 0x20 || byte == 0x7f)
-      out += std::format("\\u{:04X}", byte);
+      out += weft::format("\\u{:04X}", byte);
     else
       out += c;
   }

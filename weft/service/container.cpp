@@ -1,7 +1,8 @@
 #include <weft/service/container.hpp>
 
-#include <format>
 #include <stdexcept>
+
+#include <weft/base/format.hpp>
 
 namespace weft {
 
@@ -20,12 +21,12 @@ void* container::resolve(detail::interface_key& interface) {
       throw std::logic_error{graph_.complaints().front()};
   }
   if (found == nullptr)
-    throw std::logic_error{std::format(
+    throw std::logic_error{weft::format(
         "the program needs {0}, which nobody provides: add<{0}>() is missing", interface.name)};
   if (found->object == nullptr)
     throw std::logic_error{
-        std::format("the program needs {}, which is not there now: co_await wait_for<{}>()",
-                    found->owner->title(), interface.name)};
+        weft::format("the program needs {}, which is not there now: co_await wait_for<{}>()",
+                     found->owner->title(), interface.name)};
   return found->object;
 }
 

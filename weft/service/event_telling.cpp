@@ -1,8 +1,8 @@
 #include <weft/service/event_telling.hpp>
 
 #include <exception>
-#include <format>
 
+#include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/service/event_bus.hpp>
 
@@ -12,7 +12,7 @@ namespace {
 void log_failure(event_record& record, std::string_view why) noexcept {
   ++record.failures;
   try {
-    log::error(std::format("a handler of {} failed: {}", record.type.how().name, why));
+    log::error(weft::format("a handler of {} failed: {}", record.type.how().name, why));
   } catch (...) {
     log::error("a handler of an event failed, and there is no memory to say which");
   }

@@ -2,9 +2,9 @@
 
 #include <cstddef>
 #include <exception>
-#include <format>
 
 #include <weft/base/assert.hpp>
+#include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/coro/deadline.hpp>
 #include <weft/coro/event.hpp>
@@ -26,9 +26,10 @@ task<void> guarded(task<void> work, lifetime& owner) {
   try {
     co_await std::move(work);
   } catch (const std::exception& why) {
-    log::error(std::format("a task of {} threw: {}", owner.name(), why.what()));
+    log::error(weft::format("a task of {} threw: {}", owner.name(), why.what()));
   } catch (...) {
-    log::error(std::format("a task of {} threw something that is no std::exception", owner.name()));
+    log::error(
+        weft::format("a task of {} threw something that is no std::exception", owner.name()));
   }
 }
 

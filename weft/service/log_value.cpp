@@ -1,8 +1,6 @@
 #include <weft/service/log_value.hpp>
 
-#include <format>
-#include <iterator>
-
+#include <weft/base/format.hpp>
 #include <weft/service/config_text.hpp>
 
 namespace weft::detail {
@@ -11,7 +9,7 @@ void log_value::append_to(std::string& out, std::string_view spec) const {
   if (spec.empty()) return append_formatted(out, "{}");
   const std::size_t before = out.size();
   try {
-    append_formatted(out, std::format("{{:{}}}", spec));
+    append_formatted(out, weft::format("{{:{}}}", spec));
   } catch (const std::format_error&) {
     out.resize(before);
     append_formatted(out, "{}");
@@ -20,7 +18,7 @@ void log_value::append_to(std::string& out, std::string_view spec) const {
 
 void log_value::append_formatted(std::string& out, std::string_view format) const {
   const auto append = [&out, format](const auto& value) {
-    std::vformat_to(std::back_inserter(out), format, std::make_format_args(value));
+    out += vformat(format, std::make_format_args(value));
   };
   switch (kind_) {
     case kind::boolean: return append(bits_ != 0);

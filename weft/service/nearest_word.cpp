@@ -1,9 +1,10 @@
 #include <weft/service/nearest_word.hpp>
 
 #include <algorithm>
-#include <format>
 #include <numeric>
 #include <vector>
+
+#include <weft/base/format.hpp>
 
 namespace weft::detail {
 namespace {
@@ -46,13 +47,13 @@ std::string nearest_word(std::string_view word, std::span<const std::string_view
 
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> known) {
   const std::string guess = nearest_word(word, known);
-  return guess.empty() ? guess : std::format("; did you mean '{}'?", guess);
+  return guess.empty() ? guess : weft::format("; did you mean '{}'?", guess);
 }
 
 std::string list_of(std::span<const std::string_view> words) {
   std::string text;
   for (const std::string_view word : words)
-    text += std::format("{}{}", text.empty() ? "" : ", ", word);
+    text += weft::format("{}{}", text.empty() ? "" : ", ", word);
   return text;
 }
 

@@ -1,9 +1,9 @@
 #include <weft/service/service_call.hpp>
 
 #include <exception>
-#include <format>
 #include <utility>
 
+#include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 
 namespace weft::detail {
@@ -15,9 +15,9 @@ result<void> guarded(const service_record& service, Call call) noexcept {
   try {
     return call();
   } catch (const std::exception& why) {
-    log::error(std::format("{} threw: {}", service.title(), why.what()));
+    log::error(weft::format("{} threw: {}", service.title(), why.what()));
   } catch (...) {
-    log::error(std::format("{} threw something that is no std::exception", service.title()));
+    log::error(weft::format("{} threw something that is no std::exception", service.title()));
   }
   return fail(errc::unavailable);
 }

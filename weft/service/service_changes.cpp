@@ -1,11 +1,11 @@
 #include <weft/service/service_changes.hpp>
 
 #include <algorithm>
-#include <format>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/service/service_call.hpp>
 
@@ -31,7 +31,7 @@ result<void> still_wanted(const environment& asking) noexcept {
 void tell_unclean(const service_record& service, const result<void>& down) {
   if (!down)
     log::warning(
-        std::format("{} did not stop cleanly: {}", service.title(), down.error().message()));
+        weft::format("{} did not stop cleanly: {}", service.title(), down.error().message()));
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ void service_changes::log_complaints() const {
 task<result<void>> service_changes::start_all() {
   const environment& asking = co_await this_task::environment();
   if (is_called(asking))
-    co_return refuse(std::format("{} waits for a start that waits for it", asking.owner->name()));
+    co_return refuse(weft::format("{} waits for a start that waits for it", asking.owner->name()));
   if (stops_ != 0) co_return fail(errc::closed);
   const auto turn = co_await turn_.lock();
   if (!turn) co_return fail(turn.error());
@@ -111,7 +111,7 @@ task<result<void>> service_changes::start_made(bool goes_on) {
       graph_.tell_started(*next);
       continue;
     }
-    log::error(std::format("{} did not start: {}", graph_.path_of(*next), up.error().message()));
+    log::error(weft::format("{} did not start: {}", graph_.path_of(*next), up.error().message()));
     keep_first(outcome, up);
     if (!goes_on) break;
     next->hold = service_hold::failed;
@@ -124,9 +124,9 @@ task<result<void>> service_changes::change(kind what, service_handle named) {
   const environment& asking = co_await this_task::environment();
   if (is_called(asking))
     co_return refuse(
-        std::format("{} asks for a change while one waits for its start() or stop(): wait for it "
-                    "in a task of its own, later",
-                    asking.owner->name()));
+        weft::format("{} asks for a change while one waits for its start() or stop(): wait for it "
+                     "in a task of its own, later",
+                     asking.owner->name()));
   if (closing()) co_return fail(errc::closed);
   const auto turn = co_await turn_.lock();
   if (!turn) co_return fail(turn.error());
@@ -135,13 +135,13 @@ task<result<void>> service_changes::change(kind what, service_handle named) {
   service_record* const target = graph_.find(named);
   if (target == nullptr) co_return fail(errc::not_found);
   if (target->per_consumer)
-    co_return refuse(std::format("{} is per consumer: it is those who have one that start and stop",
-                                 target->title()));
+    co_return refuse(weft::format(
+        "{} is per consumer: it is those who have one that start and stop", target->title()));
   if (is_made(asking.owner, last_started_))
     co_return refuse(
-        std::format("{0} asks for a change, which may have to end it, before it has started: "
-                    "co_await wait_for<{0}>() first",
-                    asking.owner->name()));
+        weft::format("{0} asks for a change, which may have to end it, before it has started: "
+                     "co_await wait_for<{0}>() first",
+                     asking.owner->name()));
   begun_ = true;
   under_way now{*this, asking};
   co_return co_await change_one(what, *target, asking);
@@ -156,8 +156,8 @@ task<result<void>> service_changes::change_one(kind what, service_record& target
     const services going = service_graph::with_dependants(roots);
     const auto asks = [&asking](const service_record* each) { return each == asking.owner; };
     if (asking.owner != nullptr && std::ranges::any_of(going, asks))
-      co_return refuse(std::format("{} waits for {} to stop, which waits for {} to end",
-                                   asking.owner->name(), target.title(), asking.owner->name()));
+      co_return refuse(weft::format("{} waits for {} to stop, which waits for {} to end",
+                                    asking.owner->name(), target.title(), asking.owner->name()));
     down = co_await take_down(going);
   }
   switch (what) {
@@ -239,9 +239,9 @@ task<result<void>> service_changes::stop_all() {
   const environment& asking = co_await this_task::environment();
   if (is_made(asking.owner, nullptr))
     co_return refuse(
-        std::format("{} waits for all to stop, which waits for it to end: ask the "
-                    "program to stop instead",
-                    asking.owner->name()));
+        weft::format("{} waits for all to stop, which waits for it to end: ask the "
+                     "program to stop instead",
+                     asking.owner->name()));
   ++stops_;
   graph_.wake_all();
   const lock_guard turn = co_await take_last_turn(asking);

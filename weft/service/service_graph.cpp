@@ -2,8 +2,9 @@
 
 #include <cstdint>
 #include <exception>
-#include <format>
 #include <utility>
+
+#include <weft/base/format.hpp>
 
 namespace weft::detail {
 namespace {
@@ -269,8 +270,8 @@ provision* service_graph::instance_for(service_record& consumer, const provision
   const service_record& pattern = *of.owner;
   if (depth_of(consumer) == patterns_nested_max) {
     complain(errc::invalid_argument,
-             std::format("{} is per consumer and needs, in a circle, one of its own: {}",
-                         pattern.kind->name, consumer.title()));
+             weft::format("{} is per consumer and needs, in a circle, one of its own: {}",
+                          pattern.kind->name, consumer.title()));
     return nullptr;
   }
   service_record& instance = *pattern.kind->copy(pattern);

@@ -2,8 +2,9 @@
 #include <weft/service/service_graph.hpp>
 
 #include <algorithm>
-#include <format>
 #include <utility>
+
+#include <weft/base/format.hpp>
 
 namespace weft::detail {
 namespace {
@@ -42,8 +43,8 @@ std::string text_of(const path& whole) {
 }
 
 std::string how_to_add(const need_kind& wanted) {
-  std::string text = std::format("add<{}>()", wanted.interface->name);
-  if (wanted.form == need_form::named) text += std::format(".named(\"{}\")", wanted.name);
+  std::string text = weft::format("add<{}>()", wanted.interface->name);
+  if (wanted.form == need_form::named) text += weft::format(".named(\"{}\")", wanted.name);
   return text;
 }
 
@@ -57,24 +58,24 @@ void service_graph::complain(errc why, std::string text) {
 }
 
 void service_graph::complain_of_throw(service_record& record, std::string_view why) {
-  complain(errc::invalid_argument, std::format("{} cannot be made: {}", path_of(record), why));
+  complain(errc::invalid_argument, weft::format("{} cannot be made: {}", path_of(record), why));
   if (changing_) record.hold = service_hold::failed;
 }
 
 void service_graph::complain_of_missing(const service_record& consumer, const need_kind& wanted) {
   const path whole = path_to(consumer);
   std::string wish{wanted.interface->name};
-  if (wanted.form == need_form::named) wish += std::format(" \"{}\"", wanted.name);
+  if (wanted.form == need_form::named) wish += weft::format(" \"{}\"", wanted.name);
   const std::size_t providers = slot_of(*wanted.interface).providers;
   std::string text =
       providers == 0 || wanted.form == need_form::named
-          ? std::format("{} needs {}, which nobody provides: {} is missing", consumer.title(), wish,
-                        how_to_add(wanted))
-          : std::format(
+          ? weft::format("{} needs {}, which nobody provides: {} is missing", consumer.title(),
+                         wish, how_to_add(wanted))
+          : weft::format(
                 "{} needs {}, which {} services are: give all but one a name by .named(), and ask "
                 "for those by weft::named<{}, \"...\">",
                 consumer.title(), wish, providers, wish);
-  if (whole.size() > 1) text += std::format(" ({} -> {})", text_of(whole), wish);
+  if (whole.size() > 1) text += weft::format(" ({} -> {})", text_of(whole), wish);
   complain(errc::not_found, std::move(text));
 }
 
@@ -114,10 +115,10 @@ void service_graph::complain_of_circle() {
   const std::size_t length = followed.size();
   if (length > path_max) followed.resize(path_max);
   complain(errc::invalid_argument,
-           std::format("services need each other in a circle{}: {} -> {}; let one of them ask for "
-                       "weft::maybe<T>, or for what both need",
-                       length > path_max ? std::format(" of {}", length) : "", text_of(followed),
-                       length > path_max ? "..." : at->title()));
+           weft::format("services need each other in a circle{}: {} -> {}; let one of them ask for "
+                        "weft::maybe<T>, or for what both need",
+                        length > path_max ? weft::format(" of {}", length) : "", text_of(followed),
+                        length > path_max ? "..." : at->title()));
 }
 
 result<void> service_graph::explain_unmade(const service_record& of) {
@@ -139,10 +140,10 @@ result<void> service_graph::explain_unmade(const service_record& of) {
       complain_of_missing(of, wanted);
     else if (provider->object == nullptr)
       complain(errc::unavailable,
-               std::format("{} needs {}, which {}", of.title(), provider->owner->title(),
-                           how(provider->owner->hold)));
+               weft::format("{} needs {}, which {}", of.title(), provider->owner->title(),
+                            how(provider->owner->hold)));
   }
-  if (outcome_) complain(errc::unavailable, std::format("{} {}", of.title(), how(of.hold)));
+  if (outcome_) complain(errc::unavailable, weft::format("{} {}", of.title(), how(of.hold)));
   return outcome_;
 }
 

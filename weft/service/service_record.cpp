@@ -1,6 +1,6 @@
 #include <weft/service/service_record.hpp>
 
-#include <format>
+#include <weft/base/format.hpp>
 
 namespace weft::detail {
 
@@ -33,8 +33,8 @@ void interface_slot::erase(provision& left) noexcept {
 
 std::string service_record::title() const {
   std::string text{kind->name};
-  if (!given_name.empty()) text += std::format(" \"{}\"", given_name);
-  if (asked_by != nullptr) text += std::format(" for {}", asked_by->title());
+  if (!given_name.empty()) text += weft::format(" \"{}\"", given_name);
+  if (asked_by != nullptr) text += weft::format(" for {}", asked_by->title());
   return text;
 }
 

@@ -1,9 +1,9 @@
 #include <weft/service/shard.hpp>
 
 #include <exception>
-#include <format>
 #include <utility>
 
+#include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/loop/sleep.hpp>
 
@@ -21,7 +21,7 @@ bool shard::run(reports tell) {
   try {
     loop_->run();
   } catch (const std::exception& why) {
-    log::error(std::format("a task of this shard threw: {}", why.what()));
+    log::error(weft::format("a task of this shard threw: {}", why.what()));
     clean_ = false;
   }
   return clean_;
@@ -43,13 +43,13 @@ task<void> shard::live(reports tell) {
   const auto stopped = co_await services_.stop().in(own);
   phase_ = phase::ending;
   if (!stopped)
-    log::warning(std::format("services did not stop cleanly: {}", stopped.error().message()));
+    log::warning(weft::format("services did not stop cleanly: {}", stopped.error().message()));
   clean_ = started && stopped;
 }
 
 std::string shard::progress() const {
   const auto waits = [this](std::string_view what) {
-    return std::format("shard {} {}", index_, what);
+    return weft::format("shard {} {}", index_, what);
   };
   switch (phase_.load()) {
     case phase::starting: return waits("is still starting its services");
@@ -58,7 +58,7 @@ std::string shard::progress() const {
     case phase::ending: return waits("waits for tasks that services left behind");
     case phase::stopping: break;
   }
-  return waits(std::format("waits for {} to stop", services_.stopping()));
+  return waits(weft::format("waits for {} to stop", services_.stopping()));
 }
 
 }  // namespace weft

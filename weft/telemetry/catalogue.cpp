@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <format>
 #include <tuple>
 
 #include <weft/base/assert.hpp>
+#include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/telemetry/distribution.hpp>
 
@@ -38,25 +38,26 @@ std::vector<std::pair<std::string, std::string>> sorted(std::initializer_list<la
 std::string shown(const declaration& wanted) {
   std::string text{wanted.name};
   for (const label& each : wanted.labels)
-    text += std::format("{}{}=\"{}\"", text.size() == wanted.name.size() ? "{" : ",", each.name,
-                        each.value);
+    text += weft::format("{}{}=\"{}\"", text.size() == wanted.name.size() ? "{" : ",", each.name,
+                         each.value);
   return wanted.labels.size() == 0 ? text : text + "}";
 }
 
 /// Why nothing can be called so; empty: it can.
 std::string wrong_name(const declaration& wanted) {
   if (!is_series_name(wanted.name))
-    return std::format("'{}' is no name for a {}: [a-zA-Z_:][a-zA-Z0-9_:]* is", wanted.name,
-                       to_string(wanted.kind));
+    return weft::format("'{}' is no name for a {}: [a-zA-Z_:][a-zA-Z0-9_:]* is", wanted.name,
+                        to_string(wanted.kind));
   for (const label& each : wanted.labels)
     if (!is_label_name(each.name))
-      return std::format("{}: '{}' is no name for a label: [a-zA-Z_][a-zA-Z0-9_]* is", wanted.name,
-                         each.name);
+      return weft::format("{}: '{}' is no name for a label: [a-zA-Z_][a-zA-Z0-9_]* is", wanted.name,
+                          each.name);
   const auto texts = sorted(wanted.labels);
   const auto twice =
       std::ranges::adjacent_find(texts, {}, &std::pair<std::string, std::string>::first);
-  return twice == texts.end() ? std::string{}
-                              : std::format("{}: two labels named '{}'", wanted.name, twice->first);
+  return twice == texts.end()
+             ? std::string{}
+             : weft::format("{}: two labels named '{}'", wanted.name, twice->first);
 }
 
 }  // namespace
@@ -119,12 +120,12 @@ meter& catalogue::shard(unsigned index) noexcept {
 
 std::string catalogue::no_room_for(const declaration& wanted) const {
   if (series_ == options_.series_max)
-    return std::format(
+    return weft::format(
         "no room for {}: there are {} series, and registry_options::series_max allows no more; "
         "does a label take ever new values?",
         shown(wanted), series_);
   if (wanted.kind == series_kind::histogram && histograms_ == options_.histograms_max)
-    return std::format(
+    return weft::format(
         "no room for {}: there are {} histograms, and registry_options::histograms_max allows no "
         "more",
         shown(wanted), histograms_);
@@ -135,8 +136,8 @@ catalogue::family* catalogue::find_or_add_family(const declaration& wanted, std:
   const auto place = std::ranges::lower_bound(families_, wanted.name, {}, &family::name);
   if (place != families_.end() && (*place)->name == wanted.name) {
     if ((*place)->kind == wanted.kind) return place->get();
-    refusal = std::format("{} is a {} and cannot be a {} too", wanted.name,
-                          to_string((*place)->kind), to_string(wanted.kind));
+    refusal = weft::format("{} is a {} and cannot be a {} too", wanted.name,
+                           to_string((*place)->kind), to_string(wanted.kind));
     return nullptr;
   }
   if (refusal = no_room_for(wanted); !refusal.empty()) return nullptr;
@@ -173,7 +174,7 @@ void catalogue::refuse(const std::string& why) {
     times = ++refused_;
   }
   if (std::has_single_bit(times))
-    log::error(std::format("telemetry: {} (refused {} so far)", why, times));
+    log::error(weft::format("telemetry: {} (refused {} so far)", why, times));
 }
 
 cell& catalogue::number(unsigned shard, const declaration& wanted) {

@@ -9,11 +9,11 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <format>
 #include <fstream>
 #include <iterator>
 
 #include <weft/base/assert.hpp>
+#include <weft/base/format.hpp>
 #include <weft/coro/frame_pool.hpp>
 #include <weft/loop/sim/sim_backend.hpp>
 
@@ -115,7 +115,7 @@ void sim_shard::turn() {
 void sim_shard::end() {
   io().give_buffers_back();
   if (const std::string left = leftovers(); !left.empty()) {
-    host_.world_.fail(std::format("{} leaves behind: {}", host_.name_, left.substr(2)));
+    host_.world_.fail(weft::format("{} leaves behind: {}", host_.name_, left.substr(2)));
     leave_behind();
     return;
   }
@@ -136,7 +136,7 @@ task<void> sim_shard::live() {
     co_await host_.main_(*this);
   } catch (const std::exception& why) {
     if (!crashed())
-      host_.world_.fail(std::format("a main on {} threw: {}", host_.name_, why.what()));
+      host_.world_.fail(weft::format("a main on {} threw: {}", host_.name_, why.what()));
   }
   host_.main_ended();
 }
@@ -146,7 +146,7 @@ task<void> sim_shard::stay() { co_await keeper{*this}; }
 std::string sim_shard::leftovers() const {
   std::string text;
   const auto add = [&](std::size_t count, std::string_view what) {
-    if (count != 0) text += std::format(", {} {}", count, what);
+    if (count != 0) text += weft::format(", {} {}", count, what);
   };
   add(loop_->timers().armed_count(), "timers");
   add(loop_->buffers().in_use(), "buffers");
@@ -224,7 +224,7 @@ void sim_host_box::run_down() {
     if (!ran && next == time_point::max()) break;
     if (!ran) host_.lead = next - host_.network->now();
   }
-  world_.fail(std::format("{} does not come to its end", name_));
+  world_.fail(weft::format("{} does not come to its end", name_));
   // Its loops cannot be ended, so they are left behind.
   for (auto& shard : shards_)
     if (!shard->ended()) shard->leave_behind();
@@ -259,7 +259,7 @@ std::uint64_t sim_world::seed_or(std::uint64_t given) {
 
 std::string sim_world::replay_text() const {
   static const std::string command = command_line();
-  return std::format("replay with: WEFT_SEED={} {}", seed_, command);
+  return weft::format("replay with: WEFT_SEED={} {}", seed_, command);
 }
 
 sim_host_box& sim_world::add_host(std::string name, unsigned shards) {
@@ -280,8 +280,8 @@ void sim_world::run() {
   while (failure_.empty() && step()) {}
   if (!failure_.empty()) give_up();
   if (failure_.empty() && frame_pool::live_frames() != frames_before_)
-    failure_ = std::format("{} coroutines are left", frame_pool::live_frames() - frames_before_);
-  if (!failure_.empty()) throw sim_failure{std::format("{}\n{}", failure_, replay_text())};
+    failure_ = weft::format("{} coroutines are left", frame_pool::live_frames() - frames_before_);
+  if (!failure_.empty()) throw sim_failure{weft::format("{}\n{}", failure_, replay_text())};
 }
 
 void sim_world::crashed(sim_host& host) { hosts_[host.index].run_down(); }
@@ -327,7 +327,7 @@ std::string sim_world::who_is_left() const {
   for (const sim_host_box& host : hosts_)
     for (const auto& shard : host.shards_)
       if (!shard->ended() && !shard->loop_->finished())
-        text += std::format("; {}/{} holds{}", host.name_, shard->index_, shard->leftovers());
+        text += weft::format("; {}/{} holds{}", host.name_, shard->index_, shard->leftovers());
   return text;
 }
 
@@ -356,8 +356,8 @@ void sim_world::give_turn(sim_shard& shard) {
   shard.turn();
   if (++turns_ > turns_most) fail("no end: the world turns on and on");
   if (shard.oversleeps())
-    fail(std::format("{}/{} sleeps, though another shard has something for it", shard.host_.name_,
-                     shard.index_));
+    fail(weft::format("{}/{} sleeps, though another shard has something for it", shard.host_.name_,
+                      shard.index_));
 }
 
 void sim_world::turn(sim_shard& shard) {

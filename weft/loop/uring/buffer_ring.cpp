@@ -3,8 +3,9 @@
 #include <sys/mman.h>
 
 #include <cerrno>
-#include <format>
 #include <system_error>
+
+#include <weft/base/format.hpp>
 
 namespace weft {
 namespace {
@@ -28,7 +29,7 @@ result<void> buffer_ring::open(io_uring& ring, std::string& why) {
   registration.bgid = group;
   const int code = -io_uring_register_buf_ring(&ring, &registration, 0);
   if (code != 0) {
-    why = std::format("registering the buffer ring: {}", std::generic_category().message(code));
+    why = weft::format("registering the buffer ring: {}", std::generic_category().message(code));
     return fail(error::from_errno(code));
   }
   io_uring_buf_ring_init(ring_);

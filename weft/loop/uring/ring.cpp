@@ -3,10 +3,10 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <format>
 #include <system_error>
 #include <tuple>
 
+#include <weft/base/format.hpp>
 #include <weft/loop/kernel_clock.hpp>
 
 namespace weft {
@@ -59,7 +59,7 @@ result<void> ring::open(std::string& why) {
     }
     if (code != EINVAL) break;
   }
-  why = std::format("io_uring_setup: {}", std::generic_category().message(code));
+  why = weft::format("io_uring_setup: {}", std::generic_category().message(code));
   return fail(code == EINVAL || code == ENOSYS ? error{errc::unsupported, code}
                                                : error::from_errno(code));
 }
