@@ -149,10 +149,13 @@ task<result<void>> service_changes::change(kind what, service_handle named) {
 
 task<result<void>> service_changes::change_one(kind what, service_record& target,
                                                const environment& asking) {
-  const services roots =
-      what == kind::remove ? service_graph::with_instances(target) : services{&target};
+  services roots;
   result<void> down;
   if (what != kind::start) {
+    if (what == kind::remove)
+      roots = service_graph::with_instances(target);
+    else
+      roots.push_back(&target);
     const services going = service_graph::with_dependants(roots);
     const auto asks = [&asking](const service_record* each) { return each == asking.owner; };
     if (asking.owner != nullptr && std::ranges::any_of(going, asks))

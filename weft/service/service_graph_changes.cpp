@@ -2,11 +2,14 @@
 #include <weft/service/service_graph.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <utility>
 
 namespace weft::detail {
 namespace {
+
+constexpr std::size_t few = 8;  // as many as most changes concern: room for them is made once
 
 bool is_service(const need_kind& wanted) noexcept {
   return wanted.form != need_form::own && wanted.form != need_form::all;
@@ -51,7 +54,9 @@ result<void> service_graph::make_more(const std::vector<service_record*>& first)
 }
 
 std::vector<service_record*> service_graph::with_instances(service_record& one) {
-  std::vector<service_record*> found{&one};
+  std::vector<service_record*> found;
+  found.reserve(few);
+  found.push_back(&one);
   for (std::size_t i = 0; i < found.size(); ++i)
     for (std::size_t of_need = 0; of_need < found[i]->kind->need_count; ++of_need) {
       const provision* const provider = found[i]->needs[of_need].provider;
@@ -64,6 +69,7 @@ std::vector<service_record*> service_graph::with_instances(service_record& one) 
 std::vector<service_record*> service_graph::with_dependants(
     const std::vector<service_record*>& roots) {
   std::vector<service_record*> found;
+  found.reserve(few);
   const auto take = [&found](service_record& one) {
     if (one.state == service_state::added || std::exchange(one.going, true)) return;
     found.push_back(&one);
