@@ -105,6 +105,21 @@ def test_a_pipe_that_nobody_reads_stops_nothing_and_losses_are_told(started):
     assert "SIGTERM: stopping" in lines[1]
 
 
+def test_an_order_of_chance_is_told_with_its_seed(started):
+    process, path = started("--log-format", "pretty", stderr=subprocess.PIPE, WEFT_SHUFFLE="17")
+    assert healthz(path) == 200
+    assert end(process) == 0
+    told = process.stderr.read().decode()
+    assert told.count("ready tasks run in an order of chance: WEFT_SHUFFLE=17\n") == 1, told
+
+
+def test_a_seed_that_is_none_is_refused_by_name(started):
+    process, _ = started("--log-format", "pretty", stderr=subprocess.PIPE, WEFT_SHUFFLE="soon")
+    assert end(process) == 0
+    told = process.stderr.read().decode()
+    assert "warn  WEFT_SHUFFLE is 'soon', which is no whole number, and is ignored: 17 is a seed" in told, told
+
+
 def test_closed_standard_descriptors_are_nobody_elses(started):
     def close_all():
         for descriptor in (0, 1, 2):

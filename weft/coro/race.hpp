@@ -1,6 +1,6 @@
 // Several tasks side by side, of which the first to end wins.
 //
-// Contract: the tasks inherit the caller's environment and start from the ready queue, in order.
+// Contract: the tasks inherit the caller's environment and start from the ready queue.
 // When the first has ended, with a value or an exception, the others are asked to stop, and race
 // ends when all have ended, never earlier. `winner` says which it was. `values` holds what every
 // task gave, the losers' too, for a loser may have succeeded before it heard of the stop: an item

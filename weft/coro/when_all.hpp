@@ -1,6 +1,6 @@
 // Several tasks side by side, and what all of them give.
 //
-// Contract: the tasks inherit the caller's environment and start from the ready queue, in order.
+// Contract: the tasks inherit the caller's environment and start from the ready queue.
 // when_all ends when all have ended, never earlier: the values stand in a tuple (std::monostate for
 // a task<void>), or in a vector for a vector of tasks (nothing for a vector of task<void>). The
 // first exception that leaves a task asks the others to stop, and is rethrown after they have

@@ -13,6 +13,7 @@
 #include <weft/loop/mailbox.hpp>
 #include <weft/loop/make_backend.hpp>
 #include <weft/loop/mesh.hpp>
+#include <weft/loop/shuffle.hpp>
 #include <weft/loop/sim/sim_network.hpp>
 #include <weft/loop/stall_watch.hpp>
 
@@ -62,7 +63,10 @@ event_loop::event_loop(const loop_options& options)
   mail_ = std::make_unique<mailbox_holder>(port_ != nullptr ? &port_->bell() : nullptr,
                                            options.letters_max);
   // Simulated time stands still until the loop sleeps.
-  if (options_.backend == backend_kind::simulated) options_.idle = idle_policy::sleep();
+  if (!has_threads()) options_.idle = idle_policy::sleep();
+  const std::uint64_t seed =
+      options_.shuffle_seed ? *options_.shuffle_seed : default_shuffle_seed();
+  if (seed != 0) shuffle_.emplace(seed + options_.shard);
   tasks_ = std::make_unique<scope>(environment{.stop = {}, .until = {}, .runs_on = this});
 }
 
@@ -192,10 +196,18 @@ bool event_loop::start(operation& op) noexcept {
 }
 
 void event_loop::run_ready() noexcept {
+  if (shuffle_) [[unlikely]]
+    run_items([this] { return ready_.pop_any(*shuffle_); });
+  else
+    run_items([this] { return ready_.pop(); });
+}
+
+template <class Next>
+void event_loop::run_items(Next next) noexcept {
   const unsigned most = options_.resumptions_per_turn;
   unsigned left = most;
   for (; left > 0; --left) {
-    runnable* item = ready_.pop();
+    runnable* item = next();
     if (item == nullptr) break;
     answers_left_ = options_.answers_per_resumption;
     item->run(*item);

@@ -2,7 +2,7 @@
 //
 // A turn, each step bounded by loop_options:
 //   1 mailbox      functions posted by other threads, messages of other shards
-//   2 ready queue  by priority band, first in first out within a band
+//   2 ready queue  by priority band; first in first out within one, but where shuffle.hpp says else
 //   3 timers       what is due
 //   4 flush        write queues that were filled and not flushed
 //   5 enter        one call to the kernel: submit all, wait if there is nothing to run
@@ -23,8 +23,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include <weft/base/intrusive_list.hpp>
+#include <weft/base/random.hpp>
 #include <weft/base/result.hpp>
 #include <weft/base/unique_function.hpp>
 #include <weft/coro/scope.hpp>
@@ -69,6 +71,9 @@ struct loop_options {
   /// Threads that blocking() may have, and calls that may wait for one.
   unsigned blocking_threads = 4;
   std::size_t blocking_queue_max = 1024;
+  /// Decides the order of ready tasks within a band; 0: first in, first out. None: what
+  /// WEFT_SHUFFLE says (shuffle.hpp). Shards of one seed have orders of their own.
+  std::optional<std::uint64_t> shuffle_seed{};
   /// The mesh this loop is one shard of, and which.
   mesh* shards = nullptr;
   unsigned shard = 0;
@@ -217,6 +222,8 @@ class event_loop final : public scheduler {
   [[gnu::noinline]] void take_mail() noexcept;
   [[gnu::noinline]] void note_holdings() noexcept;
   void run_ready() noexcept;
+  template <class Next>
+  void run_items(Next next) noexcept;
   [[gnu::noinline]] void flush_dirty() noexcept;
   void enter(time_point until) noexcept;
   [[nodiscard, gnu::noinline]] bool spin(time_point until) noexcept;
@@ -224,6 +231,7 @@ class event_loop final : public scheduler {
   loop_options options_;
   buffer_pool buffers_;
   ready_queue ready_;
+  std::optional<random> shuffle_;  // none: first in, first out
   intrusive_list<flushable, &flushable::hook> dirty_;
   std::unique_ptr<backend> io_;
   std::unique_ptr<mailbox_holder> mail_;

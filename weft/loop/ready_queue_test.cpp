@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <deque>
+#include <map>
+#include <numeric>
 #include <vector>
 
 #include <weft/base/random.hpp>
@@ -84,6 +88,66 @@ TEST(ready_queue, behaves_as_one_deque_a_band) {
     first->pop_front();
     outside.push_back(static_cast<item*>(got));
   }
+}
+
+// Drawn by dice.
+
+std::vector<int> drawn_order(int items_count, std::uint64_t seed) {
+  random dice{seed};
+  ready_queue queue;
+  std::deque<item> items;
+  for (int i = 0; i < items_count; ++i) queue.push(items.emplace_back(i), priority::normal);
+  std::vector<int> order;
+  while (runnable* next = queue.pop_any(dice)) order.push_back(number_of(next));
+  EXPECT_TRUE(queue.empty());
+  return order;
+}
+
+std::vector<int> numbers_to(int count) {
+  std::vector<int> numbers(static_cast<std::size_t>(count));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
+TEST(ready_queue, what_is_drawn_is_all_that_waits_each_once) {
+  for (const int count : {0, 1, 2, 7, 8, 9, 500}) {
+    auto order = drawn_order(count, 1);
+    std::ranges::sort(order);
+    EXPECT_EQ(order, numbers_to(count));
+  }
+}
+
+TEST(ready_queue, one_seed_draws_one_order_and_another_seed_another) {
+  EXPECT_EQ(drawn_order(50, 1), drawn_order(50, 1));
+  EXPECT_NE(drawn_order(50, 1), drawn_order(50, 2));
+  EXPECT_NE(drawn_order(50, 1), numbers_to(50));
+}
+
+TEST(ready_queue, draws_every_order_of_a_few_about_as_often) {
+  std::map<std::vector<int>, int> seen;
+  for (std::uint64_t seed = 0; seed < 24'000; ++seed) ++seen[drawn_order(4, seed)];
+  EXPECT_EQ(seen.size(), 24U);
+  for (const auto& [order, times] : seen) EXPECT_NEAR(times, 1'000, 400);
+}
+
+TEST(ready_queue, draws_the_last_of_many_before_the_first_of_them_too) {
+  int earlier = 0;
+  for (std::uint64_t seed = 0; seed < 1'000; ++seed) {
+    const auto order = drawn_order(200, seed);
+    if (std::ranges::find(order, 199) < std::ranges::find(order, 0)) ++earlier;
+  }
+  EXPECT_NEAR(earlier, 500, 400);
+}
+
+TEST(ready_queue, draws_from_the_most_urgent_band_first) {
+  random dice{1};
+  ready_queue queue;
+  std::deque<item> items;
+  for (int i = 0; i < 100; ++i) queue.push(items.emplace_back(i % 5), static_cast<priority>(i % 5));
+  std::vector<int> bands;
+  while (runnable* next = queue.pop_any(dice)) bands.push_back(number_of(next));
+  EXPECT_TRUE(std::ranges::is_sorted(bands));
+  EXPECT_EQ(bands.size(), 100U);
 }
 
 }  // namespace

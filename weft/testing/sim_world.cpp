@@ -84,6 +84,7 @@ sim_shard::sim_shard(sim_host_box& owner, unsigned index) : host_{owner}, index_
   auto made = event_loop::create({.backend = backend_kind::simulated,
                                   .host = &owner.host_,
                                   .buffers_max = 256,
+                                  .shuffle_seed = owner.world_.draw_shuffle_seed(),
                                   .shards = owner.mesh_.get(),
                                   .shard = index});
   if (!made) throw sim_failure{"a simulated loop can always be had"};

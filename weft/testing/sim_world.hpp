@@ -192,6 +192,9 @@ class sim_world : private sim_driver {
   [[nodiscard]] std::string who_is_left() const;
   void note_able(sim_host_box& host);
   [[nodiscard]] sim_shard* draw_able();
+  [[nodiscard]] std::uint64_t draw_shuffle_seed() noexcept {
+    return plan_.shuffles ? network_.dice().next() : 0;
+  }
   [[nodiscard]] time_point next_moment() const noexcept;
   void turn(sim_shard& shard);
   void give_turn(sim_shard& shard);

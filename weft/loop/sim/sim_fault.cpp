@@ -57,6 +57,7 @@ sim_plan sim_plan::draw(random& dice) {
     const bool breaks = kind >= first_world_fault;
     if (dice.chance(breaks ? 1 : 2, 4)) plan.rates[i] = draw_rate(dice, kind);
   }
+  plan.shuffles = dice.chance(1, 2);
   return plan;
 }
 

@@ -63,6 +63,8 @@ struct sim_plan {
   duration strike_gap{};
   /// Faults happen for so long.
   duration faults_last{};
+  /// Ready tasks run in an order of chance, not first in, first out.
+  bool shuffles = false;
   /// By kind: the chance of an event out of 65,536, or the weight.
   std::array<std::uint16_t, sim_fault_count> rates{};
 
