@@ -222,6 +222,13 @@ class event_bus {
   void go_on(unsigned lane) noexcept;
   void end_rest() noexcept;
   void end_pause() noexcept;
+  /// For who comes now: not before those who wait for it.
+  [[nodiscard]] bool has_room() const noexcept {
+    return queued_ < options_.capacity && room_.empty();
+  }
+  [[nodiscard]] bool has_room_to_others() const noexcept {
+    return crossings_.under_way() < options_.capacity && crossing_room_.empty();
+  }
   void serve_room() noexcept;
   void serve_crossing_room() noexcept;
   [[nodiscard]] bool somebody_waits_for_room() const noexcept {

@@ -27,7 +27,7 @@ class [[nodiscard]] event_room_wait final : public event_room_waiter {
 
  private:
   bool take() noexcept override {
-    if (bus_.queued_ >= bus_.options_.capacity && !bus_.closed_) return false;
+    if (!bus_.closed_ && !bus_.has_room()) return false;
     answer(deliver());
     return true;
   }
@@ -61,9 +61,8 @@ class [[nodiscard]] event_crossing_wait final : public event_room_waiter {
 
  private:
   bool take() noexcept override {
-    const std::size_t before =
-        bus_.is_elsewhere(shard_) ? bus_.crossings_.under_way() : bus_.queued_;
-    if (before >= bus_.options_.capacity && !bus_.closed_) return false;
+    const bool there_is = bus_.is_elsewhere(shard_) ? bus_.has_room_to_others() : bus_.has_room();
+    if (!bus_.closed_ && !there_is) return false;
     answer(deliver());
     return true;
   }

@@ -44,6 +44,19 @@ TEST_F(event_wait_test, producers_that_wait_are_served_in_turn) {
   EXPECT_EQ(seen_, (std::vector{0, 1, 10, 2, 11, 12}));
 }
 
+TEST_F(event_wait_test, a_handler_does_not_go_before_who_waits_already) {
+  open_bus({.capacity = 1, .bound = 1});
+  const auto heard = note_numbers();
+  const auto answers = events().on<ping>([this](const ping&) -> task<void> {
+    EXPECT_TRUE(co_await events().publish_when_room(numbered{2}));
+  });
+  run([](event_bus& bus) -> task<void> {
+    EXPECT_TRUE(bus.publish(ping{}));
+    EXPECT_TRUE(co_await bus.publish_when_room(numbered{1}));
+  }(events()));
+  EXPECT_EQ(seen_, (std::vector{1, 2}));
+}
+
 TEST_F(event_wait_test, one_who_stops_waiting_has_published_nothing) {
   open_bus({.capacity = 1, .bound = 1});
   const auto heard = note_numbers();
