@@ -12,6 +12,7 @@
 #include <weft/loop/backend.hpp>
 #include <weft/loop/event_loop.hpp>
 #include <weft/loop/sleep.hpp>
+#include <weft/service/event_bus.hpp>
 
 using namespace std::chrono_literals;
 
@@ -81,6 +82,32 @@ struct busy_one {
 // Keeps those behind it from being started.
 struct failing_one {
   result<void> start() { return weft::fail(weft::errc::unavailable); }
+};
+
+struct late_failing_one {
+  explicit late_failing_one(weft::event_loop& on) : loop{on} {}
+  task<result<void>> start() {
+    static_cast<void>(co_await weft::sleep_for(loop, 1ms));
+    co_return weft::fail(weft::errc::refused);
+  }
+  weft::event_loop& loop;
+};
+
+struct said {};
+// Hears what it says, and thinks of it for a long time.
+struct listening_one {
+  listening_one(diary& into, weft::event_loop& on, weft::event_bus& events)
+      : all{into.notes}, loop{on} {
+    events.on<said>([this](const said&) { return think(); });
+    EXPECT_TRUE(events.publish(said{}));
+  }
+  task<void> think() {
+    all.push_back("heard");
+    static_cast<void>(co_await weft::sleep_for(loop, 1h));
+    all.push_back("ended");
+  }
+  lines& all;
+  weft::event_loop& loop;
 };
 
 struct note_of_end : weft::registration {
@@ -158,6 +185,24 @@ TEST_F(container_lifetime, ends_tasks_of_what_was_made_and_never_started) {
             (lines{"made: sync_one", "started: sync_one", "work ended", "stopped: sync_one"}));
 }
 
+// The bus has not been started either, so nobody stops it.
+TEST_F(container_lifetime, ends_handlers_of_what_was_made_and_never_started) {
+  weft::container services;
+  services.provide(*loop);
+  services.provide(all);
+  services.add<late_failing_one>();
+  services.add<weft::event_bus>();
+  services.add<listening_one>();
+  loop->spawn([](weft::container& all_services) -> task<void> {
+    const auto up = co_await all_services.start();
+    EXPECT_FALSE(up);
+    const auto down = co_await all_services.stop();
+    EXPECT_TRUE(down);
+  }(services));
+  loop->run();
+  EXPECT_EQ(all.notes, (lines{"heard", "ended"}));
+}
+
 TEST_F(container_lifetime, takes_out_what_is_registered_before_the_service_is_destroyed) {
   note_of_end part{all};
   {
@@ -165,7 +210,7 @@ TEST_F(container_lifetime, takes_out_what_is_registered_before_the_service_is_de
     services.provide(part);
     services.add<registered>();
     run(services);
-    EXPECT_EQ(all.notes, lines{"up: nobody"}) << "others may call until all have stopped";
+    EXPECT_EQ(all.notes, (lines{"up: nobody", "taken out"})) << "when all have stopped";
   }
   EXPECT_EQ(all.notes, (lines{"up: nobody", "taken out", "destroyed"}));
 }

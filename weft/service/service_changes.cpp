@@ -248,10 +248,10 @@ task<result<void>> service_changes::stop_all() {
   ++stops_;
   graph_.wake_all();
   const lock_guard turn = co_await take_last_turn(asking);
-  co_await end_tasks(last_started_);  // of those that were made and not started
+  co_await end_parts(last_started_);  // of those that were made and not started
   result<void> outcome;
   co_await stop_started(asking, outcome);
-  co_await end_tasks(nullptr);  // that came to others while the rest stopped
+  co_await end_parts(nullptr);  // of others, which may have been called until now
   ended_ = true;
   --stops_;
   co_return outcome;
@@ -275,12 +275,12 @@ task<void> service_changes::stop_started(const environment& asking, result<void>
   }
 }
 
-/// Of the services made after `first`, the last first.
-task<void> service_changes::end_tasks(service_record* first) {
+/// Tasks, and what is registered: of the services made after `first`, the last first.
+task<void> service_changes::end_parts(service_record* first) {
   for (service_record* each = graph_.last_made(); each != first; each = graph_.made_before(*each)) {
+    each->request_end();
     if (each->idle()) continue;
     stopping_.store(each->kind, std::memory_order_release);
-    each->stop_tasks();
     co_await each->ended();
   }
   stopping_.store(nullptr, std::memory_order_relaxed);

@@ -70,7 +70,7 @@ class service_changes {
   [[nodiscard]] task<result<lock_guard>> wait_for_turn();
   [[nodiscard]] task<lock_guard> take_last_turn(const environment& asking);
   [[nodiscard]] task<void> stop_started(const environment& asking, result<void>& outcome);
-  [[nodiscard]] task<void> end_tasks(service_record* first);
+  [[nodiscard]] task<void> end_parts(service_record* first);
   [[nodiscard]] bool is_called(const environment& asking) const noexcept;
   /// Of the services made after `after`; nullptr: of all.
   [[nodiscard]] bool is_made(const lifetime* owner, service_record* after) noexcept;
