@@ -4,6 +4,7 @@
 #include <memory>
 
 #include <weft/coro/event.hpp>
+#include <weft/coro/scope.hpp>
 #include <weft/loop/event_loop.hpp>
 #include <weft/service/event_bus.hpp>
 
@@ -14,7 +15,6 @@ namespace {
 
 struct useless {};
 struct last {};
-struct next_round {};
 
 event_options bounds_of(const workload_options& options) {
   const std::uint64_t all = options.count + 1;  // and the last
@@ -36,18 +36,21 @@ task<void> publish_at_once(event_bus& events, std::uint64_t count, bool& is_righ
   co_return;
 }
 
-task<void> resume_all(event_bus& events, event& round, std::uint64_t count, bool& is_right) {
-  for (std::uint64_t i = 0; i < count; ++i) {
-    is_right &= events.publish(next_round{}).has_value();
-    is_right &= (co_await round.wait()).has_value();
-    round.reset();
-  }
-}
-
 task<void> begin_round(event& round, std::uint64_t& coroutines) {
   ++coroutines;
   round.set();
   co_return;
+}
+
+task<void> resume_all(std::uint64_t count, std::uint64_t& coroutines, bool& is_right) {
+  scope rounds{co_await this_task::environment()};
+  event round;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    rounds.spawn(begin_round(round, coroutines));
+    is_right &= (co_await round.wait()).has_value();
+    round.reset();
+  }
+  co_await rounds.join();
 }
 
 }  // namespace
@@ -73,17 +76,10 @@ workload_share run_events(const workload_options& options) {
 
 workload_share run_coroutines(const workload_options& options) {
   const std::unique_ptr<event_loop> loop = make_workload_loop();
-  event_bus events{{}, *loop};
   workload_share done;
-  event round;
-  std::uint64_t coroutines = 0;
-  const auto heard =
-      events.on<next_round>([&](const next_round&) { return begin_round(round, coroutines); });
-  loop->spawn(resume_all(events, round, options.count, done.is_right));
+  loop->spawn(resume_all(options.count, done.dispatched, done.is_right));
   loop->run();
-  done.dispatched = events.statistics_of<next_round>().told;
-  done.is_right = done.is_right && coroutines == options.count && done.dispatched == options.count;
-  done.queue_bytes_max = events.queue_bytes_max();
+  done.is_right = done.is_right && done.dispatched == options.count;
   return done;
 }
 

@@ -4,8 +4,9 @@
 //   event       a coroutine publishes `count` events without data, of a type that nobody has
 //               registered a handler for, and last one that is heard: it must be told last. With a
 //               capacity the coroutine waits for room; else all are in the queue at once.
-//   coroutine   `count` times: a root coroutine waits for an event of its own to be set and
-//               publishes; the handler, a coroutine made for this event, sets it and ends.
+//   coroutine   `count` times: a root coroutine gives the loop a function to run, which is a
+//               coroutine made for this, and waits; that one sets what the root waits for, and
+//               ends. Ichor's event for it is a function as well, which no handler hears of.
 #pragma once
 
 #include "workload.hpp"

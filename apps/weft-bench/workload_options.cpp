@@ -75,8 +75,7 @@ bool takes_value(std::string_view name) {
 const std::string_view workload_help =
     R"(Usage: weft-bench coroutine|event|start|start-stop|serializer [options]
 
-  coroutine   an event published and told, a coroutine made and run and ended, and another one
-              resumed, again and again
+  coroutine   a coroutine made, queued, run and ended, and another one resumed, again and again
   event       events without data are published, all of them, and then told to nobody, in order
   start       services are made and started, each with a logger of its own, and all are stopped
   start-stop  a service that another one needs is stopped and started again: both of them are

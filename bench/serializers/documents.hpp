@@ -102,10 +102,14 @@ inline document<reply> reply_document() {
          .body = {.operation_id = number,
                   .data = {cell{i + 1.5}, cell{"Ada Lovelace"}, cell{}, cell{i % 2 == 0},
                            cell{-0.25}, cell{"a \"quoted\" text\nof two lines"}, cell{}}}});
-    made.text += (i == 0 ? "" : ",") +
-                 (R"({"status":200,"body":{"operationId":")" + number + R"(","data":[)" + number +
-                  R"(.5,"Ada Lovelace",null,)" + (i % 2 == 0 ? "true" : "false") +
-                  R"(,-0.25,"a \"quoted\" text\nof two lines",null]}})");
+    made.text += i == 0 ? "" : ",";
+    made.text += R"({"status":200,"body":{"operationId":")";
+    made.text += number;
+    made.text += R"(","data":[)";
+    made.text += number;
+    made.text += R"(.5,"Ada Lovelace",null,)";
+    made.text += i % 2 == 0 ? "true" : "false";
+    made.text += R"(,-0.25,"a \"quoted\" text\nof two lines",null]}})";
   }
   made.text += "]}";
   return made;
