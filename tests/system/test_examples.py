@@ -100,3 +100,46 @@ def test_events_are_heard_by_functions_and_coroutines(example):
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["meal 0: 0 heard of it", "meal 1 is served", "meal 1: 2 heard of it",
                                         "meal 2 is served", "meal 2: 2 heard of it", "earned 15"]
+
+
+def lines_of(example, name, *arguments):
+    done = run([example(name), *arguments])
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_services_start_in_the_order_of_their_needs_and_stop_in_reverse(example):
+    assert lines_of(example, "services", "--kitchen.dishes=1") == [
+        "the stove is hot", "the kitchen has 1 dishes", "dish 1 is sold",
+        "the shop is closed", "the kitchen is clean", "the stove is off"]
+
+
+def test_what_is_optional_and_what_is_many_come_and_go(example):
+    assert lines_of(example, "optional_and_many") == ["This morning", "- sun", "- no traffic",
+                                                      "(no title)", "- sun", "- no traffic"]
+
+
+def test_each_consumer_has_an_instance_of_its_own(example):
+    lines = lines_of(example, "per_consumer")
+    assert lines[:3] == ["bakery enters 3", "bakery enters 4", "butcher enters 20"]
+    assert sorted(lines[3:]) == ["bakery has earned 7", "butcher has earned 20", "the bank has 27"]
+    assert lines[-1] == "the bank has 27", "who is needed stops last"
+
+
+def test_all_shards_call_the_one_there_is(example):
+    lines = lines_of(example, "cross_shard", "--threads", "3")
+    assert sorted(lines[:3]) == [f"shard {n}: not found" for n in range(3)]
+    assert lines[3:] == ["30 times soup"]
+
+
+def test_words_are_counted_on_the_shard_that_owns_them(example):
+    lines = lines_of(example, "shards", "2", "to be or not to be")
+    counted = [re.fullmatch(r"(\w+): (\d+), on shard ([01])", line) for line in lines[:6]]
+    assert [(each[1], each[2]) for each in counted] == [("to", "1"), ("be", "1"), ("or", "1"), ("not", "1"),
+                                                        ("to", "2"), ("be", "2")]
+    assert sum(int(line.split()[0]) for line in lines[6:]) == 4
+
+
+def test_timers_give_up_race_and_tick(example):
+    assert lines_of(example, "timers") == ["an hour's work in 5 ms: timed out", "the first of two to end is number 1",
+                                           "ticked three times"]
