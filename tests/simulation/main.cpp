@@ -3,6 +3,7 @@
 //   weft_simulation --seeds 100000             from 1 on; those that once failed go first
 //   weft_simulation --seeds 1 --first 17       one of them
 //   WEFT_SEED=17 weft_simulation               the same, with what the library logs
+//   weft_simulation --only towns               one of the scenarios: towns or traffic
 //   weft_simulation --recorded FILE            a seed a line, before all others
 //   weft_simulation --fingerprints             prints seed and trace hash instead of counts
 #include <charconv>
@@ -20,6 +21,7 @@
 #include <weft/base/log.hpp>
 
 #include "scenario.hpp"
+#include "town.hpp"
 
 namespace weft::simulation {
 namespace {
@@ -28,6 +30,8 @@ struct options {
   std::uint64_t seeds = 2'000;
   std::uint64_t first = 1;
   std::string recorded;
+  bool has_traffic = true;
+  bool has_towns = true;
   bool quiet = false;
   bool prints_fingerprints = false;
 };
@@ -38,18 +42,20 @@ struct sums {
   std::uint64_t requests = 0;
   std::uint64_t replies = 0;
   std::uint64_t turns = 0;
+  town_outcome towns{};
   sim_fault_counts faults{};
   std::uint64_t worlds_with[sim_fault_count]{};
 
-  void add(const outcome& one) {
+  void add(const outcome& one, const town_outcome& town) {
     ++seeds;
     connections += one.connections;
     requests += one.requests;
     replies += one.replies;
-    turns += one.turns;
+    turns += one.turns + town.turns;
+    towns += town;
     for (std::size_t i = 0; i < faults.size(); ++i) {
-      faults[i] += one.faults[i];
-      if (one.faults[i] != 0) ++worlds_with[i];
+      faults[i] += one.faults[i] + town.faults[i];
+      worlds_with[i] += (one.faults[i] != 0 ? 1 : 0) + (town.faults[i] != 0 ? 1 : 0);
     }
   }
 };
@@ -68,18 +74,23 @@ std::optional<options> parse(std::span<char*> arguments) {
     if (++i == arguments.size()) return std::nullopt;
     const std::string_view value = arguments[i];
     const bool is_known = (name == "--seeds" && number(value, o.seeds)) ||
-                          (name == "--first" && number(value, o.first)) || name == "--recorded";
+                          (name == "--first" && number(value, o.first)) || name == "--recorded" ||
+                          (name == "--only" && (value == "towns" || value == "traffic"));
     if (!is_known) return std::nullopt;
     if (name == "--recorded") o.recorded = value;
+    if (name == "--only") (value == "towns" ? o.has_traffic : o.has_towns) = false;
   }
   return o;
 }
 
-bool run_one(std::uint64_t seed, sums& all, bool prints_fingerprint = false) {
+bool run_one(std::uint64_t seed, const options& o, sums& all) {
   try {
-    const outcome one = run_scenario(seed);
-    all.add(one);
-    if (prints_fingerprint) std::puts(weft::format("{} {:016x}", seed, one.fingerprint).c_str());
+    const outcome one = o.has_traffic ? run_scenario(seed) : outcome{};
+    const town_outcome town = o.has_towns ? run_town(seed) : town_outcome{};
+    all.add(one, town);
+    if (o.prints_fingerprints)
+      std::puts(
+          weft::format("{} {:016x} {:016x}", seed, one.fingerprint, town.fingerprint).c_str());
     return true;
   } catch (const std::exception& why) {
     std::fputs(
@@ -89,10 +100,11 @@ bool run_one(std::uint64_t seed, sums& all, bool prints_fingerprint = false) {
   }
 }
 
-bool run_recorded(const std::string& path, sums& all) {
-  std::ifstream file{path};
+bool run_recorded(const options& o, sums& all) {
+  std::ifstream file{o.recorded};
   for (std::string line; std::getline(file, line);)
-    if (!line.empty() && line[0] != '#' && !run_one(std::strtoull(line.c_str(), nullptr, 0), all))
+    if (!line.empty() && line[0] != '#' &&
+        !run_one(std::strtoull(line.c_str(), nullptr, 0), o, all))
       return false;
   return true;
 }
@@ -108,6 +120,13 @@ void print(const sums& all) {
           all.seeds, seconds, static_cast<double>(all.seeds) / minutes, all.connections,
           all.requests, all.replies, all.turns)
           .c_str());
+  const town_outcome& towns = all.towns;
+  std::puts(
+      weft::format("towns: {} services started, {} failed, {} changes, {} of them refused, {} "
+                   "news told, {} lost with their bus, {} calls, {} waits",
+                   towns.starts, towns.failures, towns.changes, towns.refusals, towns.news,
+                   towns.lost, towns.calls, towns.waits)
+          .c_str());
   for (std::size_t i = 0; i < all.faults.size(); ++i)
     std::puts(weft::format("  {:22} {:12} times, in {} worlds",
                            to_string(static_cast<sim_fault>(i)), all.faults[i], all.worlds_with[i])
@@ -119,11 +138,11 @@ int run(const options& o) {
   const auto start = clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(clock::now() - start).count(); };
   sums all;
-  bool is_well = run_recorded(o.recorded, all);
+  bool is_well = run_recorded(o, all);
   const std::uint64_t first = testing::sim_world::seed_or(o.first);
   const std::uint64_t count = first == o.first ? o.seeds : 1;
   for (std::uint64_t i = 0; is_well && i < count; ++i) {
-    is_well = run_one(first + i, all, o.prints_fingerprints);
+    is_well = run_one(first + i, o, all);
     if (!o.quiet && (i + 1) % 5'000 == 0)
       std::fputs(weft::format("{} of {} seeds, {:.0f} s\n", i + 1, count, seconds()).c_str(),
                  stderr);
@@ -141,7 +160,8 @@ int main(int argc, char** argv) {
   const auto options = weft::simulation::parse({argv, static_cast<std::size_t>(argc)});
   if (!options) {
     std::fputs(
-        "weft_simulation [--seeds N] [--first N] [--recorded FILE] [--fingerprints] [--quiet]\n",
+        "weft_simulation [--seeds N] [--first N] [--only towns|traffic] [--recorded FILE] "
+        "[--fingerprints] [--quiet]\n",
         stderr);
     return 2;
   }

@@ -4,16 +4,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include <weft/base/format.hpp>
-#include <weft/base/log.hpp>
 
 #include "scenario.hpp"
+#include "simulation_fixture.hpp"
 
 namespace weft::simulation {
 namespace {
@@ -21,24 +19,7 @@ namespace {
 constexpr std::uint64_t seeds = 2'000;
 constexpr std::uint64_t strikes_least = 100;
 
-class simulation : public ::testing::Test {
- protected:
-  simulation() { log::set_level(log::level::off); }
-  ~simulation() override { log::set_level(before_); }
-
- private:
-  log::level before_ = log::current_level();
-};
-
-/// The lines of a file in this folder, without those that begin with #.
-std::vector<std::string> lines_of(const std::string& name) {
-  std::ifstream file{"tests/simulation/" + name};
-  EXPECT_TRUE(file.is_open()) << name << ": the tests run in the root of the sources";
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);)
-    if (!line.empty() && line[0] != '#') lines.push_back(line);
-  return lines;
-}
+class simulation : public simulation_fixture {};
 
 std::optional<outcome> run(std::uint64_t seed) {
   try {

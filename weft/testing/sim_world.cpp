@@ -15,6 +15,7 @@
 #include <weft/base/assert.hpp>
 #include <weft/base/format.hpp>
 #include <weft/coro/frame_pool.hpp>
+#include <weft/loop/leftovers.hpp>
 #include <weft/loop/sim/sim_backend.hpp>
 
 namespace weft::testing {
@@ -328,7 +329,8 @@ std::string sim_world::who_is_left() const {
   for (const sim_host_box& host : hosts_)
     for (const auto& shard : host.shards_)
       if (!shard->ended() && !shard->loop_->finished())
-        text += weft::format("; {}/{} holds{}", host.name_, shard->index_, shard->leftovers());
+        for (const std::string& line : weft::leftovers(*shard->loop_))
+          text += weft::format("\n  {}: {}", host.name_, line);
   return text;
 }
 
