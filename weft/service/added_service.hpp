@@ -27,11 +27,25 @@ class added_service {
   /// As service_builder::as().
   template <class... I>
   added_service& as() {
+    (single_->interfaces.push_back(&detail::single_access_of<I>), ...);
     return say([](service_builder<T>& builder) { builder.template as<I...>(); });
   }
   added_service& named(std::string name) {
     *name_ = name;
     return say([name = std::move(name)](service_builder<T>& builder) { builder.named(name); });
+  }
+  /// As service_builder::with(), of a copy for each shard.
+  template <class P>
+  added_service& with(P property) {
+    return say(
+        [property = std::move(property)](service_builder<T>& builder) { builder.with(property); });
+  }
+  /// As service_builder::instead_of().
+  template <class I>
+  added_service& instead_of(std::string name = {}) {
+    return say([name = std::move(name)](service_builder<T>& builder) {
+      builder.template instead_of<I>(name);
+    });
   }
   added_service& per_consumer() {
     return say([](service_builder<T>& builder) { builder.per_consumer(); });
@@ -39,19 +53,39 @@ class added_service {
   added_service& lazy() {
     return say([](service_builder<T>& builder) { builder.lazy(); });
   }
-  /// One T in all, on shard 0. All shards reach it by remote<T>& (remote.hpp).
+  /// One T in all, on shard 0. All shards reach it by remote<T>&, or by a remote<I>& for each I
+  /// that as<I>() says it is (remote.hpp).
   added_service& single() {
-    *offer_ = &detail::offer_single<T>;
+    single_->is_single = true;
     return *this;
   }
 
   /// What named() was told last; empty: nothing.
   [[nodiscard]] std::shared_ptr<const std::string> name() const noexcept { return name_; }
   [[nodiscard]] std::shared_ptr<sayings> said() const noexcept { return said_; }
-  /// What single() was told: has it called from here, and says whether it is made here.
-  using offer = bool (*)(container&);
-  /// nullptr: it is not single.
-  [[nodiscard]] std::shared_ptr<const offer> offered() const noexcept { return offer_; }
+  /// Of one in all: as what it is called.
+  struct singleness {
+    bool is_single = false;
+    std::vector<const detail::single_access*> interfaces;
+  };
+  [[nodiscard]] std::shared_ptr<const singleness> single_as() const noexcept { return single_; }
+
+  /// Adds to one shard what has been said.
+  static void install(container& services, const options_of<T>& options, sayings& said,
+                      const singleness& single) {
+    std::vector<const detail::single_access*> interfaces = single.interfaces;
+    if (interfaces.empty()) interfaces.push_back(&detail::single_access_of<T>);
+    const bool is_here = services.find<event_loop>()->shard() == detail::single_shard;
+    if (single.is_single && !is_here) {
+      for (const detail::single_access* each : interfaces) each->give_elsewhere(services);
+      return;
+    }
+    auto builder = services.add<T>(options);
+    for (auto& each : said) each(builder);
+    if (single.is_single)
+      for (const detail::single_access* each : interfaces)
+        each->give_here(services, builder.handle());
+  }
 
  private:
   added_service& say(unique_function<void(service_builder<T>&)> what) {
@@ -61,7 +95,7 @@ class added_service {
 
   std::shared_ptr<std::string> name_ = std::make_shared<std::string>();
   std::shared_ptr<sayings> said_ = std::make_shared<sayings>();
-  std::shared_ptr<offer> offer_ = std::make_shared<offer>(nullptr);
+  std::shared_ptr<singleness> single_ = std::make_shared<singleness>();
 };
 
 }  // namespace weft

@@ -28,6 +28,7 @@
 #include <weft/loop/thread_place.hpp>
 #include <weft/net/address_book.hpp>
 #include <weft/service/application_settings.hpp>
+#include <weft/service/everywhere.hpp>
 #include <weft/service/logger.hpp>
 #include <weft/service/shard.hpp>
 
@@ -242,6 +243,7 @@ void application::state::run_shard(unsigned index, signal_watch* signals) {
   here.services().provide(addresses);
   for (installer& add_service : installers) add_service(here.services());
   if (!here.services().has<logger>()) here.services().add<logger>().per_consumer();
+  everywhere::provide_to(here.services());
   if (signals != nullptr) here.loop().spawn(watch_signals(here.loop(), *signals));
   enlist(here);
   if (!here.run({.started = [this, index](bool up) { on_started(index, up); },

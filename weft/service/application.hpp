@@ -85,10 +85,8 @@ class application {
       introduce([kept, name = added.name()](config& given) {
         given.bind(given.unused(name->empty() ? section_of(type_name<T>) : *name), *kept);
       });
-    install([kept, said = added.said(), offered = added.offered()](container& services) {
-      if (*offered != nullptr && !(*offered)(services)) return;
-      auto builder = services.add<T>(*kept);
-      for (auto& each : *said) each(builder);
+    install([kept, said = added.said(), single = added.single_as()](container& services) {
+      added_service<T>::install(services, *kept, *said, *single);
     });
     return added;
   }

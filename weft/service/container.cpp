@@ -8,7 +8,7 @@ namespace weft {
 
 using detail::service_record;
 
-container::container() = default;
+container::container() { provide(*this); }
 
 container::~container() = default;
 

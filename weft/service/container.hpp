@@ -18,6 +18,8 @@
 // why) when who asks would wait for itself: a service for its own end, and, in its start() or
 // stop() and before it has started, for any change. One shard.
 //
+// A constructor may ask for the `container&` that it is made by.
+//
 //   container services;
 //   services.add<http::server>({.listen = ":8080"});
 //   const auto api = services.add<ping_api>().handle();
@@ -26,8 +28,10 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <weft/base/result.hpp>
@@ -35,7 +39,9 @@
 #include <weft/service/service_block.hpp>
 #include <weft/service/service_builder.hpp>
 #include <weft/service/service_changes.hpp>
+#include <weft/service/service_follower.hpp>
 #include <weft/service/service_graph.hpp>
+#include <weft/service/service_info.hpp>
 
 namespace weft {
 
@@ -79,6 +85,16 @@ class container {
     return graph_.find(detail::key_of<T>) != nullptr;
   }
 
+  /// Of the T with this name, or that `T&` means; nothing: nobody is, or it is lent.
+  template <class T>
+  [[nodiscard]] std::optional<service_handle> handle_of(std::string_view name = {}) const {
+    return handle_of(detail::key_of<T>, name);
+  }
+  [[nodiscard]] std::optional<service_handle> handle_of(detail::interface_key& interface,
+                                                        std::string_view name) const {
+    return graph_.handle_of(interface, name);
+  }
+
   /// The T, when it has started; not before. errc::closed: all services are being stopped;
   /// errc::cancelled or errc::timed_out as the environment says. It may have gone after the
   /// caller's next wait.
@@ -87,6 +103,32 @@ class container {
     const auto up = co_await changes_.until_started(detail::key_of<T>);
     if (!up) co_return fail(up.error());
     co_return static_cast<T*>(*up);
+  }
+
+  /// Tells of each I: `added(I&)` when it has started, at once of those that have, and
+  /// `removed(I&)` before it stops; either may take a `const service_info&` as well. `takes(const
+  /// service_info&)` says of which, and of one always the same. Until `owner` ends, as events.on()
+  /// does: then nothing is said of those that stay. Those that leave together are told of when none
+  /// of them is found any more. Who begins to track in the midst of it hears of those that stay
+  /// alone, and of nobody twice. An exception is logged, and all go on.
+  template <class I, class Filter, class Added, class Removed>
+    requires(!std::is_convertible_v<Removed, lifetime*>)
+  event_registration track(Filter takes, Added added, Removed removed,
+                           lifetime* owner = lifetime::current()) {
+    static_assert(std::is_invocable_r_v<bool, Filter&, const service_info&>,
+                  "track<I>() filters by `bool takes(const weft::service_info&)`");
+    static_assert(detail::hears_of<Added, I> && detail::hears_of<Removed, I>,
+                  "track<I>() calls `added(I&)` and `removed(I&)`");
+    return graph_.follow(
+        detail::key_of<I>,
+        std::make_unique<detail::service_follower_of<I, Filter, Added, Removed>>(
+            graph_.departures(), std::move(takes), std::move(added), std::move(removed)),
+        owner);
+  }
+  template <class I, class Added, class Removed>
+  event_registration track(Added added, Removed removed, lifetime* owner = lifetime::current()) {
+    return track<I>([](const service_info&) { return true; }, std::move(added), std::move(removed),
+                    owner);
   }
 
   /// All but those that were stopped by their handle; after stop(), new ones. errc::not_found
@@ -99,7 +141,8 @@ class container {
   [[nodiscard]] task<result<void>> stop() { return changes_.stop_all(); }
 
   // Of one service and those who need it. errc::not_found: the handle names none; errc::closed: all
-  // are being stopped, or have been; errc::cancelled, errc::timed_out: before its turn;
+  // are being stopped, or have been; errc::cancelled, errc::timed_out: before its turn, the end of
+  // the service that asks being a stop request as well;
   // errc::invalid_argument: refused.
 
   /// With what it needs and has only been added, and those who have waited for it. The first

@@ -156,7 +156,6 @@ class container_change : public testing::Test {
     services.provide(*loop);
     services.provide(log);
     services.provide(events);
-    services.provide(services);
   }
 
   /// Starts all, does `meanwhile`, and stops all.

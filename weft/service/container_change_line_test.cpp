@@ -51,6 +51,25 @@ struct early_bird {
   weft::container& services;
   journal& log;
 };
+// Is called by others, from tasks of their own, which end in their own time.
+struct porter {
+  porter(weft::container& in, weft::lifetime& mine, journal& into)
+      : services{in}, own{mine}, log{into} {}
+  weft::task<void> serve(weft::task<weft::result<void>> wish) {
+    const weft::lifetime::use in_use{own};
+    const weft::environment for_service{.runs_on = &weft::event_loop::current(), .owner = &own};
+    const auto served = co_await std::move(wish).in(for_service);
+    log.note(served ? "served" : weft::to_string(served.error().code()));
+  }
+  weft::task<weft::result<void>> see_wheel() {
+    const auto seen = co_await services.wait_for<wheel>();
+    if (!seen) co_return weft::fail(seen.error());
+    co_return weft::result<void>{};
+  }
+  weft::container& services;
+  weft::lifetime& own;
+  journal& log;
+};
 // Takes its time to start, until it is asked to hurry.
 struct sleeper {
   explicit sleeper(weft::event_loop& on) : loop{on} {}
@@ -170,6 +189,25 @@ TEST_F(container_change, ends_the_change_that_is_under_way_when_all_are_to_stop)
             (lines{"wheel made", "wheel started", "slow stops", "slow hastened", "wheel stopped"}));
   EXPECT_EQ(said(changed), "closed");
   EXPECT_EQ(said(behind), "closed");
+}
+
+TEST_F(container_change, lets_nobody_wait_who_is_waited_for) {
+  const auto slow = services.add<mill::slow>().handle();
+  const auto porter = services.add<mill::porter>().handle();
+  run([&]() -> task<void> {
+    auto& called = services.get<mill::porter>();
+    std::optional<result<void>> first;
+    std::optional<result<void>> down;
+    loop->spawn(called.serve(called.see_wheel()));
+    loop->spawn(keep(services.restart(slow), first));
+    loop->spawn(keep(services.stop(porter), down));
+    co_await weft::yield{*loop};
+    loop->spawn(called.serve(services.restart(slow)));  // behind the one that ends it
+    co_await pause(2h);
+    EXPECT_EQ(said(first), "well");
+    EXPECT_EQ(said(down), "well");
+    EXPECT_EQ(log.take(), (lines{"slow stops", "slow stopped", "cancelled", "cancelled"}));
+  });
 }
 
 TEST_F(container_change, begins_nothing_while_all_stop) {

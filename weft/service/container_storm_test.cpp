@@ -1,6 +1,6 @@
-// Random graphs of services, of which some fail to start, while many ask at once for random ones to
-// be stopped, restarted, removed. What must hold is checked by the services themselves; a seed that
-// fails is named, and WEFT_SEED runs it alone.
+// Random graphs of services, of which some fail to start and some are lazy, while many ask at once
+// for random ones to be stopped, restarted, removed. What must hold is checked by the services
+// themselves; a seed that fails is named, and WEFT_SEED runs it alone.
 #include <weft/service/container.hpp>
 
 #include <algorithm>
@@ -55,6 +55,7 @@ struct world {
   std::uint64_t objects = 0;
   std::set<std::uint64_t> alive;  // numbers of objects
   std::vector<const node*> up;    // in the order of their starts
+  std::set<const node*> heard;    // who has come and not gone, as far as is told
   std::vector<service_handle> handles;
   std::uint64_t starts = 0;
   std::uint64_t stops = 0;
@@ -212,6 +213,25 @@ task<void> live(container& services, world& in, bool abruptly) {
   co_await storms.join();
 }
 
+/// What is said of it: half of those that need others are lazy.
+template <class T>
+service_handle say(weft::service_builder<T> added, world& in) {
+  if (in.chance.chance(1, 2)) added.lazy();
+  return added.handle();
+}
+
+weft::event_registration hear(container& services, world& in) {
+  return services.track<node>(
+      [&in](node& one) {
+        in.require(std::ranges::contains(in.up, &one), "told of before it has started");
+        in.require(in.heard.insert(&one).second, "told of twice");
+      },
+      [&in](node& one) {
+        in.require(in.alive.contains(one.number), "told of after its end");
+        in.require(in.heard.erase(&one) == 1, "goes and never came");
+      });
+}
+
 void add_graph(container& services, world& in) {
   const auto any = [&in] { return in.handles[in.chance.below(in.handles.size())]; };
   const std::uint64_t size = in.chance.between<std::uint64_t>(3, 14);
@@ -222,11 +242,11 @@ void add_graph(container& services, world& in) {
       case 0: in.handles.push_back(services.add<root>(given).as<node>().handle()); break;
       case 1:
       case 2:
-        in.handles.push_back(services.add<link>(given).as<node>().bind<node>(any()).handle());
+        in.handles.push_back(say(services.add<link>(given).as<node>().bind<node>(any()), in));
         break;
       case 3:
         in.handles.push_back(
-            services.add<joint>(given).as<node>().bind<node>(any()).bind<node>(any()).handle());
+            say(services.add<joint>(given).as<node>().bind<node>(any()).bind<node>(any()), in));
         break;
       default:
         in.handles.push_back(
@@ -259,14 +279,15 @@ class container_storm : public testing::Test {
     {
       weft::container services;
       services.provide(in);
-      services.provide(services);
       storm::add_graph(services, in);
+      const auto hearing = storm::hear(services, in);
       loop->spawn(storm::live(services, in, seed % 2 == 1));
       const weft::time_point late = loop->now() + std::chrono::minutes{1};
       while (!loop->finished() && loop->now() < late) loop->run_once(late);
       EXPECT_TRUE(loop->finished()) << "seed " << seed << " has not ended: " << dump_tasks(*loop);
       EXPECT_TRUE(in.up.empty()) << "left running, seed " << seed;
       EXPECT_EQ(in.starts, in.stops) << "seed " << seed;
+      EXPECT_TRUE(in.heard.empty()) << "said nothing of who went, seed " << seed;
     }
     EXPECT_TRUE(in.alive.empty()) << "seed " << seed;
     for (const std::string& each : in.faults) ADD_FAILURE() << each << ", seed " << seed;

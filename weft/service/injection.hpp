@@ -183,7 +183,7 @@ template <class T, std::size_t N, class... Leading>
 consteval void require_references() {
   static_assert(!takes_a_value<T, N, Leading...>(),
                 "services are injected by reference: write `T&`, not `T` or `const T&`; values "
-                "belong into the options");
+                "belong into a struct that the class names by `using options = my_options;`");
 }
 
 template <class T>

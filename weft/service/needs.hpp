@@ -10,6 +10,7 @@
 //   api(maybe<cache> near, many<check> checks, named<store, "orders"> orders, consumer me);
 //   if (near) near->drop(key);
 //   for (check& each : checks) each.run();
+//   for (check& each : checks.where([](const service_info& of) { return of.name() == "disk"; })) ...
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,9 @@
 #include <iterator>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
+#include <weft/service/service_info.hpp>
 #include <weft/service/service_record.hpp>
 
 namespace weft {
@@ -79,6 +82,9 @@ class many {
     }
     friend bool operator==(iterator, iterator) noexcept = default;
 
+    /// What has been said of it.
+    [[nodiscard]] service_info info() const noexcept { return service_info{*at_->owner}; }
+
    private:
     friend class many;
     explicit iterator(const detail::provision* at) noexcept : at_{at} { skip_absent(); }
@@ -96,10 +102,53 @@ class many {
   [[nodiscard]] iterator end() const noexcept { return iterator{}; }
   [[nodiscard]] bool empty() const noexcept { return begin() == end(); }
 
+  template <class Filter>
+  class chosen;
+  /// Those of which `takes(const service_info&)` is true.
+  template <class Filter>
+  [[nodiscard]] chosen<Filter> where(Filter takes) const {
+    return chosen<Filter>{*this, std::move(takes)};
+  }
+
  private:
   friend struct detail::parameter<many>;
   explicit many(const detail::interface_slot& all) noexcept : slot_{&all} {}
   const detail::interface_slot* slot_ = nullptr;
+};
+
+template <class T>
+template <class Filter>
+class many<T>::chosen {
+ public:
+  chosen(many all, Filter takes) : all_{all}, takes_{std::move(takes)} {}
+
+  class iterator {
+   public:
+    iterator(many::iterator at, Filter& takes) : at_{at}, takes_{&takes} { skip_refused(); }
+    T& operator*() const noexcept { return *at_; }
+    iterator& operator++() {
+      ++at_;
+      skip_refused();
+      return *this;
+    }
+    friend bool operator==(const iterator& one, std::default_sentinel_t) noexcept {
+      return one.at_ == many::iterator{};
+    }
+
+   private:
+    void skip_refused() {
+      while (at_ != many::iterator{} && !(*takes_)(at_.info())) ++at_;
+    }
+    many::iterator at_;
+    Filter* takes_;
+  };
+
+  [[nodiscard]] iterator begin() { return iterator{all_.begin(), takes_}; }
+  [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
+
+ private:
+  many all_;
+  Filter takes_;
 };
 
 /// The T that was added with this name.

@@ -2,12 +2,13 @@
 //
 // Problem: some services exist once, and a reference to one is of no use on another thread.
 // Contract: `app.add<T>().single()` makes one T, on shard 0; on every shard a constructor may ask
-// for `remote<T>&`, and shard 0's for `T&`. `co_await remote.call(&T::method, arguments...)` runs
-// the method there, as on() does (loop/on.hpp), and gives what it gives as a result: result<R> for
-// R, result<R>, task<R> and task<result<R>>. Arguments are moved there, so a method takes values.
-// The caller's deadline and stop request hold there too. errc::closed: T has not been started
-// there, or stops; a call under way is awaited before T stops, so none ends in the midst. Calls of
-// one shard begin in the order in which they were made. A remote<T> is read by any thread.
+// for `remote<T>&`, and shard 0's for `T&`; with `.as<I>()`, for `remote<I>&` and `I&`. `co_await
+// remote.call(&T::method, arguments...)` runs the method there, as on() does (loop/on.hpp), and
+// gives what it gives as a result: result<R> for R, result<R>, task<R> and task<result<R>>.
+// Arguments are moved there, so a method takes values. The caller's deadline and stop request hold
+// there too. errc::closed: T has not been started there, or stops; a call under way is awaited
+// before T stops, so none ends in the midst. Calls of one shard begin in the order in which they
+// were made. A remote<T> is read by any thread.
 //
 //   explicit order_api(remote<order_book>& orders);
 //   result<order> found = co_await orders.call(&order_book::find, id);
@@ -171,16 +172,18 @@ class remote_offer : public remote<T> {
   event_loop& loop_;
 };
 
-/// What a shard has for calling the one T. True: that is to be made here.
-template <class T>
-bool offer_single(container& services) {
-  if (services.find<event_loop>()->shard() == single_shard) {
-    services.add<remote_offer<T>>().template as<remote<T>>();
-    return true;
-  }
-  services.provide(remote_to_single<T>);
-  return false;
-}
+/// What shards have for calling the one service as a certain interface.
+struct single_access {
+  void (*give_here)(container& services, service_handle single);
+  void (*give_elsewhere)(container& services);
+};
+
+template <class I>
+inline constexpr single_access single_access_of{
+    [](container& services, service_handle single) {
+      services.add<remote_offer<I>>().template as<remote<I>>().template bind<I>(single);
+    },
+    [](container& services) { services.provide(remote_to_single<I>); }};
 
 }  // namespace detail
 

@@ -106,6 +106,9 @@ constexpr service_step step_of(Call) {
 
 template <class T>
 consteval service_kind make_kind() {
+  static_assert(!std::is_abstract_v<T>,
+                "a T is made, so name the class that implements it: "
+                "`add<file_store>().as<store>()`");
   using block = service_block<T>;
   service_kind kind;
   kind.name = type_name<T>;

@@ -5,10 +5,13 @@
 //
 //   services.add<file_store>({.file = "orders.db"}).as<store>().named("orders");
 //   services.add<spd_logger>().as<logger>().per_consumer();
+//   services.add<file_store>().as<store>().with(region{"eu"});
 #pragma once
 
+#include <memory>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include <weft/service/injection.hpp>
 #include <weft/service/service_graph.hpp>
@@ -40,9 +43,20 @@ class service_builder {
     (graph_->provide_as(*record_, detail::key_of<I>, &cast<I>), ...);
     return *this;
   }
-  /// weft::named<T, "name"> means this one. Asserts that no other T has the name.
+  /// weft::named<T, "name"> means this one. Names are not empty, and no two T have the same.
   service_builder& named(std::string_view name) {
     graph_->name(*record_, name);
+    return *this;
+  }
+  /// A property, which filters read (service_info.hpp): a plain struct, one of each type; what is
+  /// said last counts.
+  template <class P>
+  service_builder& with(P property) {
+    static_assert(
+        std::is_class_v<P>,
+        "a property is a struct of its own, by which it is found: `with(region{\"eu\"})`");
+    record_->properties = std::make_unique<detail::service_property_of<P>>(
+        std::move(property), std::move(record_->properties));
     return *this;
   }
   /// Each who needs it gets one of its own, which may ask for weft::consumer to know who that is.
@@ -53,9 +67,21 @@ class service_builder {
     graph_->make_per_consumer(*record_);
     return *this;
   }
-  /// Made only if somebody who is made needs it.
+  /// Made when somebody needs it who has all else, and stopped and destroyed at the end of the
+  /// change in which the last of those ends, until the next one comes.
   service_builder& lazy() {
-    record_->lazy = true;
+    graph_->make_lazy(*record_);
+    return *this;
+  }
+  /// For tests: it is the I of this name, or the one that `I&` means, in place of who has been
+  /// added as that, before or after, for all who need it, and by its handle. Who is nothing else
+  /// is not made. Comes to pass when services are first made; start() fails if there is nobody to
+  /// replace.
+  template <class I>
+  service_builder& instead_of(std::string_view name = {}) {
+    static_assert(std::is_convertible_v<T*, I*>,
+                  "instead_of<I>() takes the place of an I: derive publicly from it");
+    graph_->stand_in(*record_, detail::key_of<I>, &cast<I>, name);
     return *this;
   }
   /// The next of its parameters `I&` or maybe<I> that is not bound yet means `provider`, which is

@@ -34,6 +34,26 @@ void tell_unclean(const service_record& service, const result<void>& down) {
         weft::format("{} did not stop cleanly: {}", service.title(), down.error().message()));
 }
 
+/// What a wait of somebody obeys, who may be to end meanwhile: his end would wait for him, and he
+/// for it.
+class until_owner_ends : private registration {
+ public:
+  explicit until_owner_ends(const environment& asking) noexcept
+      : registration{&on_end}, stop_{asking.stop}, obeyed_{asking} {
+    obeyed_.stop = stop_.token();
+    if (asking.owner != nullptr) asking.owner->attach(*this);
+  }
+  [[nodiscard]] const environment& obeyed() const noexcept { return obeyed_; }
+
+ private:
+  static void on_end(registration& self) noexcept {
+    static_cast<until_owner_ends&>(self).stop_.request_stop();
+  }
+
+  stop_source stop_;
+  environment obeyed_;
+};
+
 }  // namespace
 
 /// What those who are called by a change obey, and how stop_all() hastens it.
@@ -128,7 +148,8 @@ task<result<void>> service_changes::change(kind what, service_handle named) {
                      "in a task of its own, later",
                      asking.owner->name()));
   if (closing()) co_return fail(errc::closed);
-  const auto turn = co_await turn_.lock();
+  const until_owner_ends waiting{asking};
+  const auto turn = co_await wait_for_turn().in(waiting.obeyed());
   if (!turn) co_return fail(turn.error());
   if (closing()) co_return fail(errc::closed);
   if (const auto wanted = still_wanted(asking); !wanted) co_return wanted;
@@ -144,7 +165,23 @@ task<result<void>> service_changes::change(kind what, service_handle named) {
                      asking.owner->name()));
   begun_ = true;
   under_way now{*this, asking};
-  co_return co_await change_one(what, *target, asking);
+  const bool is_to_stay = what == kind::start || what == kind::restart;
+  result<void> outcome = co_await change_one(what, *target, asking);
+  keep_first(outcome, co_await end_unneeded(is_to_stay ? target : nullptr, asking.owner));
+  co_return outcome;
+}
+
+/// Lazy ones whom nobody needs any more, and then those whom nobody but they has needed.
+task<result<void>> service_changes::end_unneeded(const service_record* wanted,
+                                                 const lifetime* asking) {
+  result<void> outcome;
+  while (!closing()) {
+    const services going = graph_.take_unneeded(wanted, asking);
+    if (going.empty()) break;
+    keep_first(outcome, co_await take_down(going));
+    for (service_record* const each : going) each->passed = false;
+  }
+  co_return outcome;
 }
 
 task<result<void>> service_changes::change_one(kind what, service_record& target,
@@ -164,7 +201,10 @@ task<result<void>> service_changes::change_one(kind what, service_record& target
     down = co_await take_down(going);
   }
   switch (what) {
-    case kind::stop: target.hold = service_hold::stopped; co_return down;
+    case kind::stop:
+      target.hold = service_hold::stopped;
+      graph_.note_loss(target);
+      co_return down;
     case kind::remove:
       for (service_record* const each : roots) graph_.erase(*each);
       keep_first(down, co_await bring_up({}));
@@ -184,6 +224,7 @@ task<result<void>> service_changes::change_one(kind what, service_record& target
 task<result<void>> service_changes::take_down(const services& going) {
   result<void> outcome;
   for (service_record* const each : going) graph_.hide(*each);
+  graph_.tell_leaving(going);
   for (service_record* const each : going) {
     if (last_started_ == each) last_started_ = graph_.made_before(*each);
     const bool up = std::exchange(each->state, service_state::made) == service_state::started;
@@ -212,11 +253,16 @@ task<result<void>> service_changes::bring_up(const services& wanted) {
   co_return outcome;
 }
 
+task<result<void>> service_changes::next_start(interface_key& interface) {
+  co_return co_await graph_.next_start(interface).wait();
+}
+
 task<result<void*>> service_changes::until_started(interface_key& interface) {
+  const until_owner_ends waiting{co_await this_task::environment()};
   for (;;) {
     if (void* const up = graph_.started(interface)) co_return up;
     if (closing()) co_return fail(errc::closed);
-    const auto waited = co_await graph_.next_start(interface).wait();
+    const auto waited = co_await next_start(interface).in(waiting.obeyed());
     if (!waited) co_return fail(waited.error());
   }
 }
@@ -260,6 +306,7 @@ task<result<void>> service_changes::stop_all() {
 task<void> service_changes::stop_started(const environment& asking, result<void>& outcome) {
   while (service_record* const last = last_started_) {
     last_started_ = graph_.made_before(*last);
+    graph_.tell_leaving({&last, 1});
     last->state = service_state::made;
     calling_ = last;
     stopping_.store(last->kind, std::memory_order_release);

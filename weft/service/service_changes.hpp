@@ -3,13 +3,14 @@
 //
 // Problem: a change waits, for a start(), for a stop(), for tasks to end, and meanwhile others ask
 // for changes, or the program ends. Contract: a change has its turn to itself; others wait in line,
-// in which a stop request and the deadline of who asks end the wait. What has begun is carried out:
-// a stop request of who asked reaches start() and no stop(), the deadline both. A change that would
-// wait for who waits for it is refused, as far as environment::owner tells: asked by a service
-// that it stops, by one that has not started (if its start fails, it is stopped), or by one whose
-// start() or stop() a change is waiting for. stop_all() hastens the change that is under way, lets
-// no other begin, and has its turn: by its deadline it asks a stop() that still runs to stop.
-// start_all() after that takes all down first, and makes them anew. One shard.
+// in which a stop request and the deadline of who asks end the wait, and the end of the service
+// that asks. What has begun is carried out: a stop request of who asked reaches start() and no
+// stop(), the deadline both. A change that would wait for who waits for it is refused, as far as
+// environment::owner tells: asked by a service that it stops, by one that has not started (if its
+// start fails, it is stopped), or by one whose start() or stop() a change is waiting for.
+// stop_all() hastens the change that is under way, lets no other begin, and has its turn: by its
+// deadline it asks a stop() that still runs to stop. start_all() after that takes all down first,
+// and makes them anew. One shard.
 //
 //   auto down = co_await changes.stop(handle);
 #pragma once
@@ -67,6 +68,9 @@ class service_changes {
   [[nodiscard]] task<result<void>> take_down(const services& going);
   [[nodiscard]] task<result<void>> bring_up(const services& wanted);
   [[nodiscard]] task<result<void>> start_made(bool goes_on);
+  [[nodiscard]] task<result<void>> end_unneeded(const service_record* wanted,
+                                                const lifetime* asking);
+  [[nodiscard]] task<result<void>> next_start(interface_key& interface);
   [[nodiscard]] task<result<lock_guard>> wait_for_turn();
   [[nodiscard]] task<lock_guard> take_last_turn(const environment& asking);
   [[nodiscard]] task<void> stop_started(const environment& asking, result<void>& outcome);

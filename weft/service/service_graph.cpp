@@ -1,5 +1,6 @@
 #include <weft/service/service_graph.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <utility>
@@ -10,6 +11,8 @@ namespace weft::detail {
 namespace {
 
 constexpr unsigned patterns_nested_max = 16;
+
+constinit std::atomic<std::uint32_t> graphs = 0;  // so many have been made
 
 /// How deep an instance stands in instances made for instances.
 unsigned depth_of(const service_record& instance) noexcept {
@@ -24,6 +27,9 @@ void destroy_object(service_record& record) noexcept {
 }
 
 }  // namespace
+
+service_graph::service_graph() noexcept
+    : first_generation_{graphs.fetch_add(1, std::memory_order_relaxed) << 16U | 1U} {}
 
 service_graph::~service_graph() {
   for (records* const each : {&waiting_, &patterns_})
@@ -53,13 +59,13 @@ interface_slot& service_graph::slot_of(interface_key& interface) {
 void service_graph::enter(provision& added) {
   interface_slot& slot = slot_of(*added.interface);
   if (slot.looking.first != nullptr) grown_.push_back(&slot);
-  slot.push_back(added);
+  if (!slot.push_back(added)) crowded_.push_back(&slot);
 }
 
 service_handle service_graph::insert(service_record& added) {
   if (free_handles_.empty()) {
     added.index = static_cast<std::uint32_t>(handles_.size());
-    handles_.push_back({&added, 1});
+    handles_.push_back({&added, first_generation_});
   } else {
     added.index = free_handles_.back();
     free_handles_.pop_back();
@@ -77,6 +83,7 @@ void service_graph::lend(service_record& added, void* object) {
   added.connected = true;
   made_.push_back(added);
   enter(added.own);
+  tell_started(added);
 }
 
 service_record* service_graph::find(service_handle named) const noexcept {
@@ -104,9 +111,10 @@ void service_graph::provide_as(service_record& record, interface_key& interface,
 
 void service_graph::name(service_record& record, std::string_view name) {
   for (provision* each = &record.own; each != nullptr; each = each->further.get())
-    slot_of(*each->interface).erase(*each);
+    if (each->stand_in == nullptr) slot_of(*each->interface).erase(*each);
   record.given_name = *names_.emplace(name).first;
-  for (provision* each = &record.own; each != nullptr; each = each->further.get()) enter(*each);
+  for (provision* each = &record.own; each != nullptr; each = each->further.get())
+    if (each->stand_in == nullptr) enter(*each);
 }
 
 void service_graph::make_per_consumer(service_record& record) {
@@ -117,12 +125,19 @@ void service_graph::make_per_consumer(service_record& record) {
   patterns_.push_back(record);
 }
 
+void service_graph::make_lazy(service_record& record) noexcept { record.lazy = has_lazy_ = true; }
+
 void service_graph::bind(service_record& record, interface_key& interface,
                          service_handle provider) {
   service_record* const of = find(provider);
   provision* found = of == nullptr ? nullptr : &of->own;
   while (found != nullptr && found->interface != &interface) found = found->further.get();
-  WEFT_ASSERT(found != nullptr, "bind() names a service that is what is needed");
+  if (found == nullptr)
+    return wrong_bindings_.push_back(weft::format(
+        "{0} is bound to {1}, which is no {2}: bind<{2}>() takes the handle of one that has been "
+        "added to the same container",
+        record.title(), of == nullptr ? "a handle that names nobody" : of->title(),
+        interface.name));
   for (std::size_t i = 0; i < record.kind->need_count; ++i) {
     need& each = record.needs[i];
     if (record.kind->needs[i].interface != &interface || each.provider != nullptr) continue;
@@ -137,6 +152,8 @@ result<void> service_graph::make_all() {
   WEFT_ASSERT(cursor_ == nullptr, "what a constructor needs, it takes as a parameter");
   outcome_ = {};
   complaints_.clear();
+  tell_mistakes();
+  put_in_stand_ins();
   look_again();
   hopeless_ = false;
   pass_over();
@@ -173,7 +190,8 @@ void service_graph::pass_over() {
   while (cursor_ != nullptr && outcome_) {
     service_record& next = *cursor_;
     cursor_ = next.next;
-    if (!next.lazy && next.hold == service_hold::none) try_make(next);
+    const bool is_due = !next.lazy || (next.passed && is_wanted(next));
+    if (is_due && next.hold == service_hold::none) try_make(next);
     drain();
   }
   cursor_ = nullptr;
@@ -188,10 +206,45 @@ bool service_graph::can_be_made(const service_record& record) const noexcept {
 void service_graph::consider(service_record& record) {
   if (!record.passed || record.state != service_state::added || record.hold != service_hold::none)
     return;
-  if (can_be_made(record))
-    queue(record);
-  else if (changing_ && record.missing == 0)
-    hoping_.push_back(&record);
+  if (can_be_made(record)) {
+    if (!record.lazy || is_wanted(record)) queue(record);
+    return;
+  }
+  if (has_lazy_) wake_needs(record);
+  if (changing_ && record.missing == 0) hoping_.push_back(&record);
+}
+
+/// Whether somebody waits for a lazy one, or has it.
+bool service_graph::is_wanted(const service_record& lazy) noexcept {
+  if (lazy.asked_for) return true;
+  for (const provision* each = &lazy.own; each != nullptr; each = each->further.get())
+    for (const need* asking = each->consumers.first; asking != nullptr; asking = asking->next) {
+      const service_record& consumer = *asking->consumer;
+      const bool waits = consumer.passed && consumer.hold == service_hold::none;
+      if (consumer.state != service_state::added || waits) return true;
+    }
+  return false;
+}
+
+/// What sleeps, if nothing else is lacking. Who has been woken waits for what it needs itself.
+void service_graph::wake_needs(const service_record& of) noexcept {
+  const auto sleeps = [](const need& one) {
+    return one.provider != nullptr && one.provider->owner->lazy &&
+           one.provider->owner->state == service_state::added &&
+           one.provider->owner->hold == service_hold::none;
+  };
+  for (std::size_t i = 0; i < of.kind->need_count; ++i) {
+    const need& each = of.needs[i];
+    const need_form form = of.kind->needs[i].form;
+    const bool is_required = form == need_form::required || form == need_form::named;
+    const bool is_there = each.provider != nullptr && each.provider->object != nullptr;
+    if (is_required && !is_there && !sleeps(each)) return;
+  }
+  for (std::size_t i = 0; i < of.kind->need_count; ++i) {
+    if (!sleeps(of.needs[i])) continue;
+    service_record& needed = *of.needs[i].provider->owner;
+    if (!needed.passed || can_be_made(needed)) queue(needed);
+  }
 }
 
 void service_graph::try_make(service_record& record) {
@@ -208,7 +261,7 @@ void service_graph::queue_needs(const service_record& of) noexcept {
   if (of.hold != service_hold::none) return;
   for (std::size_t i = 0; i < of.kind->need_count; ++i) {
     const provision* const provider = of.needs[i].provider;
-    if (provider == nullptr || provider->owner->connected) continue;
+    if (provider == nullptr || provider->owner->connected || provider->owner->lazy) continue;
     if (can_be_made(*provider->owner)) queue(*provider->owner);
   }
 }
@@ -236,6 +289,7 @@ void service_graph::connect(service_record& consumer) {
     each.slot = &slot_of(*wanted.interface);
     if (wanted.form == need_form::all) continue;
     provision* found = each.provider != nullptr ? each.provider : choose(*each.slot, wanted);
+    while (found != nullptr && found->stand_in != nullptr) found = found->stand_in;
     if (found != nullptr && found->owner->per_consumer) found = instance_for(consumer, *found);
     if (found != nullptr) {
       link(each, *found);
@@ -261,8 +315,10 @@ void service_graph::link(need& asking, provision& found) {
   asking.provider = &found;
   found.consumers.push_back(asking);
   if (found.object != nullptr) return;
-  if (asking.consumer->state == service_state::added) ++asking.consumer->open_needs(asking);
-  if (std::exchange(found.owner->lazy, false)) queue(*found.owner);
+  if (asking.consumer->state == service_state::added)
+    ++asking.consumer->open_needs(asking);
+  else if (found.owner->lazy)
+    queue(*found.owner);
 }
 
 /// Made at once where its own needs allow, so that it stands before its consumer in the order.
@@ -296,6 +352,7 @@ void service_graph::make(service_record& record) {
     return complain_of_throw(record, "it threw something that is no std::exception");
   }
   if (cursor_ == &record) cursor_ = record.next;
+  if (changing_ && record.lazy) losing_.push_back(&record);
   record.state = service_state::made;
   record.made_as = ++makings_;
   waiting_.erase(record);
@@ -314,10 +371,18 @@ void service_graph::arrived(need& awaited) {
   consider(consumer);
 }
 
-const provision* service_graph::find(interface_key& interface) const noexcept {
-  const std::uint32_t number = number_of(interface);
+const provision* service_graph::find(const need_kind& wanted) const noexcept {
+  const std::uint32_t number = number_of(*wanted.interface);
   if (number >= slots_.size() || !slots_[number]) return nullptr;
-  return choose(*slots_[number], {&interface, need_form::required, {}});
+  return choose(*slots_[number], wanted);
+}
+
+std::optional<service_handle> service_graph::handle_of(interface_key& interface,
+                                                       std::string_view name) const {
+  const need_form form = name.empty() ? need_form::required : need_form::named;
+  const provision* const found = find({&interface, form, name});
+  if (found == nullptr || !found->owner->has_handle) return std::nullopt;
+  return service_handle{found->owner->index, handles_[found->owner->index].generation};
 }
 
 }  // namespace weft::detail

@@ -15,6 +15,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -22,6 +24,7 @@
 
 #include <weft/base/intrusive_list.hpp>
 #include <weft/base/result.hpp>
+#include <weft/service/service_follower.hpp>
 #include <weft/service/service_record.hpp>
 
 namespace weft {
@@ -39,7 +42,7 @@ class service_graph {
  public:
   using records = plain_list<service_record>;
 
-  service_graph() = default;
+  service_graph() noexcept;
   service_graph(const service_graph&) = delete;
   service_graph& operator=(const service_graph&) = delete;
   /// Ends what has been made, the last first.
@@ -50,6 +53,9 @@ class service_graph {
   void lend(service_record& added, void* object);
   /// nullptr: it has gone.
   [[nodiscard]] service_record* find(service_handle named) const noexcept;
+  /// Of who is `interface` and has this name, or is it for who asks without one.
+  [[nodiscard]] std::optional<service_handle> handle_of(interface_key& interface,
+                                                        std::string_view name) const;
 
   // Before the record is made.
 
@@ -57,8 +63,13 @@ class service_graph {
   void provide_as(service_record& record, interface_key& interface, void* (*cast)(void*) noexcept);
   void name(service_record& record, std::string_view name);
   void make_per_consumer(service_record& record);
-  /// Whoever needs `interface` in `record` gets `provider`. Asserts that somebody does and that it
-  /// is.
+  void make_lazy(service_record& record) noexcept;
+  /// Once services are made, it is the `interface` with this name, or the one that `T&` means,
+  /// instead of who was that.
+  void stand_in(service_record& record, interface_key& interface, void* (*cast)(void*) noexcept,
+                std::string_view name);
+  /// Whoever needs `interface` in `record` gets `provider`. Asserts that somebody does; that the
+  /// provider is no `interface` is told when services are made.
   void bind(service_record& record, interface_key& interface, service_handle provider);
 
   [[nodiscard]] result<void> make_all();
@@ -81,6 +92,12 @@ class service_graph {
   void hide(service_record& going) noexcept;
   /// Destroys the object of one that is hidden, and that nobody made needs; it can be made again.
   void unmake(service_record& gone) noexcept;
+  /// Those who are lazy, and have been made in vain or have lost who needed them: what nobody needs
+  /// now, the last made first. Not `wanted`, and not `asking`, who is looked at another time.
+  [[nodiscard]] std::vector<service_record*> take_unneeded(const service_record* wanted,
+                                                           const lifetime* asking);
+  /// Who is not made need not wait for anybody any more.
+  void note_loss(const service_record& of);
   /// Of one that is not made: its handle names nobody any more. Who needed it looks for another.
   void erase(service_record& gone);
   /// Why it is not made, which it is not: in complaints(), and as an error.
@@ -90,11 +107,21 @@ class service_graph {
   /// Set, and reset, when somebody who is `interface` has started.
   [[nodiscard]] event& next_start(interface_key& interface);
   void tell_started(service_record& up) noexcept;
+  /// Tells those who follow, before their stop(), which of `going` have started.
+  void tell_leaving(std::span<service_record* const> going) noexcept;
+  /// `added` hears who is `interface`: of those who have started at once, of others when they do.
+  [[nodiscard]] event_registration follow(interface_key& interface,
+                                          std::unique_ptr<service_follower> added, lifetime* owner);
+  /// For who begins to follow.
+  [[nodiscard]] std::uint64_t departures() const noexcept { return departures_; }
   /// Lets all who await next_start() look again.
   void wake_all() noexcept;
 
   /// Who is `interface` for somebody who asks without a name; nullptr: nobody, or several are.
-  [[nodiscard]] const provision* find(interface_key& interface) const noexcept;
+  [[nodiscard]] const provision* find(interface_key& interface) const noexcept {
+    return find({&interface, need_form::required, {}});
+  }
+  [[nodiscard]] const provision* find(const need_kind& wanted) const noexcept;
 
   // What is made, in the order of making; nullptr: no more.
 
@@ -111,6 +138,10 @@ class service_graph {
   [[nodiscard]] static std::string path_of(const service_record& last);
 
  private:
+  struct pending_stand_in {
+    std::unique_ptr<provision> by;
+    std::string name;
+  };
   struct place_of_handle {
     service_record* record;
     std::uint32_t generation;
@@ -118,12 +149,18 @@ class service_graph {
 
   [[nodiscard]] interface_slot& slot_of(interface_key& interface);
   void enter(provision& added);
+  void tell_mistakes();
+  void put_in_stand_ins();
+  [[nodiscard]] bool put_in(pending_stand_in& one);
   void look_again();
   void pass_over();
   void try_make(service_record& record);
   [[nodiscard]] bool can_be_made(const service_record& record) const noexcept;
   [[nodiscard]] bool goes_on() const noexcept { return outcome_.has_value() || changing_; }
   void consider(service_record& record);
+  [[nodiscard]] static bool is_wanted(const service_record& lazy) noexcept;
+  void wake_needs(const service_record& of) noexcept;
+  [[nodiscard]] static bool is_waiting(const service_record& one) noexcept;
   void queue(service_record& record) noexcept;
   void queue_needs(const service_record& of) noexcept;
   void drain();
@@ -134,6 +171,7 @@ class service_graph {
   [[nodiscard]] provision* instance_for(service_record& consumer, const provision& of);
   void make(service_record& record);
   void arrived(need& awaited);
+  void free_handle(std::uint32_t index);
   void unlink_needs(service_record& of) noexcept;
   void unlink_consumers(provision& of);
   void unbind(const service_record& from) noexcept;
@@ -148,7 +186,11 @@ class service_graph {
   std::vector<place_of_handle> handles_;
   std::vector<std::uint32_t> free_handles_;  // of those that were removed
   std::unordered_set<std::string> names_;
-  records waiting_;  // to be made, in the order of insertion
+  std::vector<pending_stand_in> stand_ins_;
+  std::vector<std::string> wrong_bindings_;
+  std::vector<interface_slot*> crowded_;  // two may have one name there
+  std::uint32_t first_generation_;        // of handles; no other container's, as far as they go
+  records waiting_;                       // to be made, in the order of insertion
   records made_;
   records patterns_;                  // per consumer: only their copies are made
   service_record* cursor_ = nullptr;  // the next of waiting_ to be looked at
@@ -156,8 +198,12 @@ class service_graph {
   std::vector<service_record*> hoping_;  // lack what is optional only, in a change
   std::uint64_t makings_ = 0;
   std::size_t awaited_count_ = 0;  // slots in which somebody has awaited a start
-  bool changing_ = false;          // make_more() runs
-  bool hopeless_ = false;          // nobody waits for what is optional any more
+  std::uint32_t follower_count_ = 0;
+  std::uint64_t departures_ = 0;         // how often services went that somebody may follow
+  std::vector<service_record*> losing_;  // lazy ones that may have nobody left
+  bool has_lazy_ = false;
+  bool changing_ = false;  // make_more() runs
+  bool hopeless_ = false;  // nobody waits for what is optional any more
   result<void> outcome_;
   std::vector<std::string> complaints_;
 };

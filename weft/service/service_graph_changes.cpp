@@ -39,9 +39,15 @@ result<void> service_graph::make_more(const std::vector<service_record*>& first)
   outcome_ = {};
   complaints_.clear();
   changing_ = true;
+  tell_mistakes();
+  wrong_bindings_.clear();
+  crowded_.clear();
+  put_in_stand_ins();
   look_again();
-  for (service_record* const each : first)
+  for (service_record* const each : first) {
+    each->asked_for = true;
     if (each->state == service_state::added) queue(*each);
+  }
   drain();
   hopeless_ = true;  // what is optional and has not come will not
   for (std::size_t next = 0; next < hoping_.size();) {  // it grows meanwhile
@@ -50,6 +56,7 @@ result<void> service_graph::make_more(const std::vector<service_record*>& first)
   }
   hoping_.clear();
   hopeless_ = changing_ = false;
+  for (service_record* const each : first) each->asked_for = false;
   return outcome_;
 }
 
@@ -91,6 +98,40 @@ std::vector<service_record*> service_graph::made_services() {
   return found;
 }
 
+std::vector<service_record*> service_graph::take_unneeded(const service_record* wanted,
+                                                          const lifetime* asking) {
+  const auto is_needed = [](const service_record& of) {
+    for (const provision* each = &of.own; each != nullptr; each = each->further.get())
+      for (const need* one = each->consumers.first; one != nullptr; one = one->next)
+        if (one->consumer->state != service_state::added) return true;
+    return false;
+  };
+  std::vector<service_record*> found;
+  std::vector<service_record*> later;
+  for (std::size_t i = 0; i < losing_.size(); ++i) {  // it grows meanwhile
+    service_record& each = *losing_[i];
+    if (each.state == service_state::added && each.passed && !is_wanted(each)) {
+      each.passed = false;
+      note_loss(each);
+    } else if (each.state != service_state::added && &each != wanted && !is_needed(each)) {
+      (&each == asking ? later : found).push_back(&each);
+    }
+  }
+  losing_ = std::move(later);
+  std::ranges::sort(found, std::ranges::greater{}, &service_record::made_as);
+  const auto twice = std::ranges::unique(found);
+  found.erase(twice.begin(), twice.end());
+  return found;
+}
+
+/// Those whom it needs may have lost the last who does.
+void service_graph::note_loss(const service_record& of) {
+  if (!has_lazy_) return;
+  for (std::size_t i = 0; i < of.kind->need_count; ++i)
+    if (const provision* const lost = of.needs[i].provider; lost != nullptr && lost->owner->lazy)
+      losing_.push_back(lost->owner);
+}
+
 void service_graph::hide(service_record& going) noexcept {
   for (provision* each = &going.own; each != nullptr; each = each->further.get()) {
     if (std::exchange(each->object, nullptr) == nullptr) continue;
@@ -110,6 +151,7 @@ void service_graph::unmake(service_record& gone) noexcept {
   gone.object = nullptr;
   gone.state = service_state::added;
   gone.passed = true;
+  note_loss(gone);
   made_.erase(gone);
   waiting_.push_front(gone);  // the last made comes first: the order stays
   count_open_needs(gone);
@@ -118,21 +160,28 @@ void service_graph::unmake(service_record& gone) noexcept {
 void service_graph::erase(service_record& gone) {
   WEFT_ASSERT(gone.state == service_state::added && gone.kind->make != nullptr,
               "what is forgotten has been taken down before");
+  note_loss(gone);
+  std::erase(losing_, &gone);
   if (gone.connected) unlink_needs(gone);
   if (gone.is_bound) unbind(gone);
   for (provision* each = &gone.own; each != nullptr; each = each->further.get()) {
     unlink_consumers(*each);
     interface_slot& slot = slot_of(*each->interface);
-    if (gone.has_handle) slot.erase(*each);
+    if (gone.has_handle && each->stand_in == nullptr) slot.erase(*each);
     if (slot.looking.first != nullptr) grown_.push_back(&slot);  // another may be the only one now
   }
-  if (gone.has_handle) {
-    handles_[gone.index].record = nullptr;
-    ++handles_[gone.index].generation;
-    free_handles_.push_back(gone.index);
-  }
+  if (gone.has_handle) free_handle(gone.index);
+  if (gone.stands_in)  // and whose place it has taken are named by theirs
+    for (std::uint32_t i = 0; i < handles_.size(); ++i)
+      if (handles_[i].record == &gone) free_handle(i);
   waiting_.erase(gone);
   gone.kind->release(gone);
+}
+
+void service_graph::free_handle(std::uint32_t index) {
+  handles_[index].record = nullptr;
+  ++handles_[index].generation;
+  free_handles_.push_back(index);
 }
 
 void service_graph::unlink_needs(service_record& of) noexcept {
@@ -181,13 +230,44 @@ event& service_graph::next_start(interface_key& interface) {
 }
 
 void service_graph::tell_started(service_record& up) noexcept {
-  if (awaited_count_ == 0) return;
+  if ((awaited_count_ == 0 && follower_count_ == 0) || up.asked_by != nullptr) return;
   for (provision* each = &up.own; each != nullptr; each = each->further.get()) {
-    event* const awaited = slots_[number_of(*each->interface)]->awaited.get();
-    if (awaited == nullptr) continue;
-    awaited->set();
-    awaited->reset();
+    const interface_slot& slot = *slots_[number_of(*each->interface)];
+    if (slot.followers && each->stand_in == nullptr)
+      slot.followers->for_each<service_follower>(
+          [each](service_follower& told) { told.came(*each); });
+    if (!slot.awaited) continue;
+    slot.awaited->set();
+    slot.awaited->reset();
   }
+}
+
+void service_graph::tell_leaving(std::span<service_record* const> going) noexcept {
+  if (follower_count_ == 0) return;
+  const std::uint64_t departure = ++departures_;
+  for (service_record* const each : going) each->going = true;
+  for (service_record* const one : going) {
+    if (one->state != service_state::started || one->asked_by != nullptr) continue;
+    for (provision* each = &one->own; each != nullptr; each = each->further.get()) {
+      const interface_slot& slot = *slots_[number_of(*each->interface)];
+      if (!slot.followers || each->stand_in != nullptr) continue;
+      void* const object = each->cast == nullptr ? one->object : each->cast(one->object);
+      slot.followers->for_each<service_follower>(
+          [&](service_follower& told) { told.goes(*each, object, departure); });
+    }
+  }
+  for (service_record* const each : going) each->going = false;
+}
+
+event_registration service_graph::follow(interface_key& interface,
+                                         std::unique_ptr<service_follower> added, lifetime* owner) {
+  interface_slot& slot = slot_of(interface);
+  if (!slot.followers) slot.followers = std::make_unique<event_listeners>(follower_count_);
+  service_follower& follower = *added;
+  event_registration following = slot.followers->add(std::move(added), owner);
+  for (const provision* each = slot.all.first; each != nullptr; each = each->next)
+    if (has_started(*each) && !each->owner->going) follower.came(*each);
+  return following;
 }
 
 void service_graph::wake_all() noexcept {

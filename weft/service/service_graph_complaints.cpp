@@ -59,7 +59,9 @@ void service_graph::complain(errc why, std::string text) {
 
 void service_graph::complain_of_throw(service_record& record, std::string_view why) {
   complain(errc::invalid_argument, weft::format("{} cannot be made: {}", path_of(record), why));
-  if (changing_) record.hold = service_hold::failed;
+  if (!changing_) return;
+  record.hold = service_hold::failed;
+  note_loss(record);
 }
 
 void service_graph::complain_of_missing(const service_record& consumer, const need_kind& wanted) {
@@ -79,10 +81,30 @@ void service_graph::complain_of_missing(const service_record& consumer, const ne
   complain(errc::not_found, std::move(text));
 }
 
+/// What has been said of services, and cannot be.
+void service_graph::tell_mistakes() {
+  for (const std::string& each : wrong_bindings_) complain(errc::invalid_argument, each);
+  for (const interface_slot* const slot : crowded_) {
+    hash_map<std::string_view, std::size_t> bearers;
+    for (const provision* each = slot->all.first; each != nullptr; each = each->next)
+      if (const std::string_view name = each->owner->given_name;
+          !name.empty() && ++bearers[name] == 2)
+        complain(errc::invalid_argument,
+                 weft::format("two services are {0} \"{1}\": give each a name of its own, by "
+                              ".named()",
+                              slot->interface->name, name));
+  }
+}
+
+/// Whether it waits to be made: it has been held up by nobody, and does not sleep.
+bool service_graph::is_waiting(const service_record& one) noexcept {
+  return one.connected && one.hold == service_hold::none && (!one.lazy || is_wanted(one));
+}
+
 void service_graph::complain_of_unmade() {
   for (service_record* at = waiting_.first; at != nullptr; at = at->next) {
     const service_record& consumer = *at;
-    if (!consumer.connected || consumer.hold != service_hold::none) continue;
+    if (!is_waiting(consumer)) continue;
     for (std::size_t i = 0; i < consumer.kind->need_count; ++i) {
       const need_kind& wanted = consumer.kind->needs[i];
       const bool required = wanted.form == need_form::required || wanted.form == need_form::named;
@@ -98,13 +120,14 @@ void service_graph::complain_of_circle() {
     for (std::size_t i = 0; i < of.kind->need_count; ++i) {
       const need& each = of.needs[i];
       if (of.kind->needs[i].form == need_form::optional || each.provider == nullptr) continue;
-      if (each.provider->object == nullptr) return each.provider->owner;
+      const service_record& owner = *each.provider->owner;
+      if (each.provider->object == nullptr && (!owner.lazy || owner.passed)) return &owner;
     }
     return nullptr;
   };
   path followed;
   const service_record* at = waiting_.first;
-  while (at != nullptr && (!at->connected || at->hold != service_hold::none)) at = at->next;
+  while (at != nullptr && !is_waiting(*at)) at = at->next;
   std::unordered_set<const service_record*> seen;
   while (at != nullptr && seen.insert(at).second) {
     followed.push_back(at);
@@ -126,6 +149,7 @@ result<void> service_graph::explain_unmade(const service_record& of) {
     switch (hold) {
       case service_hold::stopped: return "is stopped";
       case service_hold::failed: return "has failed";
+      case service_hold::replaced: return "has been replaced";
       case service_hold::none: break;
     }
     return "is not there";
@@ -138,7 +162,7 @@ result<void> service_graph::explain_unmade(const service_record& of) {
     const provision* const provider = of.needs[i].provider;
     if (provider == nullptr)
       complain_of_missing(of, wanted);
-    else if (provider->object == nullptr)
+    else if (provider->object == nullptr && (!provider->owner->lazy || provider->owner->passed))
       complain(errc::unavailable,
                weft::format("{} needs {}, which {}", of.title(), provider->owner->title(),
                             how(provider->owner->hold)));

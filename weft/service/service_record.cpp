@@ -4,16 +4,18 @@
 
 namespace weft::detail {
 
-void interface_slot::push_back(provision& added) {
+bool interface_slot::push_back(provision& added) {
   all.push_back(added);
   ++providers;
   const std::string_view name = added.owner->given_name;
   if (name.empty()) {
     if (unnamed_count++ == 0) unnamed = &added;
-    return;
+    return true;
   }
   if (!by_name) by_name = std::make_unique<hash_map<std::string_view, provision*>>();
-  WEFT_ASSERT(by_name->try_emplace(name, &added).second, "two services of a type have this name");
+  const bool is_alone = by_name->try_emplace(name, &added).second;
+  is_crowded = is_crowded || !is_alone;
+  return is_alone;
 }
 
 void interface_slot::erase(provision& left) noexcept {
@@ -22,13 +24,27 @@ void interface_slot::erase(provision& left) noexcept {
   --providers;
   const std::string_view name = left.owner->given_name;
   if (!name.empty()) {
-    by_name->erase(name);
+    const auto found = by_name->find(name);
+    if (found->second != &left) return;
+    by_name->erase(found);
+    if (!is_crowded) return;
+    for (provision* each = all.first; each != nullptr; each = each->next)
+      if (each->owner->given_name == name) by_name->try_emplace(name, each);
     return;
   }
   --unnamed_count;
   if (unnamed != &left) return;
   while (next != nullptr && !next->owner->given_name.empty()) next = next->next;
   unnamed = next;
+}
+
+void interface_slot::replace(provision& left, provision& added) noexcept {
+  all.replace(left, added);
+  const std::string_view name = left.owner->given_name;
+  if (!name.empty())
+    by_name->find(name)->second = &added;
+  else if (unnamed == &left)
+    unnamed = &added;
 }
 
 std::string service_record::title() const {

@@ -20,8 +20,10 @@
 #include <weft/base/result.hpp>
 #include <weft/coro/event.hpp>
 #include <weft/coro/task.hpp>
+#include <weft/service/event_listener.hpp>
 #include <weft/service/interface_key.hpp>
 #include <weft/service/lifetime.hpp>
+#include <weft/service/service_property.hpp>
 
 namespace weft::detail {
 
@@ -59,6 +61,16 @@ struct plain_list {
     added.previous = first->previous;
     first->previous = &added;
     first = &added;
+  }
+  /// `added` where `left` was.
+  void replace(T& left, T& added) noexcept {
+    added.next = left.next;
+    added.previous = &left == first && left.next == nullptr ? &added : left.previous;
+    (&left == first ? first : left.previous->next) = &added;
+    if (left.next != nullptr)
+      left.next->previous = &added;
+    else
+      first->previous = &added;
   }
   void erase(T& left) noexcept {
     T* const before = left.previous;
@@ -103,6 +115,7 @@ struct provision {
   plain_list<need> consumers;
   provision* next = nullptr;  // of the same interface
   provision* previous = nullptr;
+  provision* stand_in = nullptr;       // what is the interface instead of it: it is in no slot
   std::unique_ptr<provision> further;  // of the same service
 };
 
@@ -114,11 +127,16 @@ struct interface_slot {
   provision* unnamed = nullptr;  // the first of those
   std::size_t unnamed_count = 0;
   std::unique_ptr<hash_map<std::string_view, provision*>> by_name;
+  bool is_crowded = false;  // two have had one name
   plain_list<need> looking;
-  std::unique_ptr<event> awaited;  // somebody waits until one has started
+  std::unique_ptr<event> awaited;              // somebody waits until one has started
+  std::unique_ptr<event_listeners> followers;  // somebody has asked to be told who comes and goes
 
-  void push_back(provision& added);
+  /// False: another one has its name, which is found by it.
+  bool push_back(provision& added);
   void erase(provision& left) noexcept;
+  /// Both are of services with one name, or both of such without.
+  void replace(provision& left, provision& added) noexcept;
 };
 
 /// start() or stop(), of one of the two shapes; neither: there is none.
@@ -148,8 +166,9 @@ enum class service_state : std::uint8_t { added, made, started };
 /// Why a service stays down though all it needs is there.
 enum class service_hold : std::uint8_t {
   none,
-  failed,   // it threw or did not start: until what it needs has come anew, or somebody starts it
-  stopped,  // somebody stopped it: until somebody starts it
+  failed,    // it threw or did not start: until what it needs has come anew, or somebody starts it
+  replaced,  // another is all that it was
+  stopped,   // somebody stopped it: until somebody starts it
 };
 
 class service_record : public lifetime {
@@ -178,9 +197,10 @@ class service_record : public lifetime {
   provision own;
   service_record* next = nullptr;  // among those to be made, or those made
   service_record* previous = nullptr;
-  service_record* next_ready = nullptr;      // in the queue of those that can be made
-  void* object = nullptr;                    // from making on
-  std::string_view given_name{};             // by named(); empty: none
+  service_record* next_ready = nullptr;  // in the queue of those that can be made
+  void* object = nullptr;                // from making on
+  std::string_view given_name{};         // by named(); empty: none
+  std::unique_ptr<service_property> properties;
   const service_record* asked_by = nullptr;  // of an instance per consumer
   std::uint64_t made_as = 0;                 // the how manieth of all makings; 0: never made
   std::uint32_t index = 0;                   // among the container's handles
@@ -188,15 +208,17 @@ class service_record : public lifetime {
   std::uint16_t hoped_for = 0;               // optional needs that will be and are not yet
   service_state state = service_state::added;
   service_hold hold = service_hold::none;
-  bool connected = false;
-  bool passed = false;  // its turn came before it could be made
   bool queued = false;
-  bool going = false;  // among those that a change takes down
-  bool has_handle = false;
-  bool is_bound = false;       // bind() has named it
+  bool going = false;          // among those that a change takes down
   bool is_interfaces = false;  // as<I>() has been said: no longer its own type
-  bool per_consumer = false;
-  bool lazy = false;  // until somebody needs it
+  bool connected : 1 = false;
+  bool passed : 1 = false;  // its turn came before it could be made
+  bool has_handle : 1 = false;
+  bool stands_in : 1 = false;  // for somebody, whose handle names it now
+  bool is_bound : 1 = false;   // bind() has named it
+  bool per_consumer : 1 = false;
+  bool lazy : 1 = false;       // made only while somebody needs it
+  bool asked_for : 1 = false;  // by who changes it now
 
  protected:
   /// The block's needs are this record's.
