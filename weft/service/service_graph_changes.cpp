@@ -108,8 +108,8 @@ std::vector<service_record*> service_graph::take_unneeded(const service_record* 
   };
   std::vector<service_record*> found;
   std::vector<service_record*> later;
-  for (std::size_t i = 0; i < losing_.size(); ++i) {  // it grows meanwhile
-    service_record& each = *losing_[i];
+  for (std::size_t next = 0; next < losing_.size();) {  // it grows meanwhile
+    service_record& each = *losing_[next++];
     if (each.state == service_state::added && each.passed && !is_wanted(each)) {
       each.passed = false;
       note_loss(each);
