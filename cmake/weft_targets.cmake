@@ -9,6 +9,9 @@
 # include, so that who installs weft does not need them. A file's name says its part: `*_test.cpp` is a GoogleTest file,
 # `*_fuzz.cpp` a libFuzzer target, any other `*.cpp` the code itself.
 
+# Without it GCC makes symmetric transfer a call below -O2, and a long chain of coroutines ends the stack.
+set(weft_layer_flags $<$<CXX_COMPILER_ID:GNU>:-foptimize-sibling-calls>)
+
 function(weft_add_if_present folder)
   if(EXISTS "${PROJECT_SOURCE_DIR}/${folder}/CMakeLists.txt")
     add_subdirectory(${folder})
@@ -29,6 +32,28 @@ function(weft_own_target target)
     $<$<BOOL:${WEFT_WERROR}>:-Werror>)
 endfunction()
 
+# Reading the standard library's headers is half the work of compiling a test. They are compiled once for all tests
+# of a build; with WEFT_PRECOMPILE for the code, too, which then is not seen to lack an include. Who shares a
+# precompiled header shares its flags: FLAGS are those that differ from the preset's.
+function(weft_precompile target kind)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "FLAGS;LINK")
+  set(shared weft_precompiled_${kind})
+  if(NOT TARGET ${shared})
+    file(WRITE "${CMAKE_BINARY_DIR}/${shared}.cpp" "")
+    add_library(${shared} OBJECT EXCLUDE_FROM_ALL "${CMAKE_BINARY_DIR}/${shared}.cpp")
+    weft_own_target(${shared})
+    target_compile_options(${shared} PRIVATE ${arg_FLAGS} ${weft_layer_flags}
+      "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
+    target_link_libraries(${shared} PRIVATE ${arg_LINK})
+    list(TRANSFORM arg_LINK REPLACE "^GTest::.*$" "<gtest/gtest.h>" OUTPUT_VARIABLE headers)
+    target_precompile_headers(${shared} PRIVATE
+      <algorithm> <array> <atomic> <chrono> <concepts> <coroutine> <expected> <format> <functional> <map> <memory>
+      <mutex> <optional> <span> <string> <string_view> <thread> <tuple> <unordered_map> <utility> <variant> <vector>
+      ${headers})
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${shared})
+endfunction()
+
 function(weft_layer_targets result)
   list(TRANSFORM ARGN PREPEND weft::)
   set(${result} ${ARGN} PARENT_SCOPE)
@@ -41,14 +66,15 @@ function(weft_test_program target)
   weft_own_target(${target})
   # At -O3 GCC follows a test's empty std::optional or moved-from object into code that asks before it reads.
   # It takes the else in GoogleTest's macros for that of an if before them; Clang knows better, and still warns.
-  target_compile_options(${target} PRIVATE
-    "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-dangling-else>")
+  set(test_flags "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-dangling-else>")
   # Most of a build's time goes into tests. The code they call is optimised as the preset says.
   separate_arguments(flags NATIVE_COMMAND "${WEFT_TEST_FLAGS}")
-  target_compile_options(${target} PRIVATE ${flags})
+  list(APPEND test_flags ${flags})
+  target_compile_options(${target} PRIVATE ${test_flags})
   weft_layer_targets(above ${arg_TEST_DEPENDS})
   list(TRANSFORM above REPLACE "^(.+)$" "$<TARGET_NAME_IF_EXISTS:\\1>")
   target_link_libraries(${target} PRIVATE ${arg_LINK} ${above} GTest::gtest_main)
+  weft_precompile(${target} tests FLAGS ${test_flags} LINK GTest::gtest)
   # One ctest entry a program: a process per case would cost more than the cases. tools/test counts the
   # cases from the XML files.
   add_test(NAME ${target}
@@ -83,6 +109,9 @@ function(weft_layer name)
     add_library(${target} STATIC ${files_code})
     weft_own_target(${target})
     target_compile_options(${target} PRIVATE ${weft_lto_flags})
+    if(WEFT_PRECOMPILE)
+      weft_precompile(${target} code FLAGS ${weft_lto_flags})
+    endif()
     set(scope PUBLIC)
   else()
     add_library(${target} INTERFACE)
@@ -103,8 +132,7 @@ function(weft_layer name)
     target_compile_options(${target} ${scope} $<$<COMPILE_LANGUAGE:CXX>:-stdlib=libc++>)
     target_link_options(${target} ${scope} $<$<LINK_LANGUAGE:CXX>:-stdlib=libc++>)
   endif()
-  # Without it GCC makes symmetric transfer a call below -O2, and a long chain of coroutines ends the stack.
-  target_compile_options(${target} ${scope} $<$<CXX_COMPILER_ID:GNU>:-foptimize-sibling-calls>)
+  target_compile_options(${target} ${scope} ${weft_layer_flags})
   set_property(GLOBAL APPEND PROPERTY weft_layers ${name})
   if(files_code)
     set_property(GLOBAL APPEND PROPERTY weft_archives ${target})

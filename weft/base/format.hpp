@@ -18,7 +18,7 @@ namespace weft {
 /// As std::format.
 template <class... Values>
 [[nodiscard]] std::string format(std::format_string<Values...> text, Values&&... values) {
-  return vformat(text.get(), std::make_format_args(values...));
+  return weft::vformat(text.get(), std::make_format_args(values...));
 }
 
 }  // namespace weft

@@ -19,7 +19,7 @@ TEST(format, takes_temporaries) {
 
 TEST(format, refuses_a_text_that_does_not_fit_its_values) {
   const int value = 1;
-  EXPECT_THROW(static_cast<void>(vformat("{} {}", std::make_format_args(value))),
+  EXPECT_THROW(static_cast<void>(weft::vformat("{} {}", std::make_format_args(value))),
                std::format_error);
 }
 

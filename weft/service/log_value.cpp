@@ -18,7 +18,7 @@ void log_value::append_to(std::string& out, std::string_view spec) const {
 
 void log_value::append_formatted(std::string& out, std::string_view format) const {
   const auto append = [&out, format](const auto& value) {
-    out += vformat(format, std::make_format_args(value));
+    out += weft::vformat(format, std::make_format_args(value));
   };
   switch (kind_) {
     case kind::boolean: return append(bits_ != 0);
