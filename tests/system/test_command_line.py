@@ -1,5 +1,6 @@
 """What weftd says to the person who starts it."""
 
+import json
 import re
 import socket
 
@@ -54,6 +55,27 @@ def test_option_without_its_value_is_refused(run_weftd):
     done = run_weftd("--listen")
     assert done.returncode == 2
     assert "--listen" in done.stderr and "ADDRESS:PORT" in done.stderr
+
+
+def test_the_services_can_be_drawn_without_being_made(run_weftd):
+    done = run_weftd("--print-graph", "dot", "--threads", "2")
+    assert done.returncode == 0 and done.stderr == ""
+    assert done.stdout.startswith("digraph weft {\n") and done.stdout.endswith("}\n")
+    assert done.stdout.count("subgraph cluster_") == 2
+    server = re.search(r'(s0_\d+) \[label="weft::http::server"', done.stdout)[1]
+    assert re.search(rf"s0_\d+ -> {server};", done.stdout), done.stdout
+    assert "nobody is" not in done.stdout
+
+
+def test_the_services_can_be_printed_as_json(run_weftd):
+    done = run_weftd("--print-graph=json", "--threads", "1")
+    assert done.returncode == 0
+    [shard] = json.loads(done.stdout)["shards"]
+    types = {service["type"]: service for service in shard["services"]}
+    assert types["weft::http::server"]["state"] == "waiting"
+    assert types["weft::event_loop"]["state"] == "lent"
+    assert all(need["providers"] for service in shard["services"] for need in service["needs"]
+               if need["form"] == "required"), "all that is needed is there"
 
 
 def test_stray_word_is_refused(run_weftd):

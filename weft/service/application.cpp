@@ -1,9 +1,5 @@
 #include <weft/service/application.hpp>
 
-#include <pthread.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -28,9 +24,11 @@
 #include <weft/loop/thread_place.hpp>
 #include <weft/net/address_book.hpp>
 #include <weft/service/application_settings.hpp>
+#include <weft/service/description.hpp>
 #include <weft/service/everywhere.hpp>
 #include <weft/service/logger.hpp>
 #include <weft/service/shard.hpp>
+#include <weft/service/signal_watch.hpp>
 
 namespace weft {
 namespace {
@@ -51,45 +49,6 @@ std::string file_name(const char* path) {
   return std::string{text.substr(text.rfind('/') + 1)};
 }
 
-sigset_t end_signals() noexcept {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  return signals;
-}
-
-/// Keeps the end signals from killing the process for as long as it lives: they are read from fd()
-/// instead.
-class signal_watch {
- public:
-  signal_watch() {
-    const sigset_t signals = end_signals();
-    ::pthread_sigmask(SIG_BLOCK, &signals, &before_);
-    fd_ = ::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-  }
-  signal_watch(const signal_watch&) = delete;
-  signal_watch& operator=(const signal_watch&) = delete;
-  ~signal_watch() {
-    if (fd_ >= 0) ::close(fd_);
-    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-
-  [[nodiscard]] int fd() const noexcept { return fd_; }
-
-  /// The signal that came, and from now on the next one ends the process. 0: none came.
-  int take() noexcept {
-    signalfd_siginfo info{};
-    if (::read(fd_, &info, sizeof info) != sizeof info) return 0;
-    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    return static_cast<int>(info.ssi_signo);
-  }
-
- private:
-  sigset_t before_{};
-  int fd_ = -1;
-};
-
 }  // namespace
 
 struct application::state {
@@ -104,7 +63,9 @@ struct application::state {
 
   [[nodiscard]] std::optional<int> configure();
   int run();
-  void run_shard(unsigned index, signal_watch* signals);
+  void run_shard(unsigned index, detail::signal_watch* signals);
+  void add_services(container& services);
+  void print_graph();
   void on_started(unsigned index, bool up);
   void on_stopping(std::optional<std::size_t> connections);
   void start_others();
@@ -118,7 +79,7 @@ struct application::state {
   void watch_end();
   void ask_for_leftovers();
   void tell_leftovers(shard& of) const;
-  task<void> watch_signals(event_loop& loop, signal_watch& signals);
+  task<void> watch_signals(event_loop& loop, detail::signal_watch& signals);
 
   int argc;
   char** argv;
@@ -200,9 +161,13 @@ std::optional<int> application::state::configure() {
     std::fputs(given.to_toml().c_str(), stdout);
     return 0;
   }
-  options.threads = settings.now().threads;
+  options.threads = settings.now().threads != 0 ? settings.now().threads : usable_cpus();
   options.stop_timeout = settings.now().stop_timeout;
   options.stall_limit = settings.now().stall_limit;
+  if (!settings.graph().empty()) {
+    print_graph();
+    return 0;
+  }
   return std::nullopt;
 }
 
@@ -211,9 +176,8 @@ int application::state::run() {
   ::signal(
       SIGPIPE,
       SIG_IGN);  // NOLINT(cert-err33-c): a reader that went away is a failed write, not our end
-  signal_watch signals;
+  detail::signal_watch signals;
   const unsigned cpus = usable_cpus();
-  if (options.threads == 0) options.threads = cpus;
   const std::string& idle = settings.now().idle;
   if (parse_idle(idle)->spins() && options.threads > cpus)
     log::warning(weft::format("--idle {}: {} shards poll on {} CPU{} and take them from each other",
@@ -226,7 +190,7 @@ int application::state::run() {
   return clean ? 0 : exit_failed;
 }
 
-void application::state::run_shard(unsigned index, signal_watch* signals) {
+void application::state::run_shard(unsigned index, detail::signal_watch* signals) {
   if (index != 0) place_thread({.name = "shard", .index = index});
   auto loop = event_loop::create({.backend = *parse_backend(settings.backend()),
                                   .idle = *parse_idle(settings.now().idle),
@@ -240,10 +204,7 @@ void application::state::run_shard(unsigned index, signal_watch* signals) {
     return;
   }
   shard here{index, std::move(*loop), options.stop_timeout};
-  here.services().provide(addresses);
-  for (installer& add_service : installers) add_service(here.services());
-  if (!here.services().has<logger>()) here.services().add<logger>().per_consumer();
-  everywhere::provide_to(here.services());
+  add_services(here.services());
   if (signals != nullptr) here.loop().spawn(watch_signals(here.loop(), *signals));
   enlist(here);
   if (!here.run({.started = [this, index](bool up) { on_started(index, up); },
@@ -252,6 +213,27 @@ void application::state::run_shard(unsigned index, signal_watch* signals) {
     stop_all();  // a program that has lost a shard has lost what only that shard did
   }
   discharge(here);
+}
+
+void application::state::add_services(container& services) {
+  services.provide(addresses);
+  for (installer& add_service : installers) add_service(services);
+  if (!services.has<logger>()) services.add<logger>().per_consumer();
+  everywhere::provide_to(services);
+}
+
+/// What would be made, on loops that nothing runs.
+void application::state::print_graph() {
+  application_description all;
+  for (unsigned index = 0; index < options.threads; ++index) {
+    auto loop = event_loop::create({.backend = backend_kind::simulated, .shard = index});
+    WEFT_ASSERT(loop.has_value(), "a simulated loop can always be had");
+    shard here{index, std::move(*loop), options.stop_timeout};
+    add_services(here.services());
+    all.shards.push_back({.shard = index, .services = here.services().describe()});
+  }
+  const std::string text = settings.graph() == "json" ? to_json(all) + '\n' : to_graphviz(all);
+  std::fputs(text.c_str(), stdout);
 }
 
 void application::state::on_started(unsigned index, bool up) {
@@ -388,7 +370,7 @@ void application::state::tell_leftovers(shard& of) const {
   for (const std::string& line : lines) log::error(line);
 }
 
-task<void> application::state::watch_signals(event_loop& loop, signal_watch& signals) {
+task<void> application::state::watch_signals(event_loop& loop, detail::signal_watch& signals) {
   while (co_await readable(loop, signals.fd())) {
     const int number = signals.take();
     if (number == 0) continue;

@@ -65,7 +65,8 @@ class application {
   ~application();
 
   /// The program's own options go here, next to --threads, --backend, --idle, --stop-timeout,
-  /// --log-level, --log-format, --config, --set, --print-config, --help and --version.
+  /// --log-level, --log-format, --config, --set, --print-config, --print-graph, --help and
+  /// --version.
   [[nodiscard]] command_line& options() noexcept;
 
   /// Reads the command line now, so that what it set can be used for add(). An exit code if the

@@ -101,6 +101,8 @@ void application_settings::offer(command_line& cli, config& given) {
   cli.accept_assignments();
   cli.flag("--print-config", prints_,
            "Print all options as a TOML file, with the origin of each, and end");
+  cli.choice("--print-graph", graph_, {"dot", "json"},
+             "Print the services and who needs whom, without making any, and end");
 }
 
 std::vector<std::string> application_settings::apply(const command_line& cli, config& given) {

@@ -69,6 +69,8 @@ class application_settings {
   [[nodiscard]] std::vector<std::string> apply(const command_line& cli, config& given);
 
   [[nodiscard]] bool is_to_print() const noexcept { return prints_; }
+  /// "dot" or "json": the services are to be printed so. Empty: they are not.
+  [[nodiscard]] const std::string& graph() const noexcept { return graph_; }
   [[nodiscard]] const application_section& now() const noexcept { return section_; }
   /// From now on the log is as [log] says.
   void set_log() const;
@@ -90,6 +92,7 @@ class application_settings {
   std::string log_format_ = "auto";
   std::string file_;
   bool prints_ = false;
+  std::string graph_;
 };
 
 }  // namespace detail

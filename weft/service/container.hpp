@@ -33,6 +33,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <weft/base/result.hpp>
 #include <weft/coro/task.hpp>
@@ -156,6 +157,10 @@ class container {
   /// As stop(), and forgets it: its handle names none from then on. Those who needed it wait for
   /// another.
   [[nodiscard]] task<result<void>> remove(service_handle one) { return changes_.remove(one); }
+
+  /// All services with their states, and who needs whom; of those that are not made yet, whom they
+  /// would get. For introspection: it looks at all.
+  [[nodiscard]] std::vector<service_description> describe() const { return graph_.describe(); }
 
   /// The type of the service whose stop() runs now; empty: none. Any thread.
   [[nodiscard]] std::string_view stopping() const noexcept { return changes_.stopping(); }

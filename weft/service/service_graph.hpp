@@ -24,6 +24,7 @@
 
 #include <weft/base/intrusive_list.hpp>
 #include <weft/base/result.hpp>
+#include <weft/service/service_description.hpp>
 #include <weft/service/service_follower.hpp>
 #include <weft/service/service_record.hpp>
 
@@ -134,6 +135,10 @@ class service_graph {
     return made_.before(one);
   }
 
+  /// All there are: those that are made in the order of their making, the others, and what is per
+  /// consumer (service_graph_description.cpp).
+  [[nodiscard]] std::vector<service_description> describe() const;
+
   /// From somebody nobody needs to `last`: "a -> b -> last".
   [[nodiscard]] static std::string path_of(const service_record& last);
 
@@ -167,6 +172,8 @@ class service_graph {
   void connect(service_record& consumer);
   [[nodiscard]] static provision* choose(const interface_slot& slot,
                                          const need_kind& wanted) noexcept;
+  [[nodiscard]] std::vector<const service_record*> providers_of(const need& asking,
+                                                                const need_kind& wanted) const;
   void link(need& asking, provision& found);
   [[nodiscard]] provision* instance_for(service_record& consumer, const provision& of);
   void make(service_record& record);
