@@ -13,14 +13,22 @@ void everywhere::provide_to(container& services) {
   services.add<detail::remote_offer<everywhere>>().as<remote<everywhere>>().bind<everywhere>(here);
 }
 
+struct everywhere::change_by_name final : deed {
+  change_by_name(change_of_one change, detail::interface_key& of, std::string called)
+      : what{change}, interface{of}, name{std::move(called)} {}
+  [[nodiscard]] task<result<void>> on(container& services) const override {
+    const auto one = services.handle_of(interface, name);
+    if (!one) co_return fail(errc::not_found);
+    co_return co_await (services.*what)(*one);
+  }
+  change_of_one what;
+  detail::interface_key& interface;
+  std::string name;
+};
+
 task<result<void>> everywhere::change(change_of_one what, detail::interface_key& interface,
                                       std::string name) {
-  return on_each(
-      [what, &interface, name = std::move(name)](container& services) -> task<result<void>> {
-        const auto one = services.handle_of(interface, name);
-        if (!one) co_return fail(errc::not_found);
-        co_return co_await (services.*what)(*one);
-      });
+  return on_each(std::make_shared<const change_by_name>(what, interface, std::move(name)));
 }
 
 task<result<void>> everywhere::on_each(part what) {
@@ -28,7 +36,7 @@ task<result<void>> everywhere::on_each(part what) {
   const std::size_t shards = port == nullptr ? 1 : port->shards().size();
   std::vector<result<void>> answers(shards);
   result<void>& here = answers[port == nullptr ? 0 : loop_.shard()];
-  here = co_await what(services_);
+  here = co_await what->on(services_);
   if (!here && here.error() != errc::not_found) co_return here;
   scope under_way{co_await this_task::environment()};
   for (unsigned shard = 0; shard < shards; ++shard)
@@ -43,7 +51,7 @@ task<result<void>> everywhere::on_each(part what) {
   co_return result<void>{};
 }
 
-task<result<void>> everywhere::carry_out(part what) { co_return co_await what(services_); }
+task<result<void>> everywhere::carry_out(part what) { co_return co_await what->on(services_); }
 
 task<void> everywhere::ask(unsigned shard, part what, result<void>& answer) {
   const remote<everywhere> there{shard};

@@ -19,7 +19,7 @@
 
 #include <concepts>
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -46,12 +46,7 @@ class everywhere {
   [[nodiscard]] task<result<void>> add(options_of<T> options, Say say) {
     static_assert(std::copy_constructible<options_of<T>> && std::copy_constructible<Say>,
                   "what is added everywhere is copied to each shard: make it copyable");
-    return on_each([options = std::move(options),
-                    say = std::move(say)](container& services) -> task<result<void>> {
-      auto added = services.add<T>(options);
-      say(added);
-      co_return result<void>{};
-    });
+    return on_each(std::make_shared<const addition<T, Say>>(std::move(options), std::move(say)));
   }
   template <class T>
   [[nodiscard]] task<result<void>> add(options_of<T> options = {}) {
@@ -76,7 +71,26 @@ class everywhere {
   }
 
  private:
-  using part = std::function<task<result<void>>(container&)>;
+  /// What every shard does. All of them read one object, at once.
+  struct deed {
+    virtual ~deed() = default;
+    [[nodiscard]] virtual task<result<void>> on(container& services) const = 0;
+  };
+  using part = std::shared_ptr<const deed>;
+  template <class T, class Say>
+  struct addition final : deed {
+    addition(options_of<T> with, Say say_of_it)
+        : options{std::move(with)}, say{std::move(say_of_it)} {}
+    [[nodiscard]] task<result<void>> on(container& services) const override {
+      auto added = services.add<T>(options_of<T>{options});
+      Say of_this{say};
+      of_this(added);
+      co_return result<void>{};
+    }
+    options_of<T> options;
+    Say say;
+  };
+  struct change_by_name;
   using change_of_one = task<result<void>> (container::*)(service_handle);
 
   [[nodiscard]] task<result<void>> change(change_of_one what, detail::interface_key& interface,

@@ -10,7 +10,8 @@
 //   api(maybe<cache> near, many<check> checks, named<store, "orders"> orders, consumer me);
 //   if (near) near->drop(key);
 //   for (check& each : checks) each.run();
-//   for (check& each : checks.where([](const service_info& of) { return of.name() == "disk"; })) ...
+//   const auto is_disk = [](const service_info& of) { return of.name() == "disk"; };
+//   for (check& each : checks.where(is_disk)) each.run();
 #pragma once
 
 #include <algorithm>
