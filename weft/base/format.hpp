@@ -17,7 +17,8 @@ namespace weft {
 
 /// As std::format.
 template <class... Values>
-[[nodiscard]] std::string format(std::format_string<Values...> text, Values&&... values) {
+[[nodiscard]] std::string format(std::format_string<const Values&...> text,
+                                 const Values&... values) {
   return weft::vformat(text.get(), std::make_format_args(values...));
 }
 

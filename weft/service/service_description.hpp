@@ -30,8 +30,9 @@ struct service_description {
   /// By named(); empty: none.
   std::string name{};
   /// "started"; "made": not started yet, or stopping; "waiting" for what it needs, or for a start;
-  /// "lazy" until somebody needs it; "failed"; "stopped" by its handle; "per consumer": what its
-  /// instances are copies of; "lent" by provide().
+  /// "lazy" until somebody needs it; "failed"; "stopped" by its handle; "replaced" by what
+  /// is there instead_of() it; "per consumer": what its instances are copies of; "lent" by
+  /// provide().
   std::string state{};
   /// The interfaces that others find it by.
   std::vector<std::string> provides{};

@@ -28,6 +28,7 @@ std::string_view state_name(const service_record& of) noexcept {
   switch (of.hold) {
     case service_hold::failed: return "failed";
     case service_hold::stopped: return "stopped";
+    case service_hold::replaced: return "replaced";
     case service_hold::none: break;
   }
   return of.lazy ? "lazy" : "waiting";

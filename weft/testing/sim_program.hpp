@@ -58,11 +58,9 @@ class sim_program {
   template <class T>
   added_service<T> add(options_of<T> options = {}) {
     added_service<T> added;
-    prepare([kept = std::move(options), said = added.said(), offered = added.offered()](
+    prepare([kept = std::move(options), said = added.said(), single = added.single_as()](
                 container& services, sim_shard&) {
-      if (*offered != nullptr && !(*offered)(services)) return;
-      auto builder = services.add<T>(kept);
-      for (auto& each : *said) each(builder);
+      added_service<T>::install(services, kept, *said, *single);
     });
     return added;
   }
