@@ -37,8 +37,8 @@ class graph_writer {
 
  private:
   template <class... A>
-  void line(std::format_string<A...> form, A&&... values) {
-    text_ += weft::format(form, std::forward<A>(values)...);
+  void line(std::format_string<const A&...> form, const A&... values) {
+    text_ += weft::format(form, values...);
   }
 
   void add_node(unsigned shard, const service_description& service) {
