@@ -12,7 +12,6 @@ namespace weft {
 shard::shard(unsigned index, std::unique_ptr<event_loop> loop, duration stop_timeout)
     : index_{index}, loop_{std::move(loop)}, stop_timeout_{stop_timeout} {
   services_.provide(*loop_);
-  services_.provide(services_);
 }
 
 shard::~shard() = default;
