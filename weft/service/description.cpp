@@ -1,7 +1,7 @@
 #include <weft/service/description.hpp>
 
+#include <algorithm>
 #include <string_view>
-#include <utility>
 
 #include <weft/base/format.hpp>
 #include <weft/json/write.hpp>
@@ -24,11 +24,20 @@ std::string title_of(const service_description& service) {
   return service.name.empty() ? service.type : weft::format("{} '{}'", service.type, service.name);
 }
 
+bool is_needed(const service_description& one, const shard_description& by) {
+  return std::ranges::any_of(by.services, [&](const service_description& each) {
+    return std::ranges::any_of(each.needs, [&](const need_description& need) {
+      return std::ranges::contains(need.providers, one.id);
+    });
+  });
+}
+
 class graph_writer {
  public:
   void add(const shard_description& shard) {
     line("  subgraph cluster_{} {{\n    label=\"shard {}\";\n", shard.shard, shard.shard);
-    for (const service_description& each : shard.services) add_node(shard.shard, each);
+    for (const service_description& each : shard.services)
+      if (each.state != "lent" || is_needed(each, shard)) add_node(shard.shard, each);
     for (const service_description& each : shard.services)
       for (const need_description& need : each.needs) add_edges(shard.shard, each, need);
     text_ += "  }\n";

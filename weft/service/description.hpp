@@ -57,7 +57,8 @@ struct application_description {
 /// With the members above.
 [[nodiscard]] std::string to_json(const application_description& of);
 /// The services as a directed graph, a cluster a shard, for dot: an arrow from each to whom it
-/// needs; dashed where that is optional, dotted to each of many, red to what nobody provides.
+/// needs; dashed where that is optional, dotted to each of many, red to what nobody provides. What
+/// is lent and nobody needs is left out.
 [[nodiscard]] std::string to_graphviz(const application_description& of);
 
 }  // namespace weft

@@ -11,7 +11,7 @@
 #include <weft/loop/make_backend.hpp>
 #include <weft/service/container.hpp>
 
-namespace mill {
+namespace water_mill {
 
 struct stream {};
 struct wheel {
@@ -33,7 +33,7 @@ struct owner {
   explicit owner(weft::named<wheel, "east">) {}
 };
 
-}  // namespace mill
+}  // namespace water_mill
 
 namespace weft {
 namespace {
@@ -52,37 +52,38 @@ std::string graph_of(const container& services) {
 
 TEST(container_description, tells_who_would_be_needed_before_anything_is_made) {
   container services;
-  services.add<mill::wheel>();
+  services.add<water_mill::wheel>();
   const auto all = services.describe();
-  ASSERT_EQ(all.size(), 1U);
-  EXPECT_EQ(all[0].type, "mill::wheel");
-  EXPECT_EQ(all[0].state, "waiting");
-  EXPECT_EQ(all[0].provides, std::vector<std::string>{"mill::wheel"});
-  ASSERT_EQ(all[0].needs.size(), 1U);
-  EXPECT_EQ(all[0].needs[0].interface, "mill::stream");
-  EXPECT_EQ(all[0].needs[0].form, "required");
-  EXPECT_TRUE(all[0].needs[0].providers.empty());
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(only(all, "weft::container").state, "lent");
+  const auto& wheel = only(all, "water_mill::wheel");
+  EXPECT_EQ(wheel.state, "waiting");
+  EXPECT_EQ(wheel.provides, std::vector<std::string>{"water_mill::wheel"});
+  ASSERT_EQ(wheel.needs.size(), 1U);
+  EXPECT_EQ(wheel.needs[0].interface, "water_mill::stream");
+  EXPECT_EQ(wheel.needs[0].form, "required");
+  EXPECT_TRUE(wheel.needs[0].providers.empty());
 
-  services.add<mill::stream>();
+  services.add<water_mill::stream>();
   const auto both = services.describe();
-  EXPECT_EQ(only(both, "mill::wheel").needs[0].providers,
-            std::vector{only(both, "mill::stream").id});
+  EXPECT_EQ(only(both, "water_mill::wheel").needs[0].providers,
+            std::vector{only(both, "water_mill::stream").id});
 }
 
 TEST(container_description, tells_names_interfaces_and_forms) {
   container services;
-  services.add<mill::fine_sieve>().as<mill::sieve>();
-  services.add<mill::coarse_sieve>().as<mill::sieve>().lazy();
-  services.add<mill::miller>();
-  services.add<mill::stream>();
-  services.add<mill::wheel>().named("east");
-  services.add<mill::owner>();
+  services.add<water_mill::fine_sieve>().as<water_mill::sieve>();
+  services.add<water_mill::coarse_sieve>().as<water_mill::sieve>().lazy();
+  services.add<water_mill::miller>();
+  services.add<water_mill::stream>();
+  services.add<water_mill::wheel>().named("east");
+  services.add<water_mill::owner>();
   const auto all = services.describe();
-  const auto& miller = only(all, "mill::miller");
-  const auto& fine = only(all, "mill::fine_sieve");
-  const auto& coarse = only(all, "mill::coarse_sieve");
-  const auto& wheel = only(all, "mill::wheel");
-  EXPECT_EQ(fine.provides, std::vector<std::string>{"mill::sieve"});
+  const auto& miller = only(all, "water_mill::miller");
+  const auto& fine = only(all, "water_mill::fine_sieve");
+  const auto& coarse = only(all, "water_mill::coarse_sieve");
+  const auto& wheel = only(all, "water_mill::wheel");
+  EXPECT_EQ(fine.provides, std::vector<std::string>{"water_mill::sieve"});
   EXPECT_EQ(coarse.state, "lazy");
   EXPECT_EQ(wheel.name, "east");
   ASSERT_EQ(miller.needs.size(), 4U);
@@ -91,7 +92,7 @@ TEST(container_description, tells_names_interfaces_and_forms) {
   EXPECT_TRUE(miller.needs[1].providers.empty());
   EXPECT_EQ(miller.needs[2].form, "many");
   EXPECT_EQ(miller.needs[2].providers, (std::vector{fine.id, coarse.id}));
-  const auto& owner = only(all, "mill::owner");
+  const auto& owner = only(all, "water_mill::owner");
   EXPECT_EQ(owner.needs[0].form, "named");
   EXPECT_EQ(owner.needs[0].name, "east");
   EXPECT_EQ(owner.needs[0].providers, std::vector{wheel.id});
@@ -100,31 +101,31 @@ TEST(container_description, tells_names_interfaces_and_forms) {
 TEST(container_description, follows_a_service_through_its_states) {
   const auto loop = event_loop::create({.backend = backend_kind::simulated});
   ASSERT_TRUE(loop);
-  mill::oil oil;
+  water_mill::oil oil;
   container services;
   services.provide(oil);
-  services.add<mill::clerk>().per_consumer();
-  services.add<mill::stream>();
-  services.add<mill::wheel>();
-  const auto miller = services.add<mill::miller>().handle();
+  services.add<water_mill::clerk>().per_consumer();
+  services.add<water_mill::stream>();
+  services.add<water_mill::wheel>();
+  const auto miller = services.add<water_mill::miller>().handle();
   (*loop)->spawn([](container& of, service_handle one) -> task<void> {
     EXPECT_TRUE(co_await of.start());
     const auto up = of.describe();
-    const auto& works = only(up, "mill::miller");
+    const auto& works = only(up, "water_mill::miller");
     EXPECT_EQ(works.state, "started");
-    EXPECT_EQ(only(up, "mill::oil").state, "lent");
-    EXPECT_EQ(works.needs[1].providers, std::vector{only(up, "mill::oil").id});
-    EXPECT_EQ(std::ranges::count(up, "mill::clerk", &service_description::type), 2);
+    EXPECT_EQ(only(up, "water_mill::oil").state, "lent");
+    EXPECT_EQ(works.needs[1].providers, std::vector{only(up, "water_mill::oil").id});
+    EXPECT_EQ(std::ranges::count(up, "water_mill::clerk", &service_description::type), 2);
     for (const auto& each : up)
-      if (each.type == "mill::clerk" && each.made_for) {
+      if (each.type == "water_mill::clerk" && each.made_for) {
         EXPECT_EQ(*each.made_for, works.id);
         EXPECT_EQ(works.needs[3].providers, std::vector{each.id});
-      } else if (each.type == "mill::clerk") {
+      } else if (each.type == "water_mill::clerk") {
         EXPECT_EQ(each.state, "per consumer");
       }
     EXPECT_TRUE(co_await of.stop(one));
     const auto down = of.describe();
-    EXPECT_EQ(only(down, "mill::miller").state, "stopped");
+    EXPECT_EQ(only(down, "water_mill::miller").state, "stopped");
     EXPECT_TRUE(co_await of.stop());
   }(services, miller));
   (*loop)->run();
@@ -132,27 +133,27 @@ TEST(container_description, follows_a_service_through_its_states) {
 
 TEST(container_description, is_drawn_with_what_is_missing) {
   container services;
-  services.add<mill::wheel>().named("a \"wheel\"");
-  services.add<mill::fine_sieve>().as<mill::sieve>();
-  services.add<mill::oil>();
-  services.add<mill::clerk>();
-  services.add<mill::miller>();
+  services.add<water_mill::wheel>().named("a \"wheel\"");
+  services.add<water_mill::fine_sieve>().as<water_mill::sieve>();
+  services.add<water_mill::oil>();
+  services.add<water_mill::clerk>();
+  services.add<water_mill::miller>();
   EXPECT_EQ(graph_of(services), R"(digraph weft {
   rankdir=LR;
   node [shape=box];
   subgraph cluster_3 {
     label="shard 3";
-    s3_0 [label="mill::wheel 'a \"wheel\"'", tooltip="waiting"];
-    s3_1 [label="mill::fine_sieve", tooltip="waiting"];
-    s3_2 [label="mill::oil", tooltip="waiting"];
-    s3_3 [label="mill::clerk", tooltip="waiting"];
-    s3_4 [label="mill::miller", tooltip="waiting"];
-    m0 [label="nobody is mill::stream", color=red];
-    s3_0 -> m0 [color=red];
-    s3_4 -> s3_0;
-    s3_4 -> s3_2 [style=dashed];
-    s3_4 -> s3_1 [style=dotted];
-    s3_4 -> s3_3;
+    s3_1 [label="water_mill::wheel 'a \"wheel\"'", tooltip="waiting"];
+    s3_2 [label="water_mill::fine_sieve", tooltip="waiting"];
+    s3_3 [label="water_mill::oil", tooltip="waiting"];
+    s3_4 [label="water_mill::clerk", tooltip="waiting"];
+    s3_5 [label="water_mill::miller", tooltip="waiting"];
+    m0 [label="nobody is water_mill::stream", color=red];
+    s3_1 -> m0 [color=red];
+    s3_5 -> s3_1;
+    s3_5 -> s3_3 [style=dashed];
+    s3_5 -> s3_2 [style=dotted];
+    s3_5 -> s3_4;
   }
 }
 )");
@@ -160,10 +161,13 @@ TEST(container_description, is_drawn_with_what_is_missing) {
 
 TEST(container_description, is_written_as_json) {
   container services;
-  services.add<mill::wheel>();
+  services.add<water_mill::wheel>();
   EXPECT_EQ(to_json({{{.shard = 1, .services = services.describe()}}}),
-            R"({"shards":[{"shard":1,"services":[{"id":0,"type":"mill::wheel","name":"",)"
-            R"("state":"waiting","provides":["mill::wheel"],"needs":[{"interface":"mill::stream",)"
+            R"({"shards":[{"shard":1,"services":[{"id":0,"type":"weft::container","name":"",)"
+            R"("state":"lent","provides":["weft::container"],"needs":[]},)"
+            R"({"id":1,"type":"water_mill::wheel","name":"",)"
+            R"("state":"waiting","provides":["water_mill::wheel"],"needs":[)"
+            R"({"interface":"water_mill::stream",)"
             R"("form":"required","name":"","providers":[]}]}],"tasks":[]}]})");
 }
 

@@ -60,9 +60,8 @@ namespace {
 TEST(introspection, shows_all_shards_from_one) {
   std::string name = "school";
   std::string threads = "--threads=2";
-  std::string level = "--log-level=off";
-  char* arguments[] = {name.data(), threads.data(), level.data(), nullptr};
-  application app{3, arguments};
+  char* arguments[] = {name.data(), threads.data(), nullptr};
+  application app{2, arguments};
   school::school_app = &app;
   app.add<event_bus>();
   app.add<introspection>();
