@@ -27,5 +27,7 @@ class Phase(TypedDict, total=False):
 def run_workload(program: Path, workload: str, threads: int, *options: str) -> list[Phase]:
     """Its phases: on one thread and, where that is more, on all of them. What was not done right raises."""
     command = [str(program), workload, "--threads", str(threads), "--json", *options]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)} has ended with {done.returncode}:\n{done.stderr}")
     return [json.loads(line) for line in done.stdout.splitlines()]
