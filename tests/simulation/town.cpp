@@ -230,6 +230,8 @@ town_outcome run_town(std::uint64_t seed) {
     survey{here}.lay_out();
   });
   auto& host = world.add_host("town", shards);
+  // All that it refers to, and the world that keeps it, are here until run() has returned.
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
   host.runs([&](sim_shard& shard) -> task<void> {
     const bool is_clean = co_await program.run(shard, &live);
     const bool may_be_unclean = shard.crashed() || all.may_fail_to_open || in_haste;

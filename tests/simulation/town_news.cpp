@@ -58,7 +58,8 @@ void publish_here(street& here, event_bus& bus, bool has_due) {
   news piece{letter{here.all.ledger, number}};
   const auto sent = has_due ? bus.publish(std::move(piece), deadline::at(due))
                             : bus.publish(std::move(piece), band);
-  piece.about.forget();
+  // A bus that has no room leaves it as it was, and this one is not to count as told.
+  piece.about.forget();  // NOLINT(bugprone-use-after-move)
   if (sent) here.office.in_queue.push_back({.entry = number, .lane = lane, .due = one.due});
   settle(here, number, sent.has_value());
 }
