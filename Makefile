@@ -52,7 +52,7 @@ format: setup ## rewrite the sources with clang-format
 sanitize: setup build/asan/build.ninja build/tsan/build.ninja ## the C++ tests under ASan+UBSan and TSan
 	@tools/sanitize asan tsan
 
-fuzz: setup build/fuzz/build.ninja ## run every fuzz target, SECONDS=60 in all; SEED=1 to repeat
+fuzz: setup build/asan/build.ninja ## run every fuzz target, SECONDS=60 in all; SEED=1 to repeat
 	@tools/fuzz $(SECONDS) $(SEED)
 
 coverage: setup build/coverage/build.ninja ## which lines the C++ tests reach

@@ -5,10 +5,12 @@
 # code under test then misses what it should catch. So the runtime and the libstdc++ it needs are linked once
 # into one object, in which all but libFuzzer's own interface is made local.
 if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  message(FATAL_ERROR "WEFT_FUZZ needs Clang (use `cmake --preset fuzz`).")
+  message(FATAL_ERROR "WEFT_FUZZ needs Clang (use `cmake --preset asan`).")
 endif()
 
-add_compile_options(-fsanitize=fuzzer-no-link)
+# For the code alone: what tests or a fuzz target's own file reach tells libFuzzer nothing.
+set(weft_fuzz_flags -fsanitize=fuzzer-no-link)
+add_custom_target(fuzz_programs)
 
 function(weft_isolate_fuzzer_runtime object)
   find_program(weft_gnu_ld NAMES ld.bfd REQUIRED)
@@ -52,11 +54,12 @@ else()
   endif()
 endif()
 
-# parser_fuzz.cpp becomes build/fuzz/fuzz/parser_fuzz; its corpus is tests/fuzz/corpus/parser/.
+# parser_fuzz.cpp becomes build/asan/fuzz/parser_fuzz; its corpus is tests/fuzz/corpus/parser/.
 function(weft_fuzz_program source library)
   cmake_path(GET source STEM target)
   add_executable(${target} ${source})
   weft_own_target(${target})
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/fuzz")
   target_link_libraries(${target} PRIVATE ${library} ${weft_fuzzer_runtime})
+  add_dependencies(fuzz_programs ${target})
 endfunction()
