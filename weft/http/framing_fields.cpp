@@ -1,25 +1,16 @@
 #include <weft/http/framing_fields.hpp>
 
+#include <weft/http/field_syntax.hpp>
 #include <weft/http/headers.hpp>
-#include <weft/http/scan.hpp>
 
 namespace weft::http {
 namespace {
 
-bool is_space(char c) noexcept { return c == ' ' || c == '\t'; }
-
-std::string_view trim(std::string_view text) noexcept {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-bool is_token(std::string_view text) noexcept {
-  return !text.empty() && scan::consists_of<scan::set::token>(text);
-}
+using field_syntax::is_token;
+using field_syntax::trim;
 
 // Takes the next element off a comma-separated list of tokens.
-std::string_view take_element(std::string_view& list) noexcept {
+std::string_view take_token(std::string_view& list) noexcept {
   const std::size_t comma = list.find(',');
   const std::string_view element = trim(list.substr(0, comma));
   list.remove_prefix(comma == std::string_view::npos ? list.size() : comma + 1);
@@ -42,7 +33,7 @@ fault_kind check_transfer_encoding(std::string_view value) noexcept {
   for (std::string_view rest = value; !rest.empty();) {
     if (equals_ignoring_case(last, "chunked"))
       return fault_kind::bad_transfer_encoding;  // chunked but not last
-    last = take_element(rest);
+    last = take_token(rest);
     if (!is_token(trim(last.substr(0, last.find(';'))))) return fault_kind::bad_transfer_encoding;
   }
   return equals_ignoring_case(last, "chunked") ? fault_kind::unknown_transfer_coding
@@ -56,7 +47,7 @@ std::optional<connection_options> parse_connection(std::string_view value) noexc
     return options;
   }
   while (!value.empty()) {
-    const std::string_view option = take_element(value);
+    const std::string_view option = take_token(value);
     if (option.empty()) continue;
     if (!is_token(option)) return std::nullopt;
     if (equals_ignoring_case(option, "close")) options.close = true;
@@ -69,7 +60,7 @@ std::optional<connection_options> parse_connection(std::string_view value) noexc
 bool expects_only_continue(std::string_view value) noexcept {
   bool found = false;
   while (!value.empty()) {
-    const std::string_view expectation = take_element(value);
+    const std::string_view expectation = take_token(value);
     if (expectation.empty()) continue;
     if (!equals_ignoring_case(expectation, "100-continue")) return false;
     found = true;
