@@ -38,7 +38,7 @@ struct range_set {
 
   range_outcome outcome = range_outcome::ignored;
   std::uint8_t count = 0;  // of one: the content itself; of more: multipart/byteranges
-  std::array<byte_range, capacity> ranges;
+  std::array<byte_range, capacity> ranges{};
 
   [[nodiscard]] std::span<const byte_range> all() const noexcept {
     return std::span{ranges}.first(count);
