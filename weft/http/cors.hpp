@@ -1,0 +1,88 @@
+// Which other sites' scripts may read our replies (Fetch Standard section 3.2, "CORS protocol").
+//
+// Problem: one wrong header lets any page read what a user is logged in to. Contract: make() checks
+// the policy once; decide() then only compares. Origins are compared whole, byte by byte: no
+// prefix, suffix or pattern, which have let "https://example.com.evil.net" in elsewhere. Refused:
+// "*" with credentials, "null" (any sandboxed frame has that origin), an origin with a path or in
+// capitals, which no browser sends. A denied origin gets no header but Vary; answer its preflight
+// with 204, too, and other requests as ever: the browser hides the reply, and who is no browser was
+// never stopped by CORS. Views of the policy and the request; decide() allocates nothing, and may
+// be called by many threads.
+//
+//   auto rules = http::cors::make({.origins = {"https://app.example"}, .methods = {method::get}});
+//   const auto said = rules->decide(r.method(), r.headers());
+//   for (const auto& [name, value] : said.fields()) (void)reply.add_field(name, value);
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <weft/base/result.hpp>
+#include <weft/http/headers.hpp>
+#include <weft/http/method.hpp>
+
+namespace weft::http {
+
+struct cors_policy {
+  std::vector<std::string> origins{};          // "https://app.example:8443", or "*" alone
+  std::vector<method> methods{};               // besides GET, HEAD and POST, which need no leave
+  std::vector<std::string> request_headers{};  // besides those that need no leave
+  std::vector<std::string> exposed_headers{};  // that scripts may read, besides the usual ones
+  bool credentials = false;                    // cookies and the like
+  std::uint32_t max_age_seconds = 600;         // how long a preflight's answer is good
+};
+
+enum class cors_kind : std::uint8_t {
+  none,       // no Origin: not for us to judge
+  actual,     // a request from an allowed origin
+  preflight,  // the question before one: answer 204
+  denied,     // another origin, or more than one
+};
+
+class cors_decision {
+ public:
+  [[nodiscard]] cors_kind kind() const noexcept { return kind_; }
+  [[nodiscard]] bool is_preflight() const noexcept { return is_preflight_; }
+  // To be added to the reply.
+  [[nodiscard]] std::span<const header> fields() const noexcept {
+    return std::span{fields_}.first(count_);
+  }
+
+ private:
+  friend class cors;
+  void add(std::string_view name, std::string_view value) noexcept {
+    if (!value.empty()) fields_[count_++] = {name, value};
+  }
+
+  std::array<header, 6> fields_;
+  std::size_t count_ = 0;
+  cors_kind kind_ = cors_kind::none;
+  bool is_preflight_ = false;
+};
+
+class cors {
+ public:
+  // errc::invalid_argument: fault_of() says why.
+  [[nodiscard]] static result<cors> make(cors_policy policy);
+  // What is wrong with a policy, as a constant text; empty: nothing.
+  [[nodiscard]] static std::string_view fault_of(const cors_policy& policy) noexcept;
+
+  [[nodiscard]] cors_decision decide(method asked, const header_list& headers) const noexcept;
+
+ private:
+  explicit cors(cors_policy policy);
+  [[nodiscard]] bool allows(std::string_view origin) const noexcept;
+
+  cors_policy policy_;
+  bool any_origin_;
+  std::string methods_;  // the values of the reply's fields
+  std::string request_headers_;
+  std::string exposed_headers_;
+  std::string max_age_;
+};
+
+}  // namespace weft::http
