@@ -13,7 +13,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const weft::http::cookie each : weft::http::cookies{field}) {
     if (each.name.data() < field.data() || each.value.data() + each.value.size() > field.end())
       std::abort();
-    const weft::http::set_cookie same{.name = each.name, .value = each.value};
+    const weft::http::set_cookie same{
+        .name = each.name, .value = each.value, .path = "/", .secure = true};
     if (each.name.size() + each.value.size() > 4096) continue;
     if (!weft::http::write_set_cookie(same, written)) std::abort();
     const auto again = *weft::http::cookies{written}.begin();
