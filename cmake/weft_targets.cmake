@@ -62,7 +62,7 @@ endfunction()
 # Tests may reach up, to layers that are added later or not there yet.
 function(weft_test_program target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK;TEST_DEPENDS")
-  add_executable(${target} ${arg_SOURCES})
+  add_executable(${target} ${arg_SOURCES} "${PROJECT_SOURCE_DIR}/tests/failure_listener.cpp")
   weft_own_target(${target})
   # At -O3 GCC follows a test's empty std::optional or moved-from object into code that asks before it reads.
   # It takes the else in GoogleTest's macros for that of an if before them; Clang knows better, and still warns.

@@ -1,5 +1,7 @@
 #include <weft/base/assert.hpp>
 
+#include <weft/base/failure_note.hpp>
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -45,6 +47,7 @@ void assertion_failed(const char* file, int line, const char* condition,
                       const char* message) noexcept {
   fixed_line out;
   out << file << ":" << line << ": assertion failed: " << condition << ": " << message << "\n";
+  if (const char* const note = failure_note(); note != nullptr) out << note << "\n";
   // Nothing is left to do should this fail: abort() says the rest.
   [[maybe_unused]] const auto written =
       ::write(STDERR_FILENO, out.text().data(), out.text().size());

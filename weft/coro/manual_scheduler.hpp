@@ -1,7 +1,7 @@
 // A scheduler without a loop, stepped by hand: for tests of what needs no more than a ready queue
 // and a clock.
 //
-// Contract: bands in order of urgency, first in first out within a band, as everywhere. Nothing
+// Contract: bands in order of urgency, always first in, first out within a band. Nothing
 // runs but from run(). Time stands still but in pass(), which fires what is due in order of time,
 // and of arming where the times are equal. Arming costs O(timers armed). One thread.
 //

@@ -21,7 +21,7 @@ namespace weft {
 
 class timer;
 
-/// Bands of the ready queue, most urgent first. Within a band the order is first in, first out.
+/// Bands of the ready queue, most urgent first. Within a band: first come, or as a seed draws.
 enum class priority : std::uint8_t { critical, high, normal, low, idle };
 inline constexpr unsigned priority_count = 5;
 
@@ -51,7 +51,7 @@ struct scope_registration {
 /// Whoever runs what has become ready, and keeps time for what waits: the event loop, or a test.
 class scheduler {
  public:
-  /// Queues `item` behind all of its band; it is run from the loop, never from inside this call.
+  /// Queues `item` in its band; it is run from the loop, in its turn, never from inside this call.
   virtual void schedule(runnable& item, priority band) noexcept = 0;
 
   /// The time this turn began.

@@ -4,8 +4,10 @@
 #include <exception>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <weft/base/assert.hpp>
+#include <weft/base/failure_note.hpp>
 #include <weft/base/log.hpp>
 #include <weft/loop/backend.hpp>
 #include <weft/loop/blocking_pool.hpp>
@@ -99,7 +101,10 @@ duration event_loop::wall_now() const noexcept { return io_->wall_now(); }
 void event_loop::tell_leftovers() noexcept {
   if (io_ == nullptr) return;
   try {
-    for (const std::string& line : leftovers(*this)) log::error(line);
+    const std::vector<std::string> lines = leftovers(*this);
+    for (const std::string& line : lines) log::error(line);
+    if (const char* const note = failure_note(); note != nullptr && !lines.empty())
+      log::error(note);
   } catch (const std::exception& why) {
     log::error(std::string{"what the loop leaves behind cannot be told: "} + why.what());
   }

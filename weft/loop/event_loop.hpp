@@ -2,7 +2,7 @@
 //
 // A turn, each step bounded by loop_options:
 //   1 mailbox      functions posted by other threads, messages of other shards
-//   2 ready queue  by priority band; first in first out within one, but where shuffle.hpp says else
+//   2 ready queue  by priority band; first in first out within one, or as a seed draws: shuffle.hpp
 //   3 timers       what is due
 //   4 flush        write queues that were filled and not flushed
 //   5 enter        one call to the kernel: submit all, wait if there is nothing to run
@@ -62,7 +62,7 @@ struct loop_options {
   unsigned messages_per_turn = 256;
   unsigned resumptions_per_turn = 512;
   unsigned timers_per_turn = 256;
-  /// Operations of one task that may be answered at once before it goes to the back of the queue.
+  /// Operations of one task that may be answered at once before it goes through the ready queue.
   unsigned answers_per_resumption = 128;
   /// What the loop does when it has nothing to run.
   idle_policy idle{};
@@ -71,8 +71,8 @@ struct loop_options {
   /// Threads that blocking() may have, and calls that may wait for one.
   unsigned blocking_threads = 4;
   std::size_t blocking_queue_max = 1024;
-  /// Decides the order of ready tasks within a band; 0: first in, first out. None: what
-  /// WEFT_SHUFFLE says (shuffle.hpp). Shards of one seed have orders of their own.
+  /// Decides the order of ready tasks within a band; 0: first in, first out. None: the process's
+  /// (shuffle.hpp), drawn in debug builds. Shards of one seed have orders of their own.
   std::optional<std::uint64_t> shuffle_seed{};
   /// The mesh this loop is one shard of, and which.
   mesh* shards = nullptr;

@@ -2,7 +2,8 @@
 // band first.
 //
 // Contract: push and pop cost O(1) whatever the length, and never allocate: the links are in the
-// items. Who wants to see what else an order may do pops by dice (shuffle.hpp). One shard.
+// items. Who wants to see what else an order may do pops by dice (shuffle.hpp), and then always.
+// Whatever the order, who gives way comes after all that stood there when it was pushed. One shard.
 //
 //   queue.push(item, priority::normal);
 //   while (runnable* next = queue.pop()) next->run(*next);
@@ -10,12 +11,23 @@
 
 #include <array>
 #include <bit>
+#include <coroutine>
 #include <utility>
 
 #include <weft/base/random.hpp>
 #include <weft/coro/runnable.hpp>
+#include <weft/coro/task.hpp>
 
 namespace weft {
+
+/// A coroutine that lets all others have their turn; the queue knows it by its function.
+struct giving_way : runnable {
+  giving_way() noexcept : runnable{&go_on} {}
+  static void go_on(runnable& self) noexcept {
+    detail::resume(static_cast<giving_way&>(self).waiting);
+  }
+  std::coroutine_handle<> waiting;
+};
 
 class ready_queue {
  public:
@@ -30,23 +42,21 @@ class ready_queue {
   /// The oldest item of the most urgent band that has one; nullptr if there is none.
   [[nodiscard]] runnable* pop() noexcept {
     if (occupied_ == 0) return nullptr;
-    const auto index = static_cast<unsigned>(std::countr_zero(occupied_));
-    runnable* item = heads_[index];
-    heads_[index] = std::exchange(item->next, nullptr);
-    if (heads_[index] == nullptr) {
-      tails_[index] = &heads_[index];
-      occupied_ &= ~(1U << index);
-    }
-    return item;
+    const unsigned index = most_urgent();
+    return take(index, &heads_[index]);
   }
 
-  /// As pop(), but any of the first `reach` of the most urgent band may be the one; those before it
-  /// go behind the others. Whatever waits comes, and any two may come in either order.
+  /// As pop(), but in rounds: some of the first of the band, in any order, before those that have
+  /// come since the round began. So any two that wait may change places, and none is overtaken by
+  /// more than a round.
   [[nodiscard]] runnable* pop_any(random& dice) noexcept {
     if (occupied_ == 0) return nullptr;
-    const auto index = static_cast<unsigned>(std::countr_zero(occupied_));
-    for (auto skipped = dice.below(reach); skipped > 0; --skipped) move_first_to_back(index);
-    return pop();
+    const unsigned index = most_urgent();
+    unsigned& left = left_in_round_[index];
+    if (left == 0) left = size_of_round(index, 1U << dice.below(round_sizes));
+    runnable** link = &heads_[index];
+    for (auto skipped = dice.below(left--); skipped > 0; --skipped) link = &(*link)->next;
+    return take(index, link);
   }
 
   [[nodiscard]] bool empty() const noexcept { return occupied_ == 0; }
@@ -58,19 +68,33 @@ class ready_queue {
   ready_queue& operator=(const ready_queue&) = delete;
 
  private:
-  static constexpr unsigned reach = 8;
+  static constexpr unsigned round_sizes = 7;  // 1, 2, 4 and so on to 64
 
-  void move_first_to_back(unsigned index) noexcept {
-    runnable* const first = heads_[index];
-    if (first->next == nullptr) return;
-    heads_[index] = std::exchange(first->next, nullptr);
-    *tails_[index] = first;
-    tails_[index] = &first->next;
+  [[nodiscard]] unsigned most_urgent() const noexcept {
+    return static_cast<unsigned>(std::countr_zero(occupied_));
+  }
+
+  runnable* take(unsigned index, runnable** link) noexcept {
+    runnable* const item = *link;
+    *link = std::exchange(item->next, nullptr);
+    if (*link == nullptr) tails_[index] = link;
+    if (heads_[index] == nullptr) occupied_ &= ~(1U << index);
+    return item;
+  }
+
+  /// At most `most`, and none behind one that gives way to those before it.
+  [[nodiscard]] unsigned size_of_round(unsigned index, unsigned most) const noexcept {
+    unsigned size = 1;
+    for (const runnable* next = heads_[index]->next;
+         size < most && next != nullptr && next->run != &giving_way::go_on; next = next->next)
+      ++size;
+    return size;
   }
 
   unsigned occupied_ = 0;
   std::array<runnable*, priority_count> heads_{};
   std::array<runnable**, priority_count> tails_{};
+  std::array<unsigned, priority_count> left_in_round_{};  // of those that pop_any() gives
 };
 
 }  // namespace weft

@@ -2,9 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include <weft/base/failure_note.hpp>
+#include <weft/coro/scope.hpp>
 #include <weft/loop/loop_fixture_test.hpp>
 
 namespace weft {
@@ -48,8 +53,50 @@ TEST_P(shuffle_test, no_seed_is_first_in_first_out) {
   EXPECT_EQ(order_with(0), first_in_first_out());
 }
 
+TEST_P(shuffle_test, a_yield_lets_all_have_their_turn_who_are_ready) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    loop_.reset();
+    open({.backend = GetParam(), .shuffle_seed = seed});
+    int ran = 0;
+    for (int i = 0; i < tasks; ++i)
+      loop_->spawn([](event_loop& loop, int& count) -> task<void> {
+        scope more{loop.root()};
+        int theirs = 0;
+        for (int child = 0; child < 3; ++child)
+          more.spawn([](int& into) -> task<void> {
+            ++into;
+            co_return;
+          }(theirs));
+        co_await yield{loop};
+        EXPECT_EQ(theirs, 3);
+        ++count;
+        co_await more.join();
+      }(*loop_, ran));
+    loop_->run();
+    EXPECT_EQ(ran, tasks);
+  }
+}
+
 TEST_P(shuffle_test, shards_of_one_seed_have_orders_of_their_own) {
   EXPECT_NE(order_with(1, 0), order_with(1, 1));
+}
+
+TEST(shuffle_seed, is_drawn_in_debug_builds_unless_it_is_told) {
+  if (std::getenv("WEFT_SHUFFLE") != nullptr) GTEST_SKIP() << "it is told";
+#ifdef NDEBUG
+  EXPECT_EQ(default_shuffle_seed(), 0U);
+#else
+  EXPECT_NE(default_shuffle_seed(), 0U);
+#endif
+  EXPECT_EQ(default_shuffle_seed(), default_shuffle_seed());
+}
+
+TEST(shuffle_seed, is_told_of_with_every_failure) {
+  if (default_shuffle_seed() == 0) GTEST_SKIP() << "nothing is drawn";
+  ASSERT_NE(failure_note(), nullptr);
+  EXPECT_NE(std::string_view{failure_note()}.find(
+                "WEFT_SHUFFLE=" + std::to_string(default_shuffle_seed()) + ","),
+            std::string_view::npos);
 }
 
 TEST(shuffle_seed, is_read_from_text) {

@@ -97,23 +97,20 @@ class [[nodiscard]] until_stopped : private stop_registration, private runnable 
   std::coroutine_handle<> waiting_;
 };
 
-/// Awaitable: goes to the back of the ready queue, so that others have their turn.
-class [[nodiscard]] yield : private runnable {
+/// Awaitable: gives way to all who are ready, of normal priority or more urgent; each has had a
+/// turn before this goes on.
+class [[nodiscard]] yield : private giving_way {
  public:
-  explicit yield(event_loop& loop) noexcept : runnable{&on_run}, loop_{loop} {}
+  explicit yield(event_loop& loop) noexcept : loop_{loop} {}
   bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> waiting) noexcept {
-    waiting_ = waiting;
+  void await_suspend(std::coroutine_handle<> resumed) noexcept {
+    waiting = resumed;
     loop_.schedule(*this);
   }
   void await_resume() const noexcept {}
 
  private:
-  static void on_run(runnable& self) noexcept {
-    detail::resume(static_cast<yield&>(self).waiting_);
-  }
   event_loop& loop_;
-  std::coroutine_handle<> waiting_;
 };
 
 }  // namespace weft

@@ -38,7 +38,7 @@ TEST_F(sleep_time_test, sleeps_exactly_and_wakes_in_order_of_time) {
   };
   loop_->spawn(sleeper(*loop_, hours{24}, order, 4));
   loop_->spawn(sleeper(*loop_, milliseconds{5}, order, 2));
-  loop_->spawn(sleeper(*loop_, milliseconds{5}, order, 3));
+  loop_->spawn(sleeper(*loop_, milliseconds{6}, order, 3));
   loop_->spawn(sleeper(*loop_, milliseconds{1}, order, 1));
   loop_->run();
   EXPECT_EQ(order, (std::vector{1, 2, 3, 4}));

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include <weft/base/failure_note.hpp>
 #include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/loop/leftovers.hpp>
@@ -340,6 +341,7 @@ void application::state::watch_end() {
   ended.wait_for(lock, answer_time, [this] { return !running || asked == 0; });
   if (!running) return;
   for (shard* each : shards) tell_leftovers(*each);
+  if (const char* const note = failure_note(); note != nullptr) log::error(note);
   log::error("what does not end is left: the process ends");
   std::_Exit(exit_failed);
 }
