@@ -45,14 +45,18 @@ bool asks_for_head(std::string_view request) noexcept {
 }  // namespace
 
 task<void> connection::turn_away(std::unique_ptr<connection> self) {
+  // Now, not when the task begins: whoever comes before that is measured against it.
   self->turned_away_ = true;
   ++self->host_.turned_away;
-  try {
-    self->refuse(status::service_unavailable, "this server has as many connections as it takes");
-    co_await self->linger();
-  } catch (const std::exception& why) {
-    log::error(weft::format("a connection is dropped: {}", why.what()));
-  }
+  return [](std::unique_ptr<connection> refused) -> task<void> {
+    try {
+      refused->refuse(status::service_unavailable,
+                      "this server has as many connections as it takes");
+      co_await refused->linger();
+    } catch (const std::exception& why) {
+      log::error(weft::format("a connection is dropped: {}", why.what()));
+    }
+  }(std::move(self));
 }
 
 void connection::refuse(status code, std::string_view reason) {

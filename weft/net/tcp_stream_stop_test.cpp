@@ -85,7 +85,7 @@ TEST_P(tcp_stream_stop_test, cancels_writes_and_flushes_and_still_sends) {
     write_outcome writing;
     write_outcome flushing;
     tasks.spawn(write_once(pair.client, std::string(20'000'000, 'w'), writing));
-    co_await turns(1);
+    co_await yield{loop()};
     tasks.spawn(flush_once(pair.client, flushing));
     co_await turns(10);
     EXPECT_FALSE(writing.ended);
@@ -150,6 +150,7 @@ TEST_P(tcp_stream_stop_test, obeys_deadlines) {
     scope tasks{soon};
     tasks.spawn(read_once(pair.server, reading));
     tasks.spawn(write_once(pair.client, std::string(20'000'000, 'w'), writing));
+    co_await yield{loop()};
     tasks.spawn(flush_once(pair.client, flushing));
     co_await tasks.join();
     // The first of the bytes may have come before the deadline.

@@ -68,6 +68,7 @@ TEST_P(tcp_stream_write_test, suspends_a_writer_above_the_high_watermark_until_t
 }
 
 TEST_P(tcp_stream_write_test, resumes_waiting_writers_in_their_order) {
+  make_loop({.shuffle_seed = 0});
   run([&]() -> task<void> {
     auto pair = co_await connected_pair(loop());
     scope tasks{co_await this_task::environment()};

@@ -199,7 +199,9 @@ TEST_F(container_change, lets_nobody_wait_who_is_waited_for) {
     std::optional<result<void>> first;
     std::optional<result<void>> down;
     loop->spawn(called.serve(called.see_wheel()));
+    co_await weft::yield{*loop};
     loop->spawn(keep(services.restart(slow), first));
+    co_await weft::yield{*loop};
     loop->spawn(keep(services.stop(porter), down));
     co_await weft::yield{*loop};
     loop->spawn(called.serve(services.restart(slow)));  // behind the one that ends it
@@ -321,7 +323,9 @@ TEST_F(container_change_refused, is_neither_of_two_that_would_end_each_other) {
     auto& stopper = services.get<mill::self_stopper>();
     auto& slow_one = services.get<mill::slow>();
     loop->spawn(keep(services.restart(stone), before_them));
+    co_await weft::yield{*loop};
     stopper.own.spawn(keep(services.stop(slow), by_stopper));
+    co_await weft::yield{*loop};
     slow_one.own.spawn(keep(services.restart(mill::self_stopper::self), by_slow));
     co_await pause(2h);
     EXPECT_EQ(said(before_them), "well");

@@ -36,6 +36,9 @@ TEST_F(event_wait_test, a_producer_waits_at_the_capacity_and_the_order_holds) {
 }
 
 TEST_F(event_wait_test, producers_that_wait_are_served_in_turn) {
+  bus_.reset();
+  loop_.reset();
+  open({.backend = backend_kind::simulated, .shuffle_seed = 0});
   open_bus({.capacity = 1, .bound = 1});
   const auto heard = note_numbers();
   loop_->spawn(publish_all(events(), 0, 3));
