@@ -101,6 +101,8 @@ TEST_F(sleep_time_test, a_stop_ends_a_sleep_before_and_while_it_sleeps) {
 
 /// The sleep's time and the stop come together; what came first decides.
 TEST_F(sleep_time_test, a_sleep_that_ended_before_the_stop_has_slept) {
+  loop_.reset();
+  open({.backend = backend_kind::simulated, .shuffle_seed = 0});
   const time_point when = loop_->now() + milliseconds{10};
   stop_source stop;
   outcome stops_late;
@@ -117,7 +119,7 @@ TEST_F(sleep_time_test, a_sleep_that_ended_before_the_stop_has_slept) {
 
   // Now the stopper is resumed before the sleeper's timer, due at the same time, has fired.
   loop_.reset();
-  open({.backend = backend_kind::simulated, .timers_per_turn = 1});
+  open({.backend = backend_kind::simulated, .timers_per_turn = 1, .shuffle_seed = 0});
   stop_source other;
   const time_point again = loop_->now() + milliseconds{10};
   loop_->spawn(stop_at(*loop_, again, other));
