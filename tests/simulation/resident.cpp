@@ -159,6 +159,33 @@ task<void> onlooker::do_something() {
   co_await resident::do_something();
 }
 
+watchman::watchman(resident_options given, street& in, lifetime& own, resident& one,
+                   container& services)
+    : resident{given, in, own, {&one}} {
+  services.track<resident>(
+      [](const service_info& of) {
+        const auto* const where = of.property<quarter>();
+        return where != nullptr && where->number == 0;
+      },
+      [this](const resident& who) {
+        touch();
+        here().all.require(who.is_up() && present_.insert(&who).second,
+                           "who comes has started, and comes once");
+        here().all.note(60, who.number());
+      },
+      [this](const resident& who) {
+        touch();
+        here().all.require(who.is_up() && present_.erase(&who) == 1,
+                           "who goes has come, and has not stopped yet");
+        here().all.note(61, who.number());
+      });
+}
+
+task<void> watchman::do_something() {
+  for (const resident* const each : present_) each->is_seen();
+  co_await resident::do_something();
+}
+
 tool::tool(resident_options given, street& in, lifetime& own, consumer who)
     : resident{given, in, own, {}} {
   in.all.require(!who.type.empty(), "a tool knows whose it is");

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -85,6 +86,21 @@ struct onlooker : resident {
   task<void> do_something() override;
   maybe<resident> seen;
   many<resident> all;
+};
+/// A property: watchmen heed one of them.
+struct quarter {
+  unsigned number = 0;
+  [[nodiscard]] static quarter draw(random& dice) { return {dice.between(0U, 1U)}; }
+};
+/// Is told who comes to its quarter, and who goes.
+class watchman : public resident {
+ public:
+  watchman(resident_options given, street& in, lifetime& own, resident& one, container& services);
+
+ private:
+  task<void> do_something() override;
+
+  std::set<const resident*> present_;
 };
 /// One for each who asks.
 struct tool : resident {

@@ -66,8 +66,8 @@ class survey {
   }
   void add_resident() {
     const std::size_t one = any();
-    switch (dice_.below(8)) {
-      case 0: plan({.handle = services_.add<hermit>(next()).as<resident>().handle()}); break;
+    switch (dice_.below(9)) {
+      case 0: add_hermit(); break;
       case 1: add_partner(one); break;
       case 2: add_onlooker(one); break;
       case 3: add_bound<craftsman>({one}); break;
@@ -76,14 +76,21 @@ class survey {
         break;
       case 5:
       case 6: add_bound<gossip>({one, bus_}); break;
+      case 7: add_bound<watchman>({one}); break;
       default: add_bound<neighbour>({one}); break;
     }
+  }
+  void add_hermit() {
+    const auto added =
+        services_.add<hermit>(next()).as<resident>().with(quarter::draw(dice_)).handle();
+    plan({.handle = added});
   }
   /// Whose first need is a resident.
   template <class T>
   void add_bound(std::vector<std::size_t> needs) {
-    const auto added =
-        services_.add<T>(next()).template as<resident>().template bind<resident>(at(needs.front()));
+    auto added = services_.add<T>(next());
+    added.template as<resident>().template bind<resident>(at(needs.front()));
+    added.with(quarter::draw(dice_));
     plan({.handle = added.handle(), .needs = std::move(needs)});
   }
   void add_partner(std::size_t one) {

@@ -8,7 +8,8 @@
 //   - news are told once each, to no other shard than that they are for, the most urgent first, and
 //     within a band in order, or are lost with a bus that was being stopped, and nowhere else;
 //   - a call of the hall runs once, while the hall is open, and is answered;
-//   - who waits for a service hears of it when it is there;
+//   - who waits for a service hears of it when it is there, and who watches hears of all who come
+//     and go;
 //   - when nothing fails any more, all can be had that still has what it needs, and nothing is left.
 // It throws weft::testing::sim_failure, which names the seed.
 #pragma once

@@ -14,9 +14,7 @@ using namespace std::chrono_literals;
 
 task<result<std::uint64_t>> call(street& here, const remote<hall>& far, std::uint64_t number) {
   random& dice = here.all.dice;
-  // Who waits on the hall's own shard for a change might wait for its own end, unseen.
-  const bool may_decide = here.is_wild() && here.shard.index() != far.shard();
-  const std::uint64_t what = dice.below(may_decide ? 6 : 5);
+  const std::uint64_t what = dice.below(here.is_wild() ? 6 : 5);
   const auto length = dice.between(0, 5) * 1ms;
   if (what == 0) co_return co_await far.call(&hall::consider, number, length);
   if (what == 5) co_return co_await far.call(&hall::decide, number);

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
 #include <tuple>
 #include <utility>
 
 #include <weft/coro/scope.hpp>
 #include <weft/coro/with_deadline.hpp>
 #include <weft/loop/sleep.hpp>
+#include <weft/service/everywhere.hpp>
 
 #include "resident.hpp"
 
@@ -60,6 +62,7 @@ void add_neighbour(street& here) {
   const auto added = here.services->add<neighbour>({.id = here.plots.size()})
                          .as<resident>()
                          .bind<resident>(here.plots[of].handle)
+                         .with(quarter::draw(here.all.dice))
                          .handle();
   here.plots.push_back({.handle = added, .needs = {of}});
 }
@@ -85,10 +88,36 @@ task<void> restart_many(street& here) {
   co_await restarts.join();
 }
 
+task<result<void>> ask_all_for(everywhere& shards, change what, std::string name) {
+  switch (what) {
+    case change::start: co_return co_await shards.start<mill>(std::move(name));
+    case change::stop: co_return co_await shards.stop<mill>(std::move(name));
+    case change::restart: co_return co_await shards.restart<mill>(std::move(name));
+    case change::remove: break;
+  }
+  std::unreachable();
+}
+
+/// In all streets that have it. Only who is nobody's task may ask: two that each wait for the end
+/// of the other, on two shards, would wait for ever.
+task<void> change_all_mills(street& here) {
+  town& all = here.all;
+  ++all.seen.changes;
+  const auto what = static_cast<change>(all.dice.between(0U, 2U));
+  const std::string name = all.dice.chance(1, 2) ? "north" : "south";
+  const auto how = co_await ask_all_for(here.services->get<everywhere>(), what, name);
+  if (!how) ++all.seen.refusals;
+  all.note(30 + static_cast<unsigned>(what),
+           how ? 0 : static_cast<std::uint64_t>(how.error().code()));
+}
+
 task<void> storm_of_one(street& here) {
   for (unsigned left = here.all.dice.between(1U, 6U); left > 0 && !here.stops(); --left) {
-    if (here.all.dice.chance(1, 6))
+    const std::uint64_t drawn = here.all.dice.below(8);
+    if (drawn == 0)
       co_await restart_many(here);
+    else if (drawn == 1)
+      co_await change_all_mills(here);
     else
       co_await change_something(here);
     co_await here.pause(5ms);

@@ -1,6 +1,7 @@
 // What every task carries without its author passing it on: whom to obey (stop_token), until when
-// (deadline), who runs it (scheduler), and which service it works for (lifetime). A child inherits
-// it through co_await and through scope::spawn; every wait honours it.
+// (deadline), who runs it (scheduler), which service it works for (lifetime), and who waits for it
+// on behalf of another one. A child inherits it through co_await and through scope::spawn; every
+// wait honours it.
 //
 // Contract: tasks hold a pointer to an environment that outlives them (the scope's, or the frame of
 // whoever narrowed it). Reading it costs nothing: `const environment& env = co_await
@@ -22,6 +23,9 @@ struct environment {
   deadline until{};
   scheduler* runs_on = nullptr;
   lifetime* owner = nullptr;  // weft/service/lifetime.hpp; nullptr: of no service
+  // Of who has called this service and waits for the answer, perhaps on another shard: to be
+  // compared there, not obeyed. nullptr: nobody.
+  const environment* called_by = nullptr;
 };
 
 }  // namespace weft

@@ -11,7 +11,8 @@ scope::scope(const environment& parent, failure_policy policy) noexcept
       environment_{.stop = stop_.token(),
                    .until = parent.until,
                    .runs_on = parent.runs_on,
-                   .owner = parent.owner},
+                   .owner = parent.owner,
+                   .called_by = parent.called_by},
       policy_{policy} {
   parent.runs_on->enlist(*this);
 }

@@ -24,6 +24,7 @@ bool remote_call::begin(std::coroutine_handle<> waiting, const environment& env)
   if (env.until.passed(home_.now())) return refuse(errc::timed_out);
   home_.port()->connect(shard_);
   waiting_ = waiting;
+  asking_ = &env;
   until_ = env.until;
   env.stop.subscribe(*this);
   home_.port()->send(shard_, request_);
@@ -50,7 +51,11 @@ void remote_call::on_request(message& item, mesh_port* there) noexcept {
 
 const environment& remote_call::open_environment(event_loop& there) noexcept {
   stop_there_.emplace(there.root().stop);
-  there_ = {.stop = stop_there_->token(), .until = until_, .runs_on = &there};
+  there_ = {.stop = stop_there_->token(),
+            .until = until_,
+            .runs_on = &there,
+            .owner = nullptr,
+            .called_by = asking_};
   return there_;
 }
 

@@ -80,6 +80,7 @@ class remote_call : private stop_registration, private timer, private runnable {
   event_loop& home_;
   unsigned shard_;
   std::coroutine_handle<> waiting_;
+  const environment* asking_ = nullptr;
   bool stop_sent_ = false;
   bool answered_ = false;
   std::optional<error> refusal_;

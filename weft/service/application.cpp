@@ -26,10 +26,9 @@
 #include <weft/net/address_book.hpp>
 #include <weft/service/application_settings.hpp>
 #include <weft/service/description.hpp>
-#include <weft/service/everywhere.hpp>
-#include <weft/service/logger.hpp>
 #include <weft/service/shard.hpp>
 #include <weft/service/signal_watch.hpp>
+#include <weft/service/standard_services.hpp>
 
 namespace weft {
 namespace {
@@ -219,8 +218,7 @@ void application::state::run_shard(unsigned index, detail::signal_watch* signals
 void application::state::add_services(container& services) {
   services.provide(addresses);
   for (installer& add_service : installers) add_service(services);
-  if (!services.has<logger>()) services.add<logger>().per_consumer();
-  everywhere::provide_to(services);
+  detail::add_standard_services(services);
 }
 
 /// What would be made, on loops that nothing runs.

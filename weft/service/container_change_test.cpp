@@ -265,6 +265,26 @@ TEST_F(container_change_in_a_mill, makes_all_anew_when_started_after_a_whole_sto
   });
 }
 
+TEST_F(container_change, makes_anew_who_has_failed_before_it_starts_again) {
+  captured_log messages;
+  const auto wheel = services.add<mill::wheel>().handle();
+  const auto visitor = services.add<mill::visitor>().handle();
+  weft::life in_steps = [&]() -> task<void> {
+    log.wheel_fails = true;
+    co_await expect("exhausted", services.start());
+    co_await expect("exhausted", services.start());
+    EXPECT_EQ(log.take(), (lines{"wheel made", "wheel gone", "wheel made"}));
+    log.wheel_fails = false;
+    co_await expect("well", services.restart(visitor));
+    EXPECT_EQ(log.take(), (lines{"wheel gone", "visitor stopped"})) << "nobody has asked for it";
+    co_await expect("well", services.start(wheel));
+    EXPECT_EQ(log.take(), (lines{"wheel made", "wheel started"}));
+    co_await expect("well", services.stop());
+  };
+  loop->spawn(in_steps());
+  loop->run();
+}
+
 TEST_F(container_change, ends_instances_with_whom_they_were_made_for) {
   captured_log messages;
   const auto wheel = services.add<mill::wheel>().handle();

@@ -38,9 +38,8 @@ class container_mistakes : public container_change {
   captured_log log_lines;
 };
 
-TEST_F(container_mistakes, two_of_one_name) {
-  services.add<office::oak_desk>().named("corner").as<office::desk>();
-  services.add<office::oak_desk>().named("corner").as<office::desk>();
+TEST_F(container_mistakes, several_of_one_name) {
+  for (int i = 0; i < 3; ++i) services.add<office::oak_desk>().named("corner").as<office::desk>();
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(start(), "invalid_argument");
     EXPECT_EQ(std::exchange(log_lines.messages, {}),

@@ -133,6 +133,36 @@ TEST_F(stand_in, says_what_there_is_not_to_replace) {
   EXPECT_EQ(said(up), "well");
 }
 
+TEST_F(stand_in, is_forgotten_with_what_it_was_to_be) {
+  captured_log messages;
+  const auto fake = services.add<bank::false_vault>().instead_of<bank::vault>("gold").handle();
+  std::optional<result<void>> went;
+  loop->spawn(keep(services.start(), went));
+  loop->run();
+  EXPECT_EQ(said(went), "not_found");
+  loop->spawn(keep(services.remove(fake), went));
+  loop->run();
+  EXPECT_EQ(said(went), "well");
+  services.add<bank::real_vault>().as<bank::vault>().named("gold");
+  services.add<bank::teller>();
+  run([&]() -> task<void> {
+    EXPECT_EQ(services.get<bank::teller>().counts, 1000);
+    co_return;
+  });
+}
+
+TEST_F(stand_in, leaves_those_who_sleep_to_another_when_it_goes) {
+  const auto real = services.add<bank::real_vault>().as<bank::vault>().handle();
+  const auto clerk = services.add<bank::clerk>().bind<bank::vault>(real).lazy().handle();
+  services.add<bank::false_vault>().instead_of<bank::vault>();
+  run([&]() -> task<void> {
+    co_await expect("well", services.remove(real));
+    services.add<bank::real_vault>().as<bank::vault>();
+    co_await expect("well", services.start(clerk));
+    EXPECT_EQ(services.get<bank::clerk>().counts, 1000);
+  });
+}
+
 TEST_F(stand_in, comes_too_late_for_what_has_been_made) {
   captured_log messages;
   services.add<bank::real_vault>().as<bank::vault>();

@@ -105,8 +105,10 @@ struct method_call {
     remote_target* const target = remote_target::find(key_of<T>);
     if (target == nullptr) co_return fail(errc::closed);
     const lifetime::use in_use{target->owner()};
-    environment for_service = co_await this_task::environment();
+    const environment& asking = co_await this_task::environment();
+    environment for_service = asking;
     for_service.owner = &target->owner();
+    for_service.called_by = &asking;
     if constexpr (std::is_void_v<typename unwrapped_task<given>::type>) {
       co_await call.invoke(*target).in(for_service);
       co_return outcome{};

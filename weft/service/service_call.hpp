@@ -2,8 +2,9 @@
 //
 // Contract: awaited once, gives how the call went; one that throws has failed with
 // errc::unavailable, and the log says how. The call obeys the stop request and the deadline of
-// `asking`, and works for the service. Up to its first wait the service's lifetime is the current
-// one. What is no coroutine is called at once, without a suspension; nothing here allocates.
+// `asking`, which outlives it, and works for the service. Up to its first wait the service's
+// lifetime is the current one. What is no coroutine is called at once, without a suspension;
+// nothing here allocates.
 //
 //   auto up = co_await service_call{service, service.kind->start, asking};
 #pragma once
@@ -25,6 +26,7 @@ class [[nodiscard]] service_call final : private runnable {
                const environment& asking) noexcept
       : runnable{&run_leg}, service_{service}, step_{step}, environment_{asking} {
     environment_.owner = &service;
+    environment_.called_by = &asking;
   }
 
   bool await_ready() noexcept;

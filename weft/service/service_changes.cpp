@@ -28,6 +28,20 @@ result<void> still_wanted(const environment& asking) noexcept {
   return {};
 }
 
+/// Of those who wait for what is asked for, the service that asks and who has called it, one that
+/// `is` says; nullptr: none.
+template <class Is>
+const lifetime* who_waits(const environment& asking, Is is) {
+  for (const environment* at = &asking; at != nullptr; at = at->called_by)
+    if (at->owner != nullptr && is(at->owner)) return at->owner;
+  return nullptr;
+}
+
+std::string_view name_of(const environment& asking) {
+  const lifetime* const one = who_waits(asking, [](const lifetime*) { return true; });
+  return one == nullptr ? "somebody" : one->name();
+}
+
 void tell_unclean(const service_record& service, const result<void>& down) {
   if (!down)
     log::warning(
@@ -62,6 +76,7 @@ struct service_changes::under_way {
       : starts_cut{asking.stop}, of{changes} {
     starts.until = stops.until = asking.until;
     starts.runs_on = stops.runs_on = asking.runs_on;
+    starts.called_by = stops.called_by = &asking;
     starts.stop = starts_cut.token();
     stops.stop = stops_cut.token();
     of.now_ = this;
@@ -82,12 +97,33 @@ std::string_view service_changes::stopping() const noexcept {
   return now == nullptr ? std::string_view{} : now->name;
 }
 
+/// Within a start() or stop() that the change under way waits for.
+bool service_changes::is_awaited(const environment& asking) const noexcept {
+  if (now_ == nullptr) return false;
+  for (const environment* at = &asking; at != nullptr; at = at->called_by)
+    if (at == &now_->starts || at == &now_->stops) return true;
+  return false;
+}
+
+/// Nobody may wait for a change who has not started: if its start fails, it is to end.
+result<void> service_changes::refuse_early(const environment& asking) {
+  const lifetime* const early =
+      who_waits(asking, [this](const lifetime* one) { return is_made(one, last_started_); });
+  if (early == nullptr) return {};
+  return refuse(
+      weft::format("{0} asks for a change, which may have to end it, before it has started: "
+                   "co_await wait_for<{0}>() first",
+                   early->name()));
+}
+
+/// Or in another task of a service whose start() or stop() is under way, which may wait for it.
 bool service_changes::is_called(const environment& asking) const noexcept {
-  return calling_ != nullptr && asking.owner == calling_;
+  return is_awaited(asking) ||
+         (calling_ != nullptr &&
+          who_waits(asking, [this](const lifetime* one) { return one == calling_; }) != nullptr);
 }
 
 bool service_changes::is_made(const lifetime* owner, service_record* after) noexcept {
-  if (owner == nullptr) return false;
   for (service_record* each = graph_.made_after(after); each != nullptr;
        each = graph_.made_after(each))
     if (each == owner) return true;
@@ -101,14 +137,19 @@ void service_changes::log_complaints() const {
 task<result<void>> service_changes::start_all() {
   const environment& asking = co_await this_task::environment();
   if (is_called(asking))
-    co_return refuse(weft::format("{} waits for a start that waits for it", asking.owner->name()));
+    co_return refuse(weft::format("{} waits for a start that waits for it", name_of(asking)));
   if (stops_ != 0) co_return fail(errc::closed);
   const auto turn = co_await turn_.lock();
   if (!turn) co_return fail(turn.error());
   if (stops_ != 0) co_return fail(errc::closed);
+  if (const auto may = refuse_early(asking); !may) co_return may;
   begun_ = true;
   under_way now{*this, asking};
-  if (std::exchange(ended_, false)) static_cast<void>(co_await take_down(graph_.made_services()));
+  services left;
+  if (service_record* const failed = std::exchange(failed_, nullptr))
+    left = service_graph::with_dependants({failed});
+  if (std::exchange(ended_, false)) left = graph_.made_services();
+  static_cast<void>(co_await take_down(left));
   if (const auto made = graph_.make_all(); !made) {
     log_complaints();
     co_return made;
@@ -133,7 +174,10 @@ task<result<void>> service_changes::start_made(bool goes_on) {
     }
     log::error(weft::format("{} did not start: {}", graph_.path_of(*next), up.error().message()));
     keep_first(outcome, up);
-    if (!goes_on) break;
+    if (!goes_on) {
+      failed_ = next;
+      break;
+    }
     next->hold = service_hold::failed;
     static_cast<void>(co_await take_down(service_graph::with_dependants({next})));
   }
@@ -144,13 +188,16 @@ task<result<void>> service_changes::change(kind what, service_handle named) {
   const environment& asking = co_await this_task::environment();
   if (is_called(asking))
     co_return refuse(
-        weft::format("{} asks for a change while one waits for its start() or stop(): wait for it "
-                     "in a task of its own, later",
-                     asking.owner->name()));
+        weft::format("{} asks for a change while one waits for a start() or stop() that waits for "
+                     "it, or may: ask in a task of its own, later",
+                     name_of(asking)));
   if (closing()) co_return fail(errc::closed);
-  const until_owner_ends waiting{asking};
-  const auto turn = co_await wait_for_turn().in(waiting.obeyed());
-  if (!turn) co_return fail(turn.error());
+  auto turn = turn_.try_lock();
+  if (!turn) {
+    auto waited = co_await wait_in_line(asking);
+    if (!waited) co_return fail(waited.error());
+    turn = std::move(*waited);
+  }
   if (closing()) co_return fail(errc::closed);
   if (const auto wanted = still_wanted(asking); !wanted) co_return wanted;
   service_record* const target = graph_.find(named);
@@ -158,22 +205,23 @@ task<result<void>> service_changes::change(kind what, service_handle named) {
   if (target->per_consumer)
     co_return refuse(weft::format(
         "{} is per consumer: it is those who have one that start and stop", target->title()));
-  if (is_made(asking.owner, last_started_))
-    co_return refuse(
-        weft::format("{0} asks for a change, which may have to end it, before it has started: "
-                     "co_await wait_for<{0}>() first",
-                     asking.owner->name()));
+  if (const auto may = refuse_early(asking); !may) co_return may;
   begun_ = true;
   under_way now{*this, asking};
+  if (service_record* const failed = std::exchange(failed_, nullptr)) {
+    failed->hold = service_hold::failed;
+    static_cast<void>(co_await take_down(service_graph::with_dependants({failed})));
+  }
   const bool is_to_stay = what == kind::start || what == kind::restart;
   result<void> outcome = co_await change_one(what, *target, asking);
-  keep_first(outcome, co_await end_unneeded(is_to_stay ? target : nullptr, asking.owner));
+  if (graph_.may_have_unneeded())
+    keep_first(outcome, co_await end_unneeded(is_to_stay ? target : nullptr, asking));
   co_return outcome;
 }
 
 /// Lazy ones whom nobody needs any more, and then those whom nobody but they has needed.
 task<result<void>> service_changes::end_unneeded(const service_record* wanted,
-                                                 const lifetime* asking) {
+                                                 const environment& asking) {
   result<void> outcome;
   while (!closing()) {
     const services going = graph_.take_unneeded(wanted, asking);
@@ -194,10 +242,12 @@ task<result<void>> service_changes::change_one(kind what, service_record& target
     else
       roots.push_back(&target);
     const services going = service_graph::with_dependants(roots);
-    const auto asks = [&asking](const service_record* each) { return each == asking.owner; };
-    if (asking.owner != nullptr && std::ranges::any_of(going, asks))
-      co_return refuse(weft::format("{} waits for {} to stop, which waits for {} to end",
-                                    asking.owner->name(), target.title(), asking.owner->name()));
+    const auto is_going = [&going](const lifetime* one) {
+      return std::ranges::any_of(going, [one](const lifetime* each) { return each == one; });
+    };
+    if (const lifetime* const one = who_waits(asking, is_going))
+      co_return refuse(weft::format("{0} waits for {1} to stop, which waits for {0} to end",
+                                    one->name(), target.title()));
     down = co_await take_down(going);
   }
   switch (what) {
@@ -258,16 +308,29 @@ task<result<void>> service_changes::next_start(interface_key& interface) {
 }
 
 task<result<void*>> service_changes::until_started(interface_key& interface) {
-  const until_owner_ends waiting{co_await this_task::environment()};
+  const environment& asking = co_await this_task::environment();
+  const until_owner_ends waiting{asking};
   for (;;) {
     if (void* const up = graph_.started(interface)) co_return up;
     if (closing()) co_return fail(errc::closed);
+    if (is_awaited(asking)) {
+      log::warning(weft::format(
+          "{0} waits in its start() or stop() for {1}, which no change can start meanwhile: take a "
+          "{1}& in the constructor, or wait in a task of its own",
+          name_of(asking), interface.name));
+      co_return fail(errc::invalid_argument);
+    }
     const auto waited = co_await next_start(interface).in(waiting.obeyed());
     if (!waited) co_return fail(waited.error());
   }
 }
 
 task<result<lock_guard>> service_changes::wait_for_turn() { co_return co_await turn_.lock(); }
+
+task<result<lock_guard>> service_changes::wait_in_line(const environment& asking) {
+  const until_owner_ends waiting{asking};
+  co_return co_await wait_for_turn().in(waiting.obeyed());
+}
 
 /// All must end, so nothing ends this wait but its turn: what a deadline does is to press those who
 /// keep it.
@@ -286,11 +349,12 @@ task<lock_guard> service_changes::take_last_turn(const environment& asking) {
 
 task<result<void>> service_changes::stop_all() {
   const environment& asking = co_await this_task::environment();
-  if (is_made(asking.owner, nullptr))
+  const auto is_ours = [this](const lifetime* one) { return is_made(one, nullptr); };
+  if (const lifetime* const one = who_waits(asking, is_ours))
     co_return refuse(
         weft::format("{} waits for all to stop, which waits for it to end: ask the "
                      "program to stop instead",
-                     asking.owner->name()));
+                     one->name()));
   ++stops_;
   graph_.wake_all();
   const lock_guard turn = co_await take_last_turn(asking);

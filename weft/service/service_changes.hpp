@@ -31,7 +31,8 @@ class service_changes {
  public:
   explicit service_changes(service_graph& graph) noexcept : graph_{graph} {}
 
-  /// The first failure ends it, and leaves what has started as it is.
+  /// The first failure ends it, and leaves what has started as it is. Who failed is made anew
+  /// before it is started again.
   [[nodiscard]] task<result<void>> start_all();
   /// In any case all of them; nothing is destroyed.
   [[nodiscard]] task<result<void>> stop_all();
@@ -69,13 +70,16 @@ class service_changes {
   [[nodiscard]] task<result<void>> bring_up(const services& wanted);
   [[nodiscard]] task<result<void>> start_made(bool goes_on);
   [[nodiscard]] task<result<void>> end_unneeded(const service_record* wanted,
-                                                const lifetime* asking);
+                                                const environment& asking);
   [[nodiscard]] task<result<void>> next_start(interface_key& interface);
   [[nodiscard]] task<result<lock_guard>> wait_for_turn();
+  [[nodiscard]] task<result<lock_guard>> wait_in_line(const environment& asking);
   [[nodiscard]] task<lock_guard> take_last_turn(const environment& asking);
   [[nodiscard]] task<void> stop_started(const environment& asking, result<void>& outcome);
   [[nodiscard]] task<void> end_parts(service_record* first);
+  [[nodiscard]] bool is_awaited(const environment& asking) const noexcept;
   [[nodiscard]] bool is_called(const environment& asking) const noexcept;
+  [[nodiscard]] result<void> refuse_early(const environment& asking);
   /// Of the services made after `after`; nullptr: of all.
   [[nodiscard]] bool is_made(const lifetime* owner, service_record* after) noexcept;
   [[nodiscard]] bool closing() const noexcept { return stops_ != 0 || ended_; }
@@ -83,8 +87,9 @@ class service_changes {
 
   service_graph& graph_;
   mutex turn_;
-  under_way* now_ = nullptr;                 // the change that has its turn, if it can be hastened
-  service_record* last_started_ = nullptr;   // of those made: all before have started, none after
+  under_way* now_ = nullptr;                // the change that has its turn, if it can be hastened
+  service_record* last_started_ = nullptr;  // of those made: all before have started, none after
+  service_record* failed_ = nullptr;        // what a start_all() ended with: it is made and no more
   const service_record* calling_ = nullptr;  // whose start() or stop() is under way
   unsigned stops_ = 0;                       // calls of stop_all() that have not returned
   bool ended_ = false;                       // stop_all() has been, and start_all() not since

@@ -10,10 +10,15 @@
 namespace weft::detail {
 
 void service_follower::tell(const provision& one, void* object, bool has_come) noexcept {
-  const auto log_failure = [&](std::string_view why) {
-    log::error(weft::format("{}, which follows {}, failed when {} {}: {}",
-                            owner() == nullptr ? "somebody" : owner()->name(), one.interface->name,
-                            one.owner->title(), has_come ? "came" : "was to go", why));
+  const auto log_failure = [&](std::string_view why) noexcept {
+    try {
+      log::error(weft::format("{}, which follows {}, failed when {} {}: {}",
+                              owner() == nullptr ? "somebody" : owner()->name(),
+                              one.interface->name, one.owner->title(),
+                              has_come ? "came" : "was to go", why));
+    } catch (...) {
+      log::error("somebody who follows services failed, and there is no memory to say who");
+    }
   };
   std::optional<lifetime::making> registering;
   if (owner() != nullptr) registering.emplace(*owner());

@@ -59,7 +59,8 @@ interface_slot& service_graph::slot_of(interface_key& interface) {
 void service_graph::enter(provision& added) {
   interface_slot& slot = slot_of(*added.interface);
   if (slot.looking.first != nullptr) grown_.push_back(&slot);
-  if (!slot.push_back(added)) crowded_.push_back(&slot);
+  if (!slot.push_back(added) && !std::exchange(slot.is_in_question, true))
+    crowded_.push_back(&slot);
 }
 
 service_handle service_graph::insert(service_record& added) {
@@ -288,8 +289,8 @@ void service_graph::connect(service_record& consumer) {
     if (wanted.form == need_form::own) continue;
     each.slot = &slot_of(*wanted.interface);
     if (wanted.form == need_form::all) continue;
-    provision* found = each.provider != nullptr ? each.provider : choose(*each.slot, wanted);
-    while (found != nullptr && found->stand_in != nullptr) found = found->stand_in;
+    provision* found = in_place_of(each.provider);
+    if (found == nullptr) found = choose(*each.slot, wanted);
     if (found != nullptr && found->owner->per_consumer) found = instance_for(consumer, *found);
     if (found != nullptr) {
       link(each, *found);

@@ -93,10 +93,13 @@ class service_graph {
   void hide(service_record& going) noexcept;
   /// Destroys the object of one that is hidden, and that nobody made needs; it can be made again.
   void unmake(service_record& gone) noexcept;
+  /// Whether take_unneeded() has anybody to look at.
+  [[nodiscard]] bool may_have_unneeded() const noexcept { return !losing_.empty(); }
   /// Those who are lazy, and have been made in vain or have lost who needed them: what nobody needs
-  /// now, the last made first. Not `wanted`, and not `asking`, who is looked at another time.
+  /// now, the last made first. Not `wanted`, and not who is `asking` or has called who is: they
+  /// are looked at another time.
   [[nodiscard]] std::vector<service_record*> take_unneeded(const service_record* wanted,
-                                                           const lifetime* asking);
+                                                           const environment& asking);
   /// Who is not made need not wait for anybody any more.
   void note_loss(const service_record& of);
   /// Of one that is not made: its handle names nobody any more. Who needed it looks for another.
@@ -157,6 +160,8 @@ class service_graph {
   void tell_mistakes();
   void put_in_stand_ins();
   [[nodiscard]] bool put_in(pending_stand_in& one);
+  [[nodiscard]] static provision* in_place_of(provision* bound) noexcept;
+  void forget_stand_in(const service_record& gone);
   void look_again();
   void pass_over();
   void try_make(service_record& record);

@@ -41,7 +41,7 @@ result<void> service_graph::make_more(const std::vector<service_record*>& first)
   changing_ = true;
   tell_mistakes();
   wrong_bindings_.clear();
-  crowded_.clear();
+  for (interface_slot* const told : std::exchange(crowded_, {})) told->is_in_question = false;
   put_in_stand_ins();
   look_again();
   for (service_record* const each : first) {
@@ -99,7 +99,12 @@ std::vector<service_record*> service_graph::made_services() {
 }
 
 std::vector<service_record*> service_graph::take_unneeded(const service_record* wanted,
-                                                          const lifetime* asking) {
+                                                          const environment& asking) {
+  const auto waits = [&asking](const service_record& one) {
+    for (const environment* at = &asking; at != nullptr; at = at->called_by)
+      if (at->owner == &one) return true;
+    return false;
+  };
   const auto is_needed = [](const service_record& of) {
     for (const provision* each = &of.own; each != nullptr; each = each->further.get())
       for (const need* one = each->consumers.first; one != nullptr; one = one->next)
@@ -114,7 +119,7 @@ std::vector<service_record*> service_graph::take_unneeded(const service_record* 
       each.passed = false;
       note_loss(each);
     } else if (each.state != service_state::added && &each != wanted && !is_needed(each)) {
-      (&each == asking ? later : found).push_back(&each);
+      (waits(each) ? later : found).push_back(&each);
     }
   }
   losing_ = std::move(later);
@@ -164,6 +169,7 @@ void service_graph::erase(service_record& gone) {
   std::erase(losing_, &gone);
   if (gone.connected) unlink_needs(gone);
   if (gone.is_bound) unbind(gone);
+  forget_stand_in(gone);
   for (provision* each = &gone.own; each != nullptr; each = each->further.get()) {
     unlink_consumers(*each);
     interface_slot& slot = slot_of(*each->interface);

@@ -7,6 +7,12 @@
 #include <weft/base/format.hpp>
 
 namespace weft::detail {
+namespace {
+
+/// Instead of whom somebody was who has gone: the place stays empty. Only its address is used.
+constinit provision nobody;
+
+}  // namespace
 
 void service_graph::stand_in(service_record& record, interface_key& interface,
                              void* (*cast)(void*) noexcept, std::string_view name) {
@@ -64,6 +70,23 @@ bool service_graph::put_in(pending_stand_in& one) {
   }
   if (before.has_handle) handles_[before.index].record = &by;
   return true;
+}
+
+provision* service_graph::in_place_of(provision* bound) noexcept {
+  while (bound != nullptr && bound->stand_in != nullptr) bound = bound->stand_in;
+  return bound == &nobody ? nullptr : bound;
+}
+
+/// Neither is it to be instead of anybody, nor does anybody go on to it who is bound to the other.
+void service_graph::forget_stand_in(const service_record& gone) {
+  std::erase_if(stand_ins_,
+                [&gone](const pending_stand_in& one) { return one.by->owner == &gone; });
+  if (!gone.stands_in) return;
+  for (const records* list : {&made_, &waiting_, &patterns_})
+    for (service_record* each = list->first; each != nullptr; each = each->next)
+      for (provision* of = &each->own; of != nullptr; of = of->further.get())
+        while (of->stand_in != nullptr && of->stand_in->owner == &gone)
+          of->stand_in = of->stand_in->stand_in != nullptr ? of->stand_in->stand_in : &nobody;
 }
 
 }  // namespace weft::detail

@@ -127,7 +127,8 @@ struct interface_slot {
   provision* unnamed = nullptr;  // the first of those
   std::size_t unnamed_count = 0;
   std::unique_ptr<hash_map<std::string_view, provision*>> by_name;
-  bool is_crowded = false;  // two have had one name
+  bool is_crowded = false;      // two have had one name
+  bool is_in_question = false;  // and nobody has been told of it yet
   plain_list<need> looking;
   std::unique_ptr<event> awaited;              // somebody waits until one has started
   std::unique_ptr<event_listeners> followers;  // somebody has asked to be told who comes and goes

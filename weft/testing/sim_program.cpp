@@ -7,7 +7,7 @@
 #include <weft/loop/mesh.hpp>
 #include <weft/loop/on.hpp>
 #include <weft/loop/sleep.hpp>
-#include <weft/service/logger.hpp>
+#include <weft/service/standard_services.hpp>
 
 namespace weft::testing {
 namespace {
@@ -61,7 +61,7 @@ task<bool> sim_program::run(sim_shard& shard, body meanwhile) {
   services.provide(shard.loop());
   services.provide(shared->addresses);
   for (preparation& each : preparations_) each(services, shard);
-  if (!services.has<logger>()) services.add<logger>().per_consumer();
+  detail::add_standard_services(services);
 
   const environment patient = bounded(shard, duration::max());
   if (!co_await may_start(*shared, shard).in(patient)) co_return false;

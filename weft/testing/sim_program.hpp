@@ -5,12 +5,13 @@
 // the midst of their start or end; an application runs on threads, where no order comes back.
 // Contract: add<T>() says what application::add() says, .single() too, so that one function, given
 // either, composes both; prepare() has more said on each shard, such as what stands for the world
-// outside. run() is the main of each shard: it makes a container with the shard's event_loop& and
-// the program's net::address_book&, and starts its services, those of shard 0 before the others';
-// then it runs `meanwhile`, or waits until the host is to end, and stops them, within stop_timeout.
-// False: they did not start, or not stop, without an error, and the other shards are asked to end.
-// What `meanwhile` throws leaves when they have stopped. A host that crashes stops them unseen, and
-// begins anew with other objects. One host a program; no configuration is read. One thread.
+// outside. run() is the main of each shard: it makes a container with what one of an application
+// has, the shard's event_loop&, its everywhere& and the program's net::address_book& among it, and
+// starts its services, those of shard 0 before the others'; then it runs `meanwhile`, or waits
+// until the host is to end, and stops them, within stop_timeout. False: they did not start, or not
+// stop, without an error, and the other shards are asked to end. What `meanwhile` throws leaves
+// when they have stopped. A host that crashes stops them unseen, and begins anew with other
+// objects. One host a program; no configuration is read. One thread.
 //
 //   sim_program shop;
 //   shop.add<order_book>().single();

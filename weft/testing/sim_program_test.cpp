@@ -12,6 +12,7 @@
 #include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/loop/sleep.hpp>
+#include <weft/service/everywhere.hpp>
 #include <weft/service/logger.hpp>
 #include <weft/service/remote.hpp>
 
@@ -55,6 +56,10 @@ class clerk {
 struct counter {
   int next() { return ++count; }
   int count = 0;
+};
+struct warden {
+  explicit warden(everywhere& all) : shards{all} {}
+  everywhere& shards;
 };
 struct caller {
   explicit caller(remote<counter>& far) : calls{far} {}
@@ -104,6 +109,19 @@ TEST_F(sim_program_test, has_what_is_single_once) {
     std::ignore = co_await sleep_for(shard.loop(), 1s);
   });
   EXPECT_EQ(sum, 1 + 2 + 3);
+}
+
+TEST_F(sim_program_test, changes_the_services_of_all_shards) {
+  program_.add<clerk>();
+  program_.add<warden>();
+  run(2, [&](container& services, sim_shard& shard) -> task<void> {
+    std::ignore = co_await sleep_for(shard.loop(), shard.index() == 0 ? 1s : 2s);
+    if (shard.index() != 0) co_return;
+    diary_.lines.clear();
+    EXPECT_TRUE((co_await services.get<warden>().shards.restart<clerk>()).has_value());
+    EXPECT_EQ(diary_.lines, (std::vector<std::string>{"0 down", "0 up", "1 down", "1 up"}));
+  });
+  EXPECT_TRUE(is_clean_);
 }
 
 TEST_F(sim_program_test, ends_everywhere_where_it_does_not_start) {
