@@ -16,7 +16,6 @@
 #pragma once
 
 #include <coroutine>
-#include <exception>
 #include <memory>
 #include <source_location>
 #include <utility>
@@ -92,7 +91,7 @@ class [[nodiscard]] async_generator {
     }
     [[nodiscard]] T* await_resume() const {
       promise_type& promise = frame.promise();
-      if (promise.failure) std::rethrow_exception(std::exchange(promise.failure, nullptr));
+      promise.failure.rethrow_if_any();
       return promise.item_;
     }
   };

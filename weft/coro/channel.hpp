@@ -34,7 +34,8 @@ class channel {
 
    private:
     friend class channel;
-    bool take() noexcept override {
+    friend waiter;
+    bool take() noexcept {
       if (channel_.closed_) answer(fail(errc::closed));
       return channel_.closed_ || channel_.try_send(std::move(item_));
     }
@@ -52,7 +53,8 @@ class channel {
 
    private:
     friend class channel;
-    bool take() noexcept override {
+    friend waiter;
+    bool take() noexcept {
       if (auto item = channel_.try_receive()) {
         item_.emplace(std::move(*item));
         return true;

@@ -22,7 +22,8 @@ class event {
     [[nodiscard]] result<void> await_resume() const noexcept { return outcome(); }
 
    private:
-    bool take() noexcept override { return event_.set_; }
+    friend waiter;
+    bool take() noexcept { return event_.set_; }
     event& event_;
   };
 

@@ -53,7 +53,8 @@ class mutex {
     }
 
    private:
-    bool take() noexcept override { return !std::exchange(mutex_.locked_, true); }
+    friend waiter;
+    bool take() noexcept { return !std::exchange(mutex_.locked_, true); }
     mutex& mutex_;
   };
 

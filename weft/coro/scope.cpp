@@ -41,21 +41,29 @@ void scope::start_in(const environment& env, task<void> work) noexcept {
   detail::running.forget();
 }
 
+void detail::leave_scope(promise<void>& ended) noexcept { ended.owner->task_ended(ended); }
+
 void scope::task_ended(detail::promise<void>& ended) noexcept {
-  std::exception_ptr failure = std::move(ended.failure);
   ended.spawned.unlink();
-  ended.handle().destroy();
-  if (failure) note_failure(std::move(failure));
+  if (ended.failure) [[unlikely]]
+    note_failure(ended);
+  else
+    count_down();
+}
+
+void scope::count_down() noexcept {
   if (--active_ == 0 && joiner_ != nullptr)
     environment_.runs_on->schedule(*std::exchange(joiner_, nullptr), priority::normal);
 }
 
-void scope::note_failure(std::exception_ptr failure) {
+void scope::note_failure(detail::promise<void>& ended) noexcept {
+  std::exception_ptr failure = ended.failure.take();
   if (!failure_)
     failure_ = std::move(failure);
   else if (policy_ == failure_policy::collect)
     more_failures_.push_back(std::move(failure));
   if (policy_ == failure_policy::fail_fast) stop_.request_stop();
+  count_down();
 }
 
 void scope::rethrow_failure() {

@@ -31,7 +31,7 @@ enum class failure_policy : std::uint8_t {
   collect,    // lets the others run on: each is of use by itself
 };
 
-class scope final : public scope_registration, private detail::task_owner {
+class scope final : public scope_registration {
  public:
   /// Tasks of this scope stop when `parent.stop` does, keep its deadline and run on its scheduler.
   explicit scope(const environment& parent,
@@ -97,8 +97,10 @@ class scope final : public scope_registration, private detail::task_owner {
 
  private:
   [[nodiscard]] detail::promise<void>& adopt(const environment& env, task<void> work) noexcept;
-  void task_ended(detail::promise<void>& ended) noexcept override;
-  void note_failure(std::exception_ptr failure);
+  friend void detail::leave_scope(detail::promise<void>& ended) noexcept;
+  void task_ended(detail::promise<void>& ended) noexcept;
+  [[gnu::noinline, gnu::cold]] void note_failure(detail::promise<void>& ended) noexcept;
+  void count_down() noexcept;
 
   stop_source stop_;
   environment environment_;

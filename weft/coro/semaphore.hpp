@@ -28,7 +28,8 @@ class semaphore {
 
    private:
     friend class semaphore;
-    bool take() noexcept override { return semaphore_.try_acquire(count_); }
+    friend waiter;
+    bool take() noexcept { return semaphore_.try_acquire(count_); }
     void gave_up() noexcept override { semaphore_.serve_line(); }
     semaphore& semaphore_;
     std::size_t count_;

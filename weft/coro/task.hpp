@@ -12,7 +12,6 @@
 
 #include <coroutine>
 #include <cstddef>
-#include <exception>
 #include <memory>
 #include <new>
 #include <source_location>
@@ -23,6 +22,7 @@
 #include <weft/base/intrusive_list.hpp>
 #include <weft/coro/environment.hpp>
 #include <weft/coro/frame_pool.hpp>
+#include <weft/coro/kept_failure.hpp>
 #include <weft/coro/runnable.hpp>
 #include <weft/coro/running_task.hpp>
 
@@ -30,6 +30,7 @@ namespace weft {
 
 template <class T = void>
 class task;
+class scope;
 
 namespace this_task {
 
@@ -45,14 +46,8 @@ namespace detail {
 template <class T>
 class promise;
 
-/// Told when a spawned task has ended; owns it from then on.
-class task_owner {
- public:
-  virtual void task_ended(promise<void>& ended) noexcept = 0;
-
- protected:
-  ~task_owner() = default;
-};
+/// A spawned task has ended: its scope forgets it, and it destroys its frame. (scope.cpp)
+void leave_scope(promise<void>& ended) noexcept;
 
 /// What all promises share: whom the coroutine obeys, who waits for it, and where it waits itself.
 /// It is a runnable, so that a spawned task waits for its first turn without an allocation.
@@ -74,14 +69,13 @@ class promise_base : public runnable {
       Promise& promise = ended.promise();
       if (promise.caller != nullptr) return promise.give_back();
       running.coroutine = nullptr;
-      if constexpr (requires { promise.owner; }) promise.owner->task_ended(promise);
       return std::noop_coroutine();
     }
     void await_resume() const noexcept {}
   };
   final_awaiter final_suspend() const noexcept { return {}; }
 
-  void unhandled_exception() noexcept { failure = std::current_exception(); }
+  void unhandled_exception() noexcept { failure.keep_current(); }
 
   template <class Awaitable>
   decltype(auto) await_transform(
@@ -121,7 +115,7 @@ class promise_base : public runnable {
   promise_base* caller = nullptr;     // the coroutine that awaits this one
   promise_base* waits_for = nullptr;  // and the one that this awaits
   std::source_location waits_at{};    // its last co_await, or where its body begins
-  std::exception_ptr failure;
+  kept_failure failure;
 };
 
 /// Resumes a coroutine that has waited: the task that this thread runs from now on.
@@ -159,7 +153,7 @@ class promise final : public promise_base {
   }
 
   T take() {
-    if (failure) std::rethrow_exception(std::move(failure));
+    failure.rethrow_if_any();
     return std::move(value_);
   }
 
@@ -177,11 +171,25 @@ class promise<void> final : public promise_base {
   task<void> get_return_object(
       std::source_location begins_at = std::source_location::current()) noexcept;
   void return_void() const noexcept {}
-  void take() {
-    if (failure) std::rethrow_exception(std::move(failure));
-  }
+  void take() { failure.rethrow_if_any(); }
 
-  task_owner* owner = nullptr;  // of a spawned task
+  /// Nobody waits for a spawned task, so it does not wait for its end: its frame goes with it.
+  struct end_awaiter {
+    promise& ended;
+    bool await_ready() const noexcept {
+      if (ended.caller != nullptr) return false;
+      running.coroutine = nullptr;
+      leave_scope(ended);
+      return true;
+    }
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<>) const noexcept {
+      return ended.give_back();
+    }
+    void await_resume() const noexcept {}
+  };
+  end_awaiter final_suspend() noexcept { return {*this}; }
+
+  scope* owner = nullptr;  // of a spawned task
   list_hook spawned;
 
  private:

@@ -4,22 +4,18 @@
 
 namespace weft {
 
-bool waiter::begin(std::coroutine_handle<> waiting, const environment& env) noexcept {
-  if (env.stop.stop_requested()) {
-    outcome_ = fail(errc::cancelled);
-    return false;
-  }
-  if (!env.until.is_never() && env.until.passed(env.runs_on->now())) {
-    outcome_ = fail(errc::timed_out);
-    return false;
-  }
-  if (take()) return false;
+bool waiter::is_overdue(const environment& env) noexcept {
+  if (!env.until.passed(env.runs_on->now())) return false;
+  outcome_ = fail(errc::timed_out);
+  return true;
+}
+
+void waiter::stand_in_line(std::coroutine_handle<> waiting, const environment& env) noexcept {
   waiting_ = waiting;
   runs_on_ = env.runs_on;
   line_.waiters_.push_back(*this);
   env.stop.subscribe(*this);
   if (!env.until.is_never()) runs_on_->arm(*this, env.until.when());
-  return true;
 }
 
 void waiter::wake(result<void> outcome) noexcept {

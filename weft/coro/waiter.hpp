@@ -14,7 +14,8 @@
 //     explicit lock_wait(mutex& m) noexcept : waiter{m.line_}, mutex_{m} {}
 //     result<lock_guard> await_resume() noexcept { ... outcome() ... }
 //    private:
-//     bool take() noexcept override { return mutex_.try_take(); }
+//     friend waiter;
+//     bool take() noexcept { return mutex_.try_take(); }
 //     mutex& mutex_;
 //   };
 #pragma once
@@ -39,9 +40,14 @@ class waiter : private stop_registration, private timer, private runnable {
   virtual ~waiter() = default;
 
   bool await_ready() const noexcept { return false; }
-  template <class Promise>
-  bool await_suspend(std::coroutine_handle<Promise> waiting) noexcept {
-    return begin(waiting, *waiting.promise().env);
+  /// `Self`: the awaiter, whose take() is asked once, before the wait, and takes what it gives.
+  template <class Self, class Promise>
+  bool await_suspend(this Self& self, std::coroutine_handle<Promise> waiting) noexcept {
+    waiter& base = self;
+    const environment& env = *waiting.promise().env;
+    if (base.is_too_late(env) || self.take()) return false;
+    base.stand_in_line(waiting, env);
+    return true;
   }
 
   /// Ends the wait of one who stands in line.
@@ -59,12 +65,18 @@ class waiter : private stop_registration, private timer, private runnable {
  private:
   friend class wait_line;
 
-  /// Whether the answer is there; takes what it gives. Asked once, before the wait.
-  virtual bool take() noexcept = 0;
   /// Has left the line, stopped or timed out: the next one's wish may be another.
   virtual void gave_up() noexcept {}
 
-  bool begin(std::coroutine_handle<> waiting, const environment& env) noexcept;
+  [[nodiscard]] bool is_too_late(const environment& env) noexcept {
+    if (env.stop.stop_requested()) [[unlikely]] {
+      outcome_ = fail(errc::cancelled);
+      return true;
+    }
+    return !env.until.is_never() && is_overdue(env);
+  }
+  [[nodiscard]] bool is_overdue(const environment& env) noexcept;
+  void stand_in_line(std::coroutine_handle<> waiting, const environment& env) noexcept;
   void give_up(errc why) noexcept;
   static void on_stop(stop_registration& self) noexcept;
   static void on_deadline(timer& self) noexcept;

@@ -26,7 +26,8 @@ class [[nodiscard]] event_room_wait final : public event_room_waiter {
   }
 
  private:
-  bool take() noexcept override {
+  friend waiter;
+  bool take() noexcept {
     if (!bus_.closed_ && !bus_.has_room()) return false;
     answer(deliver());
     return true;
@@ -60,7 +61,8 @@ class [[nodiscard]] event_crossing_wait final : public event_room_waiter {
   }
 
  private:
-  bool take() noexcept override {
+  friend waiter;
+  bool take() noexcept {
     const bool there_is = bus_.is_elsewhere(shard_) ? bus_.has_room_to_others() : bus_.has_room();
     if (!bus_.closed_ && !there_is) return false;
     answer(deliver());
