@@ -20,7 +20,8 @@ struct question {
   int status = 200;
   std::optional<std::string> body;  // none: any
   bool to_head = false;
-  bool is_slow = false;  // its handler takes its time
+  bool is_slow = false;      // its handler takes its time
+  bool is_streamed = false;  // and may be stopped after its reply has begun
 };
 
 std::string draw_body(random& dice, std::uint64_t id) {
@@ -48,7 +49,7 @@ question draw_question(scene& scene, bool is_last) {
   std::string fields = "Host: server\r\n";
   std::string body;
   if (is_last) fields += "Connection: close\r\n";
-  switch (dice.below(8)) {
+  switch (dice.below(10)) {
     case 0: {
       body = draw_body(dice, id);
       q.body = body;
@@ -62,6 +63,27 @@ question draw_question(scene& scene, bool is_last) {
       body = chunked(dice, *q.body);
       q.text = "POST /echo/" + number;
       fields += "Transfer-Encoding: chunked\r\n";
+      break;
+    }
+    case 8: {
+      const bool is_wanted = dice.chance(3, 4);
+      const bool is_chunked = dice.chance(1, 2);
+      const std::string content = draw_body(dice, id);
+      q.body = is_wanted ? content : pattern(id, 100);
+      q.is_slow = q.is_streamed = is_wanted;
+      q.text = (is_wanted ? "POST /relay/" : "POST /ignore/") + number;
+      body = is_chunked ? chunked(dice, content) : content;
+      fields += is_chunked ? "Transfer-Encoding: chunked\r\n"
+                           : "Content-Length: " + std::to_string(content.size()) + "\r\n";
+      if (is_wanted && dice.chance(1, 4)) fields += "Expect: 100-continue\r\n";
+      break;
+    }
+    case 9: {
+      const std::size_t size = dice.chance(1, 8) ? dice.below(300'000) : dice.below(3'000);
+      q.body = pattern(id, size);
+      q.is_slow = q.is_streamed = true;
+      q.to_head = dice.chance(1, 8);
+      q.text = (q.to_head ? "HEAD /pour/" : "GET /pour/") + number + "/" + std::to_string(size);
       break;
     }
     case 2:
@@ -186,6 +208,7 @@ class client {
 
   /// What is owed must have been lost for a reason.
   void settle() {
+    if (scene_.server_is_hasty && !owed_.empty() && owed_.front().is_streamed) return;
     if (owed_.empty() || is_closed_ || shard_.crashed() || scene_.may_lose(self_, ends_before_))
       return;
     const std::string& text = owed_.front().text;

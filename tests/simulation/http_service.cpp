@@ -2,6 +2,7 @@
 #include <chrono>
 #include <stdexcept>
 
+#include <weft/coro/with_deadline.hpp>
 #include <weft/http/server.hpp>
 #include <weft/loop/on.hpp>
 #include <weft/net/address_book.hpp>
@@ -31,7 +32,61 @@ std::size_t number(const request& r, std::string_view name) {
   return value;
 }
 
+task<result<std::string_view>> hasty_read(http::body_reader& in, event_loop& loop, random& dice) {
+  for (;;) {
+    const duration patience = dice.chance(1, 4) ? draw_duration(dice, 1ms) : duration{1h};
+    const auto piece = co_await with_timeout(patience, in.read());
+    if (piece || piece.error() != errc::timed_out || in.is_lost()) co_return piece;
+    if (dice.chance(1, 2)) co_await yield{loop};
+  }
+}
+
+/// Gives back what it gets, as it comes.
+task<result<void>> relay(http::body_reader& in, http::body_writer& out, event_loop& loop,
+                         random& dice) {
+  if (in.length() && dice.chance(1, 2))
+    out.start({http::status::ok, http::application_octet_stream, {}}, in.length());
+  for (;;) {
+    const auto piece = co_await hasty_read(in, loop, dice);
+    if (!piece) break;
+    if (dice.chance(1, 8)) std::ignore = co_await sleep_for(loop, draw_duration(dice, 2ms));
+    const auto written = co_await out.write(*piece);
+    if (!written) co_return written;
+  }
+  co_return in.outcome();
+}
+
+/// `text` in pieces, some of them late.
+task<result<void>> pour(std::string text, http::body_writer& out, event_loop& loop, random& dice) {
+  if (dice.chance(1, 2))
+    out.start({http::status::ok, http::application_octet_stream, {}}, text.size());
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view piece = rest.substr(0, dice.between<std::size_t>(1, rest.size()));
+    const auto written = co_await out.write(piece);
+    if (!written) co_return written;
+    rest.remove_prefix(piece.size());
+    if (dice.chance(1, 8)) std::ignore = co_await sleep_for(loop, draw_duration(dice, 2ms));
+  }
+  co_return result<void>{};
+}
+
+void add_streams(http::server& http, scene& scene, event_loop& loop) {
+  http.post("/relay/{id}",
+            [&scene, &loop](const request& r, http::body_reader& in, http::body_writer& out) {
+              begin(scene, r);
+              return relay(in, out, loop, scene.world.dice());
+            });
+  http.get("/pour/{id}/{size}", [&scene, &loop](const request& r, http::body_writer& out) {
+    return pour(pattern(begin(scene, r), number(r, "size")), out, loop, scene.world.dice());
+  });
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
+  http.post("/ignore/{id}", [&scene](const request& r, http::body_reader&) -> task<std::string> {
+    co_return pattern(begin(scene, r), 100);
+  });
+}
+
 void add_routes(http::server& http, scene& scene, event_loop& loop) {
+  add_streams(http, scene, loop);
   http.get("/text/{id}/{size}",
            [&scene](const request& r) { return pattern(begin(scene, r), number(r, "size")); });
   http.post("/echo/{id}", [&scene](const request& r) {

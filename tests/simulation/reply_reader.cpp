@@ -15,9 +15,9 @@ constexpr std::string_view head_end = "\r\n\r\n";
 constexpr duration silence_most = 90s;
 
 template <class Number>
-Number to_number(std::string_view digits) noexcept {
+Number to_number(std::string_view digits, int base = 10) noexcept {
   Number value = 0;
-  std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
   return value;
 }
 
@@ -72,6 +72,25 @@ task<bool> reply_reader::receive_more() {
   co_return false;
 }
 
+task<std::optional<std::size_t>> reply_reader::take_chunks(std::size_t at, std::string& body) {
+  for (;;) {
+    std::size_t line_end = 0;
+    while ((line_end = received_.find("\r\n", at)) == std::string::npos) {
+      const bool more = co_await receive_more();
+      if (!more) co_return std::nullopt;
+    }
+    const auto size = to_number<std::size_t>(std::string_view{received_}.substr(at), 16);
+    at = line_end + 2;
+    while (received_.size() < at + size + 2) {
+      const bool more = co_await receive_more();
+      if (!more) co_return std::nullopt;
+    }
+    body.append(received_, at, size);
+    at += size + 2;
+    if (size == 0) co_return at;
+  }
+}
+
 task<std::optional<seen_reply>> reply_reader::next(bool to_head) {
   received_.erase(0, std::exchange(taken_, 0));
   std::size_t end = 0;
@@ -88,6 +107,12 @@ task<std::optional<seen_reply>> reply_reader::next(bool to_head) {
     co_return co_await next(to_head);
   }
   reply.closes = field(head, "Connection: ") == "close";
+  if (!to_head && field(head, "Transfer-Encoding: ") == "chunked") {
+    const auto over = co_await take_chunks(end, reply.body);
+    if (!over) co_return std::nullopt;
+    taken_ = *over;
+    co_return reply;
+  }
   const std::size_t size = to_head ? 0 : to_number<std::size_t>(field(head, "Content-Length: "));
   while (received_.size() < end + size) {
     const bool more = co_await receive_more();

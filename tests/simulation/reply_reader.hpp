@@ -32,6 +32,8 @@ class reply_reader {
 
  private:
   [[nodiscard]] task<bool> receive_more();
+  /// What comes in chunks from `at` on, added to `body`. Gives where it ends; none: it did not.
+  [[nodiscard]] task<std::optional<std::size_t>> take_chunks(std::size_t at, std::string& body);
   [[nodiscard]] std::string_view rest() const noexcept {
     return std::string_view{received_}.substr(taken_);
   }

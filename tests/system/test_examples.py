@@ -1,5 +1,6 @@
 """The examples, under the load generators they name."""
 
+import random
 import re
 import selectors
 import socket
@@ -68,6 +69,24 @@ def test_hello_http_with_a_connection_a_request(example, backend):
     with listening(example, "hello_http", backend) as server:
         assert wrk("-t1", "-c32", "-d1s", "-H", "Connection: close", server.url("/")) > 100
         assert server.stop() == 0
+
+
+def test_files_come_and_go_whole(example, backend, tmp_path):
+    content = random.Random(7).randbytes(10_000_000)
+    (tmp_path / "sent").write_bytes(content)
+    with Server([example("files"), "--listen", "127.0.0.1:0", "--backend", backend, "--folder", tmp_path]) as server:
+        assert curl("-T", tmp_path / "sent", server.url("/large")) == "10000000 bytes\n"
+        assert (tmp_path / "large").read_bytes() == content
+        assert curl("-T", tmp_path / "sent", "-H", "Transfer-Encoding: chunked",
+                    server.url("/chunks")) == "10000000 bytes\n"
+        assert (tmp_path / "chunks").read_bytes() == content
+        curl("-o", tmp_path / "got", server.url("/large"))
+        assert (tmp_path / "got").read_bytes() == content
+        assert httpx.get(server.url("/nowhere"), timeout=20).status_code == 404
+        with server.connect() as gone:
+            gone.sendall(b"PUT /half HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n" + content[:50_000])
+        assert server.stop() == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["chunks", "got", "large", "sent"]
 
 
 def test_weftd_ping_under_wrk(serve, backend, tmp_path):

@@ -8,11 +8,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include <weft/coro/frame_pool.hpp>
+#include <weft/http/body_reader.hpp>
+#include <weft/http/body_writer.hpp>
 #include <weft/http/exchange.hpp>
 #include <weft/http/parsed_head.hpp>
 #include <weft/http/router.hpp>
@@ -38,6 +41,9 @@ struct active_request {
   std::string decoded;     // the body, where that was chunked
   std::string normalized;  // the path, where that was not in normal form
   std::optional<exchange> reply;
+  // While a handler streams them.
+  std::unique_ptr<body_reader> reader;
+  std::unique_ptr<body_writer> writer;
   wait waits_for = wait::body;
 };
 

@@ -3,7 +3,7 @@
 // Problem: a timeout between two pieces alone lets a client hold a connection for hours, a byte at
 // a time. Contract: the next piece is due body_idle_timeout after the last, and no later than the
 // average since the wait began allows: what has come at body_bytes_per_second, after a grace of one
-// body_idle_timeout. Pure arithmetic.
+// body_idle_timeout. Time in which nobody waits for it is not the client's. Pure arithmetic.
 //
 //   const body_pace pace{loop.now(), bounds};
 //   timer.set(pace.due(loop.now(), received_bytes));
@@ -21,6 +21,9 @@ class body_pace {
  public:
   /// Counts from `began`, when the body is first waited for. `bounds` outlives it.
   body_pace(time_point began, const limits& bounds) noexcept : began_{began}, bounds_{bounds} {}
+
+  /// For so long the client could not send, since nobody took what it had sent.
+  void forgive(duration away) noexcept { began_ += away; }
 
   /// When more must have come, `received_bytes` of the body on the wire being here `now`.
   [[nodiscard]] time_point due(time_point now, std::uint64_t received_bytes) const noexcept {

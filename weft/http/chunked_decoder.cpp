@@ -14,33 +14,41 @@ bool is_field(char c) noexcept { return scan::contains<scan::set::field>(c); }
 
 }  // namespace
 
-// Only the data is long; the bytes around it are taken one at a time, which keeps every state
-// explicit.
 chunked_progress chunked_decoder::decode(std::string_view input, std::string& out,
                                          const limits& bounds) {
+  for (std::size_t taken = 0;;) {
+    const chunked_piece piece = next(input.substr(taken), bounds);
+    taken += piece.consumed_bytes;
+    out.append(piece.content);
+    if (piece.status != chunked_status::incomplete || taken == input.size())
+      return {piece.status, taken};
+  }
+}
+
+// Only the data is long; the bytes around it are taken one at a time, which keeps every state
+// explicit.
+chunked_piece chunked_decoder::next(std::string_view input, const limits& bounds) noexcept {
   WEFT_DEBUG_ASSERT(step_ != step::finished, "reset() the decoder before the next body");
   std::size_t at = 0;
   while (at < input.size()) {
     if (step_ == step::data) {
-      const std::size_t taken = take_data(input.substr(at), out);
-      at += taken;
-      offset_ += taken;
-      continue;
+      const std::string_view content = take_data(input.substr(at));
+      return {chunked_status::incomplete, at + content.size(), content};
     }
-    if (!take(input[at], bounds)) return {chunked_status::failed, at};
+    if (!take(input[at], bounds)) return {chunked_status::failed, at, {}};
     ++at;
     ++offset_;
-    if (step_ == step::finished) return {chunked_status::complete, at};
+    if (step_ == step::finished) return {chunked_status::complete, at, {}};
   }
-  return {chunked_status::incomplete, at};
+  return {chunked_status::incomplete, at, {}};
 }
 
-std::size_t chunked_decoder::take_data(std::string_view input, std::string& out) {
+std::string_view chunked_decoder::take_data(std::string_view input) noexcept {
   const auto taken = static_cast<std::size_t>(std::min<std::uint64_t>(left_, input.size()));
-  out.append(input.data(), taken);
   left_ -= taken;
+  offset_ += taken;
   if (left_ == 0) step_ = step::data_cr;
-  return taken;
+  return input.substr(0, taken);
 }
 
 bool chunked_decoder::take(char c, const limits& bounds) noexcept {

@@ -4,7 +4,8 @@
 // read differently must be an error; and a body arrives in pieces of any size. Contract: decode()
 // is given the next bytes, takes as many as belong to the body, appends their content to `out` and
 // says how many it took: all of them with `incomplete`, up to the end of the trailer with
-// `complete`. The answer does not depend on how the bytes were cut. Sizes are at most 16
+// `complete`. next() does the same for one piece of content, which it shows where it lies. The
+// answer does not depend on how the bytes were cut. Sizes are at most 16
 // hexadecimal digits, lines end in CR LF and data is followed by CR LF, extensions are checked and
 // dropped, trailer fields too: they never become headers. Limits hold for each body: body_bytes
 // (413, as soon as a size says it), chunk_extension_bytes for one chunk, trailer_bytes for all of
@@ -33,13 +34,23 @@ struct chunked_progress {
   std::size_t consumed_bytes;
 };
 
+struct chunked_piece {
+  chunked_status status;
+  std::size_t consumed_bytes;  // with what frames the content
+  std::string_view content;    // empty: there was none in all of the input, or none is left
+};
+
 class chunked_decoder {
  public:
-  // After `complete` or `failed` the next call must be reset(). Work: O(bytes).
+  // Up to the end of the first content in `input`. After `complete` or `failed` the next call must
+  // be reset().
+  [[nodiscard]] chunked_piece next(std::string_view input, const limits& bounds) noexcept;
+
+  // All of `input`, as far as it belongs to the body. Work: O(bytes).
   [[nodiscard]] chunked_progress decode(std::string_view input, std::string& out,
                                         const limits& bounds);
 
-  // After decode() said `failed`; its offset counts from the first byte of the body on the wire.
+  // After `failed`; its offset counts from the first byte of the body on the wire.
   [[nodiscard]] protocol_fault fault() const noexcept { return describe(fault_, offset_); }
 
   void reset() noexcept { *this = chunked_decoder{}; }
@@ -68,7 +79,7 @@ class chunked_decoder {
     finished
   };
 
-  std::size_t take_data(std::string_view input, std::string& out);
+  std::string_view take_data(std::string_view input) noexcept;
   bool take(char c, const limits& bounds) noexcept;
   bool take_size(char c, const limits& bounds) noexcept;
   bool take_extension(char c, const limits& bounds) noexcept;

@@ -6,15 +6,11 @@
 #include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/coro/frame_pool.hpp>
-#include <weft/http/body_pace.hpp>
-#include <weft/http/chunked_decoder.hpp>
 #include <weft/http/connection_host.hpp>
 #include <weft/http/target.hpp>
 
 namespace weft::http {
 namespace {
-
-constexpr std::string_view continue_line = "HTTP/1.1 100 Continue\r\n\r\n";
 
 using wait = active_request::wait;
 
@@ -94,7 +90,7 @@ bool connection::answer(active_request& work, step next) {
       }
     }
     if (next != step::complete) {
-      call_handler(work);
+      call_handler(work, keeps_alive(work.head));
       if (work.reply->work) {
         work.waits_for = wait::handler;
         return false;
@@ -110,10 +106,17 @@ task<void> connection::answer_waiting() {
   active_request& work = *waiting_;
   for (bool done = false; !done;) {
     switch (work.waits_for) {
-      case wait::body: done = !co_await receive_body(work) || answer(work, step::handle); break;
+      case wait::body:
+        if (streams_body(work)) {
+          call_streaming_handler(work);
+          work.waits_for = wait::handler;
+        } else {
+          done = !co_await receive_body(work) || answer(work, step::handle);
+        }
+        break;
       case wait::handler:
-        set(loop_.now() + host_.limits.handler_timeout);
-        {
+        if (work.reply->work) {
+          start_handler_clock();
           const route_table::use in_use{host_.routes, work.match};
           environment for_service = env_;
           for_service.owner = in_use.owner();
@@ -124,6 +127,7 @@ task<void> connection::answer_waiting() {
           }
           work.reply->work.reset();  // while its service is kept
         }
+        if (work.reader || work.writer) co_await finish_streams(work);
         done = answer(work, step::complete);
         break;
       case wait::room: done = !co_await make_room() || answer(work, step::parse); break;
@@ -203,77 +207,44 @@ bool connection::body_has_come(active_request& work) {
   return true;
 }
 
-task<bool> connection::receive_more(active_request& work, time_point due) {
-  set(due);
-  auto bytes = co_await stream_.read();
-  if (!bytes) {
-    if (timed_out_) refuse(status::request_timeout, "the request's body took too long");
-    keep_ = false;
-    co_return false;
-  }
-  input_.append(std::move(*bytes));
-  work.head.rebase(input_.text().data());
-  co_return true;
-}
-
-task<bool> connection::receive_body(active_request& work) {
+[[gnu::always_inline]] inline std::string_view connection::find_route(active_request& work) {
   const parsed_head& head = work.head;
-  if (head.expect_continue() && input_.text().size() == head.size_bytes()) {
-    if (!co_await stream_.write(continue_line)) {
-      keep_ = false;
-      co_return false;
-    }
-  }
-  if (head.chunked()) co_return co_await receive_chunked_body(work);
-  const body_pace pace{loop_.now(), host_.limits};
-  while (!body_has_come(work)) {
-    const std::size_t received = input_.text().size() - head.size_bytes();
-    if (!co_await receive_more(work, pace.due(loop_.now(), received))) co_return false;
-  }
-  co_return true;
-}
-
-task<bool> connection::receive_chunked_body(active_request& work) {
-  const parsed_head& head = work.head;
-  chunked_decoder decoder;
-  const body_pace pace{loop_.now(), host_.limits};
-  for (std::uint64_t received = 0;;) {
-    const std::string_view fresh = input_.text().substr(head.size_bytes());
-    received += fresh.size();
-    const chunked_progress progress = decoder.decode(fresh, work.decoded, host_.limits);
-    if (progress.status == chunked_status::complete) {
-      work.body_bytes = progress.consumed_bytes;
-      break;
-    }
-    if (progress.status == chunked_status::failed) {
-      const protocol_fault why = decoder.fault();
-      refuse(why.code, why.reason);
-      co_return false;
-    }
-    // What has been decoded is not kept: chunks of one byte may be wrapped in hundreds.
-    input_.truncate(head.size_bytes());
-    if (!co_await receive_more(work, pace.due(loop_.now(), received))) co_return false;
-  }
-  work.body = work.decoded;
-  co_return true;
-}
-
-[[gnu::always_inline]] inline void connection::call_handler(active_request& work) {
-  const parsed_head& head = work.head;
-  ++host_.requests;
   const std::string_view path =
       head.path_needs_normalizing() ? normalize_path(head.path(), work.normalized) : head.path();
   host_.routes.find(head.method(), path, work.match);
+  return path;
+}
+
+[[gnu::always_inline]] inline void connection::call_handler(active_request& work, bool keep_alive) {
+  const parsed_head& head = work.head;
+  ++host_.requests;
+  const std::string_view path = find_route(work);
   const bool more_has_come =
       begins_request(input_.text().substr(head.size_bytes() + work.body_bytes));
-  work.reply.emplace(head, path, work.match, work.body, host_, stream_, keeps_alive(head),
-                     more_has_come, env_.stop);
+  work.reply.emplace(head, path, work.match, work.body, *this, work, keep_alive, more_has_come);
   try {
     host_.dispatch(head, work.match, *work.reply);
   } catch (...) {
     report_exception(work);
   }
 }
+
+bool connection::streams_body(active_request& work) {
+  find_route(work);
+  if (!host_.routes.streams_body(work.match)) return false;
+  work.reader.reset(new body_reader{*this, work});
+  // What has come is the reader's.
+  work.body = {};
+  work.body_bytes = input_.text().size() - work.head.size_bytes();
+  return true;
+}
+
+void connection::call_streaming_handler(active_request& work) {
+  // Should the body be left unread, the reply must say so.
+  call_handler(work, keeps_alive(work.head) && work.reader->may_be_left());
+}
+
+void connection::start_handler_clock() noexcept { set(loop_.now() + host_.limits.handler_timeout); }
 
 bool connection::keeps_alive(const parsed_head& head) const noexcept {
   const std::uint32_t most = host_.limits.requests_per_connection;
@@ -291,16 +262,21 @@ void connection::report_exception(active_request& work) {
   }
   log::error(weft::format("handler of {} {} threw: {}", to_string(work.head.method()),
                           work.reply->request().path(), what));
-  if (!work.reply->replied()) work.reply->reply_problem(status::internal_server_error, {});
+  if (!work.reply->replied() && !work.reply->reply_lost_body())
+    work.reply->reply_problem(status::internal_server_error, {});
+}
+
+void connection::expect_reply(active_request& work) {
+  if (work.reply->replied()) return;
+  log::error(weft::format("handler of {} {} gave no reply", to_string(work.head.method()),
+                          work.reply->request().path()));
+  work.reply->reply_problem(status::internal_server_error, {});
 }
 
 [[gnu::always_inline]] inline bool connection::complete(active_request& work) {
   exchange& reply = *work.reply;
-  if (!reply.replied()) {
-    log::error(weft::format("handler of {} {} gave no reply", to_string(work.head.method()),
-                            work.reply->request().path()));
-    reply.reply_problem(status::internal_server_error, {});
-  }
+  if (!reply.replied()) [[unlikely]]
+    expect_reply(work);
   ++answered_;
   keep_ = reply.keep_alive();
   // Who learns only now that this reply is the last may have sent more, as if it were refused.

@@ -31,6 +31,9 @@ namespace weft::http {
 
 struct connection_host;
 struct active_request;
+class body_reader;
+class body_writer;
+class exchange;
 
 class connection final : private lazy_timer {
  public:
@@ -56,6 +59,10 @@ class connection final : private lazy_timer {
   [[nodiscard]] static task<void> turn_away(std::unique_ptr<connection> self);
 
  private:
+  friend class body_reader;
+  friend class body_writer;
+  friend class exchange;
+
   /// What is to be done next with a request.
   enum class step : std::uint8_t { parse, handle, complete };
 
@@ -75,12 +82,27 @@ class connection final : private lazy_timer {
   /// refused.
   [[nodiscard]] bool next_request(active_request& work);
   [[nodiscard]] bool body_has_come(active_request& work);
+  /// False: it did not come.
   task<bool> receive_body(active_request& work);
+  /// Whether the handler is to take the body itself, as it comes.
+  [[nodiscard]] bool streams_body(active_request& work);
+  task<bool> ask_for_body();
   task<bool> receive_chunked_body(active_request& work);
   /// More bytes, which are due by then. False: there will be none.
   task<bool> receive_more(active_request& work, time_point due);
+  /// Gives the path that was looked for, in normal form.
+  std::string_view find_route(active_request& work);
   /// Calls the handler, which replies, or leaves its task in the exchange.
-  void call_handler(active_request& work);
+  void call_handler(active_request& work, bool keep_alive);
+  /// Calls one that takes the body, or gives its own, piece by piece.
+  [[gnu::noinline]] void call_streaming_handler(active_request& work);
+  /// Ends what a handler that streamed has left unfinished.
+  task<void> finish_streams(active_request& work);
+  /// While a handler waits for the client, its time stands still.
+  void stop_handler_clock() noexcept { set(time_point::max()); }
+  void start_handler_clock() noexcept;
+  /// 500, if there is none.
+  [[gnu::noinline]] void expect_reply(active_request& work);
   /// False: the client is slow to take its replies.
   [[nodiscard]] bool complete(active_request& work);
   [[nodiscard]] bool keeps_alive(const parsed_head& head) const noexcept;

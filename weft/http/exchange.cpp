@@ -3,6 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include <weft/http/active_request.hpp>
+#include <weft/http/connection.hpp>
 #include <weft/http/connection_host.hpp>
 #include <weft/http/problem.hpp>
 #include <weft/http/reply_head.hpp>
@@ -42,22 +44,68 @@ status status_of(error why) noexcept {
 
 }  // namespace
 
-connection_field exchange::connection(bool keep_alive) const noexcept {
+connection_field exchange::field_for(bool keep_alive) const noexcept {
   if (!keep_alive) return connection_field::close;
   return request_.minor_version() == 0 ? connection_field::keep_alive : connection_field::none;
 }
 
 bool exchange::may_keep_alive() const noexcept {
-  if (!keep_alive_ || stop_.stop_requested()) return false;
-  return !host_.draining.stop_requested() || more_has_come_ || stream_.has_input();
+  if (!keep_alive_ || client_.stop_.stop_requested()) return false;
+  if (!client_.host_.draining.stop_requested() || more_has_come_) return true;
+  return (of_.reader && of_.reader->more_has_come()) || client_.stream_.has_input();
+}
+
+void exchange::hope_to_keep_alive() noexcept {
+  if (!replied_) keep_alive_ = client_.keeps_alive(of_.head);
+}
+
+body_reader& exchange::reader() {
+  if (!of_.reader) of_.reader.reset(new body_reader{client_, of_});
+  request_.body_ = {};
+  return *of_.reader;
+}
+
+body_writer& exchange::writer() {
+  if (!of_.writer) of_.writer.reset(new body_writer{client_, of_});
+  return *of_.writer;
+}
+
+void exchange::end_body() { writer().end(); }
+
+bool exchange::reply_lost_body() {
+  if (!of_.reader || !of_.reader->fault()) return false;
+  close_after_reply();
+  reply_problem(of_.reader->fault()->code, of_.reader->fault()->reason);
+  return true;
+}
+
+std::optional<body_framing> exchange::begin_body(const response& head,
+                                                 std::optional<std::uint64_t> length_bytes) {
+  if (std::exchange(replied_, true)) return std::nullopt;
+  const bool knows_chunks = request_.minor_version() != 0;
+  const body_framing framing = length_bytes   ? body_framing::length
+                               : knows_chunks ? body_framing::chunked
+                                              : body_framing::until_close;
+  const bool keep_alive = may_keep_alive() && framing != body_framing::until_close;
+  keep_alive_ = false;  // as in send()
+  send_head({.code = head.code(),
+             .start = client_.host_.reply_start(),
+             .content_type = head.content_type(),
+             .framing = framing,
+             .content_length = length_bytes.value_or(0),
+             .fields = head.fields(),
+             .connection = field_for(keep_alive)});
+  keep_alive_ = keep_alive;
+  return framing;
 }
 
 [[gnu::always_inline]] inline void exchange::send_small(const reply_head& head,
                                                         std::string_view body) {
-  char* const begin = stream_.prepare(head.most_bytes() + body.size()).data();
+  net::tcp_stream& stream = client_.stream_;
+  char* const begin = stream.prepare(head.most_bytes() + body.size()).data();
   char* const end = head.write(begin);
   if (!body.empty()) std::memcpy(end, body.data(), body.size());
-  stream_.commit(static_cast<std::size_t>(end - begin) + body.size());
+  stream.commit(static_cast<std::size_t>(end - begin) + body.size());
 }
 
 void exchange::send(status code, std::string_view content_type, std::string_view body,
@@ -68,11 +116,11 @@ void exchange::send(status code, std::string_view content_type, std::string_view
   const bool keep_alive = may_keep_alive();
   keep_alive_ = false;
   const reply_head head{.code = code,
-                        .start = host_.reply_start(),
+                        .start = client_.host_.reply_start(),
                         .content_type = content_type,
                         .content_length = body.size(),
                         .fields = fields,
-                        .connection = connection(keep_alive)};
+                        .connection = field_for(keep_alive)};
   if (request_.method() == method::head || is_bodiless(code)) body = {};
   if (body.size() <= copied_body_bytes && fits(head, body)) [[likely]]
     send_small(head, body);
@@ -82,16 +130,21 @@ void exchange::send(status code, std::string_view content_type, std::string_view
 }
 
 void exchange::send_large(const reply_head& head, std::string_view body, std::string* owned) {
+  send_head(head);
+  if (!body.empty())
+    client_.stream_.append(owned != nullptr ? std::move(*owned) : std::string{body});
+}
+
+void exchange::send_head(const reply_head& head) {
   if (fits(head, {})) {
     send_small(head, {});
-  } else {
-    std::string text;
-    text.resize_and_overwrite(head.most_bytes(), [&](char* begin, std::size_t) noexcept {
-      return static_cast<std::size_t>(head.write(begin) - begin);
-    });
-    stream_.append(std::move(text));
+    return;
   }
-  if (!body.empty()) stream_.append(owned != nullptr ? std::move(*owned) : std::string{body});
+  std::string text;
+  text.resize_and_overwrite(head.most_bytes(), [&](char* begin, std::size_t) noexcept {
+    return static_cast<std::size_t>(head.write(begin) - begin);
+  });
+  client_.stream_.append(std::move(text));
 }
 
 void exchange::reply(status code, std::string_view content_type, std::string_view body,

@@ -3,7 +3,7 @@
 // Contract: made by the connection for each request and gone when its reply is queued. Exactly one
 // reply is sent; a handler that gave none is answered for with 500. Replies are written into the
 // connection's send queue, so that those to pipelined requests leave together. A handler that must
-// wait leaves its task in `work`. One shard.
+// wait leaves its task in `work`; only in that task may bodies be streamed. One shard.
 //
 //   void hello(http::exchange& e) { e.reply(http::status::ok, "text/plain", "hello\n"); }
 #pragma once
@@ -20,32 +20,31 @@
 #include <weft/http/response.hpp>
 #include <weft/http/status.hpp>
 
-namespace weft::net {
-class tcp_stream;
-}
-
 namespace weft::json {
 struct error;
 }
 
 namespace weft::http {
 
+enum class body_framing : std::uint8_t;
 enum class connection_field : std::uint8_t;
-struct connection_host;
+struct active_request;
+class body_reader;
+class body_writer;
+class connection;
 struct reply_head;
 
 class exchange {
  public:
-  /// Once stop is requested of `stop`, a reply says that it is the last. So it does while the host
-  /// drains, unless another request has begun to come: `more_has_come`, or its bytes
-  /// wait in the stream.
+  /// Of the request `of`, which `client` has sent. Once that is asked to stop, a reply says that it
+  /// is the last. So it does while the server drains, unless another request has begun to come:
+  /// `more_has_come`, or its bytes wait in the stream.
   exchange(const parsed_head& head, std::string_view path, const route_match& match,
-           std::string_view body, connection_host& host, net::tcp_stream& stream, bool keep_alive,
-           bool more_has_come, stop_token stop) noexcept
+           std::string_view body, connection& client, active_request& of, bool keep_alive,
+           bool more_has_come) noexcept
       : request_{head, path, match, body},
-        host_{host},
-        stream_{stream},
-        stop_{stop},
+        client_{client},
+        of_{of},
         keep_alive_{keep_alive},
         more_has_come_{more_has_come} {}
   exchange(const exchange&) = delete;
@@ -70,23 +69,42 @@ class exchange {
   [[nodiscard]] bool keep_alive() const noexcept { return keep_alive_; }
   void close_after_reply() noexcept { keep_alive_ = false; }
 
+  /// The request's body, for a handler that takes it piece by piece; request().body() is then
+  /// empty.
+  [[nodiscard]] body_reader& reader();
+  /// For a reply whose body is given piece by piece.
+  [[nodiscard]] body_writer& writer();
+  /// All that the writer was to be given has been given.
+  void end_body();
+  /// If the request's body is lost: tells the client why, unless a reply has begun. False: it is
+  /// not.
+  [[nodiscard]] bool reply_lost_body();
+
   /// What is left to do, for a handler that waits.
   std::optional<task<void>> work;
 
  private:
-  [[nodiscard]] connection_field connection(bool keep_alive) const noexcept;
+  friend class body_reader;
+  friend class body_writer;
+
+  [[nodiscard]] connection_field field_for(bool keep_alive) const noexcept;
   /// `owned`, where there is one, is what `body` shows, and may be taken.
   void send(status code, std::string_view content_type, std::string_view body,
             std::string_view fields, std::string* owned);
+  /// The head of a reply whose body is written by itself. Nothing: another reply was given.
+  [[nodiscard]] std::optional<body_framing> begin_body(const response& head,
+                                                       std::optional<std::uint64_t> length_bytes);
   void send_small(const reply_head& head, std::string_view body);
   [[gnu::noinline]] void send_large(const reply_head& head, std::string_view body,
                                     std::string* owned);
+  void send_head(const reply_head& head);
   [[nodiscard]] bool may_keep_alive() const noexcept;
+  /// The body that nobody seemed to want is read after all.
+  void hope_to_keep_alive() noexcept;
 
-  const http::request request_;
-  connection_host& host_;
-  net::tcp_stream& stream_;
-  stop_token stop_;
+  http::request request_;
+  connection& client_;
+  active_request& of_;
   bool keep_alive_;
   bool more_has_come_;
   bool replied_ = false;

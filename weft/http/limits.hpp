@@ -28,6 +28,9 @@ struct limits {
   // The content after chunked decoding. Beyond: 413, before a byte of it is kept where the length
   // was announced.
   std::uint64_t body_bytes = 1024 * 1024;
+  // Of a body that its handler has not read to the end, so much on the wire is read and dropped to
+  // keep the connection. Beyond: closed after the reply.
+  std::size_t unread_body_bytes = 64 * 1024;
   // The extensions of one chunk, from after its size to its line's end. Beyond: 400.
   std::size_t chunk_extension_bytes = 256;
   // All trailer fields of one request with their line ends. Beyond: 431.
@@ -52,7 +55,9 @@ struct limits {
   // How long the peer may take nothing of what it asked for; looked at once in that time. Beyond:
   // closed.
   duration write_stall_timeout = std::chrono::seconds{30};
-  // From the end of the head to the handler's reply. Beyond: 503, and the handler is asked to stop.
+  // From the end of the head to the handler's reply, and from each piece of a streamed body that a
+  // handler takes or gives to the next; waiting for the client does not count. Beyond: the handler
+  // is asked to stop; 503, or, if its reply has begun, closed within it.
   duration handler_timeout = std::chrono::seconds{30};
 
   static constexpr auto bounds() {

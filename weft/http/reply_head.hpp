@@ -1,9 +1,10 @@
 // The head of a reply, formatted where it will be sent from.
 //
 // Contract: private to weft/http's sources. write() fills at most most_bytes(), a bound that takes
-// no counting. Content-Length stands wherever the status allows it (RFC 9110 section 8.6),
-// Connection only where it says something new: `close`, or `keep-alive` to an HTTP/1.0 client.
-// Allocates nothing. Every reply pays for it, so it is inline.
+// no counting. Content-Length stands wherever the status allows it (RFC 9110 section 8.6), unless
+// the body is sent in chunks or ends with the connection. Connection only where it says something
+// new: `close`, or `keep-alive` to an HTTP/1.0 client. Allocates nothing. Every reply pays for it,
+// so it is inline.
 //
 //   reply_head head{.start = dates.at(now), .content_type = "text/plain", .content_length = 6};
 //   char* const begin = stream.prepare(head.most_bytes()).data();
@@ -23,10 +24,14 @@ namespace weft::http {
 
 enum class connection_field : std::uint8_t { none, close, keep_alive };
 
+/// How a client knows where the body ends (RFC 9112 section 6.3).
+enum class body_framing : std::uint8_t { length, chunked, until_close };
+
 struct reply_head {
   status code = status::ok;
   const reply_start& start;
   std::string_view content_type{};  // empty: none
+  body_framing framing = body_framing::length;
   std::uint64_t content_length = 0;
   std::string_view fields{};  // further ones, each with its line end
   connection_field connection = connection_field::none;
@@ -80,7 +85,10 @@ constexpr std::string_view connection_line(connection_field field) noexcept {
     out = detail::put(detail::put(out, status_line(code)), start.date_line());
   }
   if (!content_type.empty()) out = detail::put_line(out, "Content-Type: ", content_type);
-  if (!is_bodiless(code)) {
+  if (framing != body_framing::length) [[unlikely]] {
+    if (framing == body_framing::chunked && !is_bodiless(code))
+      out = detail::put(out, "Transfer-Encoding: chunked\r\n");
+  } else if (!is_bodiless(code)) {
     out = detail::put(out, "Content-Length: ");
     out = std::to_chars(out, out + digits_most, content_length).ptr;
     out = detail::put(out, "\r\n");

@@ -46,10 +46,12 @@ class request {
   [[nodiscard]] std::optional<std::string_view> parameter(std::string_view name) const noexcept {
     return match_.parameter(name);
   }
-  /// After chunked decoding.
+  /// After chunked decoding; empty for a handler that takes it by a body_reader.
   [[nodiscard]] std::string_view body() const noexcept { return body_; }
 
  private:
+  friend class exchange;
+
   const parsed_head& head_;
   const route_match& match_;
   std::string_view path_;

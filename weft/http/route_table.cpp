@@ -14,8 +14,9 @@ route_table::~route_table() {
 }
 
 std::expected<void, std::string> route_table::add(method asked, std::string_view pattern,
-                                                  handler answer, lifetime* owner) {
-  auto made = std::make_unique<route>(*this, asked, pattern, std::move(answer), owner);
+                                                  handler answer, lifetime* owner,
+                                                  body_arrival body) {
+  auto made = std::make_unique<route>(*this, asked, pattern, std::move(answer), owner, body);
   const bool is_new = free_.empty();
   if (is_new && routes_.size() == routes_.capacity()) {
     routes_.reserve(std::max<std::size_t>(8, 2 * routes_.size()));

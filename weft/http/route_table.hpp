@@ -43,12 +43,19 @@ class route_table : private flushable {
 
   /// As router::add(). Ends with `owner`; nullptr: with the table.
   [[nodiscard]] std::expected<void, std::string> add(method asked, std::string_view pattern,
-                                                     handler answer, lifetime* owner);
+                                                     handler answer, lifetime* owner,
+                                                     body_arrival body);
 
   void find(method asked, std::string_view path, route_match& match) const noexcept {
     router_.find(asked, path, match);
   }
   [[nodiscard]] method_set allowed_anywhere() const noexcept { return router_.allowed_anywhere(); }
+
+  /// Whether a handler was found, and takes the body itself.
+  [[nodiscard]] bool streams_body(const route_match& match) const noexcept {
+    return match.outcome == route_outcome::found &&
+           routes_[match.payload]->body == body_arrival::streamed;
+  }
 
   /// Calls the handler that was found.
   void answer(const route_match& found, exchange& e) { routes_[found.payload]->answer(e); }
@@ -74,13 +81,15 @@ class route_table : private flushable {
 
  private:
   struct route final : registration {
-    route(route_table& of, method which, std::string_view path, handler call, lifetime* of_service)
+    route(route_table& of, method which, std::string_view path, handler call, lifetime* of_service,
+          body_arrival arrival)
         : registration{&on_end},
           answer{std::move(call)},
           table{of},
           serves{of_service},
           pattern{path},
-          asked{which} {}
+          asked{which},
+          body{arrival} {}
     static void on_end(registration& self) noexcept;
     void keep_service() {
       if (serves != nullptr && !kept) kept.emplace(*serves);
@@ -96,6 +105,7 @@ class route_table : private flushable {
     std::uint32_t number = 0;
     std::uint32_t uses = 0;
     method asked;
+    body_arrival body;
     bool ended = false;
   };
 

@@ -189,8 +189,9 @@ server::server(server_options options, event_loop& loop, net::address_book& addr
 
 server::~server() = default;
 
-server& server::route(method which, std::string_view pattern, handler answer, lifetime* owner) {
-  if (const auto added = state_->routes.add(which, pattern, std::move(answer), owner); !added)
+server& server::route(method which, std::string_view pattern, handler answer, lifetime* owner,
+                      body_arrival body) {
+  if (const auto added = state_->routes.add(which, pattern, std::move(answer), owner, body); !added)
     throw std::invalid_argument{added.error()};
   return *this;
 }

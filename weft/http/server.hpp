@@ -78,26 +78,26 @@ class server {
 
   template <class F>
   server& get(std::string_view pattern, F handler, lifetime* owner = lifetime::current()) {
-    return route(method::get, pattern, make_handler(std::move(handler)), owner);
+    return add(method::get, pattern, std::move(handler), owner);
   }
   template <class F>
   server& post(std::string_view pattern, F handler, lifetime* owner = lifetime::current()) {
-    return route(method::post, pattern, make_handler(std::move(handler)), owner);
+    return add(method::post, pattern, std::move(handler), owner);
   }
   template <class F>
   server& put(std::string_view pattern, F handler, lifetime* owner = lifetime::current()) {
-    return route(method::put, pattern, make_handler(std::move(handler)), owner);
+    return add(method::put, pattern, std::move(handler), owner);
   }
   template <class F>
   server& patch(std::string_view pattern, F handler, lifetime* owner = lifetime::current()) {
-    return route(method::patch, pattern, make_handler(std::move(handler)), owner);
+    return add(method::patch, pattern, std::move(handler), owner);
   }
   template <class F>
   server& del(std::string_view pattern, F handler, lifetime* owner = lifetime::current()) {
-    return route(method::delete_, pattern, make_handler(std::move(handler)), owner);
+    return add(method::delete_, pattern, std::move(handler), owner);
   }
   server& route(method which, std::string_view pattern, handler answer,
-                lifetime* owner = lifetime::current());
+                lifetime* owner = lifetime::current(), body_arrival body = body_arrival::whole);
 
   /// Listens. errc::address_in_use and errc::invalid_argument are logged with the address.
   [[nodiscard]] result<void> start();
@@ -112,6 +112,11 @@ class server {
   [[nodiscard]] std::uint64_t requests() const noexcept;
 
  private:
+  template <class F>
+  server& add(method which, std::string_view pattern, F handler, lifetime* owner) {
+    return route(which, pattern, make_handler(std::move(handler)), owner, arrival_for<F>);
+  }
+
   struct state;
   std::unique_ptr<state> state_;
 };

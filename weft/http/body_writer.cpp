@@ -1,0 +1,155 @@
+#include <weft/http/body_writer.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <utility>
+
+#include <weft/http/active_request.hpp>
+#include <weft/http/connection.hpp>
+#include <weft/http/connection_host.hpp>
+#include <weft/http/reply_head.hpp>
+#include <weft/loop/sleep.hpp>
+
+namespace weft::http {
+namespace {
+
+/// Beside the bytes of a chunk: its size in hexadecimal digits, and two line ends.
+constexpr std::size_t around_chunk_bytes = 16 + 2 + 2;
+/// A client that takes all at once must not keep the loop from the others.
+constexpr std::size_t most_before_yield_bytes = 64 * 1024;
+
+char* put_line_end(char* out) noexcept {
+  out[0] = '\r';
+  out[1] = '\n';
+  return out + 2;
+}
+
+}  // namespace
+
+void body_writer::start(response head, std::optional<std::uint64_t> length_bytes) {
+  head_ = std::move(head);
+  length_ = length_bytes;
+}
+
+void body_writer::begin() {
+  exchange& reply = *of_.reply;
+  state_ = state::broken;
+  const auto framing = reply.begin_body(head_, length_);
+  if (!framing) return;
+  framing_ = *framing;
+  discards_ = reply.request().method() == method::head;
+  state_ = state::open;
+  if (const std::string first = head_.take_body(); !first.empty() && admit(first.size()))
+    append(std::string_view{first});
+}
+
+/// Whether so many bytes may follow, which are then counted.
+result<void> body_writer::admit(std::size_t size_bytes) {
+  if (state_ == state::unbegun) begin();
+  if (state_ != state::open) return fail(failure_);
+  const bool fits = length_ ? size_bytes <= *length_ - written_ : true;
+  if (!fits || is_bodiless(head_.code())) return fail(errc::invalid_argument);
+  written_ += size_bytes;
+  since_yield_ += size_bytes;
+  return {};
+}
+
+task<result<void>> body_writer::write(std::string_view text) { return write_text(text); }
+
+task<result<void>> body_writer::write(std::string&& text) { return write_text(std::move(text)); }
+
+template <class Text>
+task<result<void>> body_writer::write_text(Text text) {
+  const auto admitted = admit(text.size());
+  if (!admitted) co_return admitted;
+  append(std::move(text));
+  client_.start_handler_clock();
+  const bool is_much = client_.stream_.queued_bytes() > net::tcp_stream::low_watermark;
+  if (is_much || since_yield_ > most_before_yield_bytes) co_return co_await make_room();
+  co_return result<void>{};
+}
+
+/// In one piece with what frames it, if that fits.
+void body_writer::append(std::string_view text) {
+  if (text.empty() || discards_) return;
+  if (text.size() + around_chunk_bytes > net::tcp_stream::prepare_most_bytes) {
+    append(std::string{text});
+    return;
+  }
+  net::tcp_stream& stream = client_.stream_;
+  char* const begin = stream.prepare(text.size() + around_chunk_bytes).data();
+  char* end = put_size(begin, text.size());
+  std::memcpy(end, text.data(), text.size());
+  end += text.size();
+  if (framing_ == body_framing::chunked) end = put_line_end(end);
+  stream.commit(static_cast<std::size_t>(end - begin));
+}
+
+void body_writer::append(std::string&& text) {
+  if (text.empty() || discards_) return;
+  net::tcp_stream& stream = client_.stream_;
+  // Should memory run out in the middle, nothing may follow: it would be taken for the rest.
+  state_ = state::broken;
+  failure_ = errc::exhausted;
+  char* const begin = stream.prepare(around_chunk_bytes).data();
+  stream.commit(static_cast<std::size_t>(put_size(begin, text.size()) - begin));
+  stream.append(std::move(text));
+  if (framing_ == body_framing::chunked) {
+    put_line_end(stream.prepare(2).data());
+    stream.commit(2);
+  }
+  state_ = state::open;
+}
+
+char* body_writer::put_size(char* out, std::size_t size_bytes) const noexcept {
+  if (framing_ != body_framing::chunked) return out;
+  return put_line_end(std::to_chars(out, out + around_chunk_bytes, size_bytes, 16).ptr);
+}
+
+task<result<void>> body_writer::drain() { co_return co_await client_.stream_.drain(); }
+
+task<result<void>> body_writer::make_room() {
+  event_loop& loop = client_.loop_;
+  if (since_yield_ > most_before_yield_bytes) {
+    since_yield_ = 0;
+    co_await yield{loop};
+  }
+  environment patience = co_await this_task::environment();
+  const deadline own = patience.until;
+  client_.stop_handler_clock();
+  result<void> drained;
+  for (std::size_t before = client_.stream_.queued_bytes();;) {
+    patience.until =
+        std::min(own, deadline::at(loop.now() + client_.host_.limits.write_stall_timeout));
+    drained = co_await drain().in(patience);
+    const std::size_t left = client_.stream_.queued_bytes();
+    const bool is_own = own.passed(loop.now());
+    if (drained || drained.error() != errc::timed_out || is_own || left >= before) break;
+    before = left;
+  }
+  client_.start_handler_clock();
+  const bool goes_on = drained || drained.error() == errc::cancelled || own.passed(loop.now());
+  if (!goes_on) {
+    state_ = state::broken;
+    failure_ = drained.error();
+    client_.stop_.request_stop();
+  }
+  co_return drained;
+}
+
+void body_writer::end() {
+  if (state_ == state::unbegun) {
+    if (!length_) length_ = head_.body().size();
+    begin();
+  }
+  if (state_ != state::open || (length_ && !discards_ && written_ != *length_)) return;
+  state_ = state::ended;
+  constexpr std::string_view last_chunk = "0\r\n\r\n";
+  if (framing_ != body_framing::chunked || discards_ || is_bodiless(head_.code())) return;
+  std::memcpy(client_.stream_.prepare(last_chunk.size()).data(), last_chunk.data(),
+              last_chunk.size());
+  client_.stream_.commit(last_chunk.size());
+}
+
+}  // namespace weft::http

@@ -1,0 +1,100 @@
+// A reply's body, piece by piece, as fast as the client takes it.
+//
+// Problem: what does not fit in memory must be made as it goes out, and a client must not take half
+// a body for a whole one. Contract: a handler that takes a `http::body_writer&` returns task<void>
+// or task<result<void>>. The first write() sends the head: what start() said, or else 200 and
+// application/octet-stream. The body has the length that was announced, or goes in chunks; to an
+// HTTP/1.0 client it ends with the connection, which cannot tell it from a broken one. Small pieces
+// leave together at the end of the turn. write() waits while the client is slow: about
+// net::tcp_stream::high_watermark bytes are queued, and no more.
+//
+// The body ends when the handler does. One that fails before its first write is answered as any
+// other; later, and so if it wrote less than it announced, the connection is closed within the
+// body. write() fails with errc::timed_out once the client has taken nothing for
+// limits::write_stall_timeout, with errc::reset or the like when it has gone, and with
+// errc::invalid_argument for what cannot be sent: beyond the announced length, with a status that
+// has no body, or after another reply. HEAD is answered with the head alone: what is written goes
+// nowhere. One shard.
+//
+//   http.get("/numbers", [](http::body_writer& out) -> task<result<void>> {
+//     for (int i = 0; i < 1'000'000; ++i)
+//       if (auto sent = co_await out.write(std::to_string(i) + "\n"); !sent) co_return sent;
+//     co_return {};
+//   });
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <weft/base/result.hpp>
+#include <weft/coro/frame_pool.hpp>
+#include <weft/coro/task.hpp>
+#include <weft/http/response.hpp>
+
+namespace weft::http {
+
+enum class body_framing : std::uint8_t;
+class connection;
+struct active_request;
+
+class body_writer {
+ public:
+  body_writer(const body_writer&) = delete;
+  body_writer& operator=(const body_writer&) = delete;
+  static void* operator new(std::size_t size_bytes) { return frame_pool::allocate(size_bytes); }
+  static void operator delete(void* memory, std::size_t size_bytes) noexcept {
+    frame_pool::deallocate(memory, size_bytes);
+  }
+
+  /// Status, content type and fields of the reply; a body that `head` has goes first. To be said
+  /// before the first write. `length_bytes`: of the whole body, if that is known.
+  void start(response head, std::optional<std::uint64_t> length_bytes = std::nullopt);
+
+  /// Copies `text`.
+  [[nodiscard]] task<result<void>> write(std::string_view text);
+  /// Sends `text` from where it is.
+  [[nodiscard]] task<result<void>> write(std::string&& text);
+  [[nodiscard]] task<result<void>> write(const char* text) { return write(std::string_view{text}); }
+
+  /// Bytes of the body that have been written so far.
+  [[nodiscard]] std::uint64_t written_bytes() const noexcept { return written_; }
+
+ private:
+  friend class connection;
+  friend class exchange;
+
+  body_writer(connection& client, active_request& of) noexcept : client_{client}, of_{of} {}
+
+  enum class state : std::uint8_t { unbegun, open, ended, broken };
+
+  /// The handler has succeeded.
+  void end();
+  [[nodiscard]] bool is_begun() const noexcept { return state_ != state::unbegun; }
+  [[nodiscard]] bool is_whole() const noexcept { return state_ == state::ended; }
+
+  void begin();
+  [[nodiscard]] result<void> admit(std::size_t size_bytes);
+  template <class Text>
+  task<result<void>> write_text(Text text);
+  void append(std::string_view text);
+  void append(std::string&& text);
+  [[nodiscard]] char* put_size(char* out, std::size_t size_bytes) const noexcept;
+  task<result<void>> make_room();
+  task<result<void>> drain();
+
+  connection& client_;
+  active_request& of_;
+  response head_{status::ok, application_octet_stream, {}};
+  std::optional<std::uint64_t> length_;
+  std::uint64_t written_ = 0;
+  std::size_t since_yield_ = 0;
+  error failure_{errc::invalid_argument};  // of one that is broken
+  body_framing framing_{};
+  state state_ = state::unbegun;
+  bool discards_ = false;  // the reply has no body
+};
+
+}  // namespace weft::http
