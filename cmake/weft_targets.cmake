@@ -73,7 +73,7 @@ function(weft_test_program target)
   target_compile_options(${target} PRIVATE ${test_flags})
   weft_layer_targets(above ${arg_TEST_DEPENDS})
   list(TRANSFORM above REPLACE "^(.+)$" "$<TARGET_NAME_IF_EXISTS:\\1>")
-  target_link_libraries(${target} PRIVATE ${arg_LINK} ${above} GTest::gtest_main)
+  target_link_libraries(${target} PRIVATE ${arg_LINK} ${above} weft::base GTest::gtest_main)
   weft_precompile(${target} tests FLAGS ${test_flags} LINK GTest::gtest)
   # One ctest entry a program: a process per case would cost more than the cases. tools/test counts the
   # cases from the XML files.
