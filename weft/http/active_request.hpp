@@ -44,6 +44,7 @@ struct active_request {
   // While a handler streams them.
   std::unique_ptr<body_reader> reader;
   std::unique_ptr<body_writer> writer;
+  std::size_t stalled_at = 0;  // waiting for room: bytes queued when the client last took some
   wait waits_for = wait::body;
 };
 

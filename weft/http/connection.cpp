@@ -14,6 +14,12 @@ namespace {
 
 using wait = active_request::wait;
 
+/// Out of memory, as a rule: that is this client's misfortune and not the others'. In a function of
+/// its own, so that idle connections have no room for the line in their frames.
+[[gnu::noinline]] void log_dropped(const std::exception& why) {
+  log::error(weft::format("a connection is dropped: {}", why.what()));
+}
+
 }  // namespace
 
 connection::connection(connection_host& host, net::tcp_stream stream, const environment& parent)
@@ -54,8 +60,7 @@ task<void> connection::run(std::unique_ptr<connection> self) {
       if (!c.answer()) co_await c.answer_waiting();
     }
   } catch (const std::exception& why) {
-    // Out of memory, as a rule: that is this client's misfortune and not the others'.
-    log::error(weft::format("a connection is dropped: {}", why.what()));
+    log_dropped(why);
   }
 }
 
@@ -139,10 +144,10 @@ task<void> connection::answer_waiting() {
 }
 
 task<bool> connection::make_room() {
-  stalled_at_ = stream_.queued_bytes();
+  waiting_->stalled_at = stream_.queued_bytes();
   set(loop_.now() + host_.limits.write_stall_timeout);
   if (!co_await stream_.drain()) keep_ = false;
-  stalled_at_ = 0;
+  waiting_->stalled_at = 0;
   co_return keep_;
 }
 
@@ -162,8 +167,9 @@ void connection::set_read_deadline() noexcept {
 void connection::on_timeout(lazy_timer& self) noexcept {
   auto& c = static_cast<connection&>(self);
   // A slow client is looked at once a write_stall_timeout: it is cut off if it took nothing since.
-  if (const std::size_t left = c.stream_.queued_bytes(); left < c.stalled_at_) {
-    c.stalled_at_ = left;
+  const std::size_t left = c.stream_.queued_bytes();
+  if (c.waiting_ && left < c.waiting_->stalled_at) {
+    c.waiting_->stalled_at = left;
     c.set(c.loop_.now() + c.host_.limits.write_stall_timeout);
     return;
   }

@@ -129,8 +129,6 @@ class connection final : private lazy_timer {
   stop_source stop_;
   environment env_;
   std::unique_ptr<active_request> waiting_;  // from answer() to the end of answer_waiting()
-  /// In make_room(): the bytes queued when the client was last seen to take some.
-  std::size_t stalled_at_ = 0;
   std::uint32_t answered_ = 0;
   std::uint32_t number_;  // of this in host_.clients
   bool keep_ = true;
