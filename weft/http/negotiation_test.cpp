@@ -59,8 +59,8 @@ TEST(negotiation, chooses_the_media_type_that_is_liked_best) {
 
 std::string ranked(std::optional<std::string_view> field, coding_set offered) {
   std::string text;
-  for (const content_coding each : rank_codings(field, offered).all())
-    text.append(to_string(each)).append(" ");
+  const coding_preferences ranking = rank_codings(field, offered);
+  for (const content_coding each : ranking.all()) text.append(to_string(each)).append(" ");
   return text;
 }
 
