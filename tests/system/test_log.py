@@ -110,7 +110,7 @@ def test_an_order_of_chance_is_told_with_its_seed(started):
     assert healthz(path) == 200
     assert end(process) == 0
     told = process.stderr.read().decode()
-    assert told.count("ready tasks run in an order of chance: WEFT_SHUFFLE=17\n") == 1, told
+    assert told.count("ready tasks run in an order of chance: see it again with WEFT_SHUFFLE=17, ") == 1, told
 
 
 def test_a_seed_that_is_none_is_refused_by_name(started):

@@ -61,12 +61,17 @@ task<result<void>> body_writer::write(std::string&& text) { return write_text(st
 
 template <class Text>
 task<result<void>> body_writer::write_text(Text text) {
+  // Before and not after: a handler that goes on though it was told that there is no room is told
+  // so again, and its text is not taken.
+  const bool is_much = client_.stream_.queued_bytes() > net::tcp_stream::low_watermark;
+  if (state_ == state::open && (is_much || since_yield_ > most_before_yield_bytes)) {
+    const auto room = co_await make_room();
+    if (!room) co_return room;
+  }
   const auto admitted = admit(text.size());
   if (!admitted) co_return admitted;
   append(std::move(text));
   client_.start_handler_clock();
-  const bool is_much = client_.stream_.queued_bytes() > net::tcp_stream::low_watermark;
-  if (is_much || since_yield_ > most_before_yield_bytes) co_return co_await make_room();
   co_return result<void>{};
 }
 

@@ -5,8 +5,9 @@
 // or task<result<void>>. The first write() sends the head: what start() said, or else 200 and
 // application/octet-stream. The body has the length that was announced, or goes in chunks; to an
 // HTTP/1.0 client it ends with the connection, which cannot tell it from a broken one. Small pieces
-// leave together at the end of the turn. write() waits while the client is slow: about
-// net::tcp_stream::high_watermark bytes are queued, and no more.
+// leave together at the end of the turn. write() first waits while the client is slow: no piece is
+// queued behind more than net::tcp_stream::low_watermark bytes. One that fails has queued nothing
+// of its piece.
 //
 // The body ends when the handler does. One that fails before its first write is answered as any
 // other; later, and so if it wrote less than it announced, the connection is closed within the
@@ -53,7 +54,7 @@ class body_writer {
   /// before the first write. `length_bytes`: of the whole body, if that is known.
   void start(response head, std::optional<std::uint64_t> length_bytes = std::nullopt);
 
-  /// Copies `text`.
+  /// Copies `text`, which is to live until then.
   [[nodiscard]] task<result<void>> write(std::string_view text);
   /// Sends `text` from where it is.
   [[nodiscard]] task<result<void>> write(std::string&& text);

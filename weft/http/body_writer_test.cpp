@@ -8,6 +8,7 @@
 #include <string>
 
 #include <weft/base/units.hpp>
+#include <weft/coro/with_deadline.hpp>
 #include <weft/http/chunked_decoder.hpp>
 #include <weft/testing/http_fixture.hpp>
 
@@ -343,6 +344,29 @@ TEST_F(body_writer_in_memory, may_take_long_if_the_client_is_slow) {
       got += (co_await client.stream().read()).value().size();
     }
     EXPECT_EQ(http().connections(), 1U);
+  });
+}
+
+TEST_F(body_writer_in_memory, takes_nothing_from_who_goes_on_without_room) {
+  std::uint64_t written = 0;
+  int refused = 0;
+  http().get("/heedless", [&](body_writer& out) -> task<void> {
+    for (int i = 0; i < 200; ++i) {
+      const deadline soon = deadline::at(loop().now() + milliseconds{1});
+      const auto sent = co_await with_deadline(soon, out.write(std::string(10'000, 'b')));
+      if (!sent) ++refused;
+    }
+    written = out.written_bytes();
+  });
+  run([&]() -> task<void> {
+    auto client = co_await world().connect();
+    co_await client.send("GET /heedless HTTP/1.1\r\nHost: a\r\n\r\n");
+    co_await world().sleep(seconds{1});
+    EXPECT_LT(written, 250'000U);
+    EXPECT_EQ(written, (200U - static_cast<unsigned>(refused)) * 10'000U) << "refused whole";
+    const streamed_reply got = co_await next_reply(client);
+    EXPECT_TRUE(got.is_whole);
+    EXPECT_EQ(got.body.size(), written);
   });
 }
 

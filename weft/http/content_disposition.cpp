@@ -45,10 +45,9 @@ class text_store {
     for (std::size_t i = 0; i < text.size(); ++i) {
       char byte = text[i];
       if (byte == '%') {
-        const int high = i + 2 < text.size() ? scan::hex_value(text[i + 1]) : -1;
-        const int low = i + 2 < text.size() ? scan::hex_value(text[i + 2]) : -1;
-        if (high < 0 || low < 0) return std::nullopt;
-        byte = static_cast<char>(high << 4 | low);
+        const auto meant = scan::escaped_byte(text, i);
+        if (!meant) return std::nullopt;
+        byte = *meant;
         i += 2;
       } else if (!is_attribute_char(byte)) {
         return std::nullopt;

@@ -33,10 +33,9 @@ bool append_segment(std::string_view segment, std::string& out) {
   for (std::size_t i = 0; i < segment.size(); ++i) {
     char byte = segment[i];
     if (byte == '%') {
-      const int high = i + 2 < segment.size() ? scan::hex_value(segment[i + 1]) : -1;
-      const int low = i + 2 < segment.size() ? scan::hex_value(segment[i + 2]) : -1;
-      if (high < 0 || low < 0) return false;
-      byte = static_cast<char>(high << 4 | low);
+      const auto meant = scan::escaped_byte(segment, i);
+      if (!meant) return false;
+      byte = *meant;
       i += 2;
     }
     if (!is_harmless(byte)) return false;

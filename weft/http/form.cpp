@@ -39,10 +39,9 @@ std::optional<std::string_view> form_reader::decode(std::string_view text) noexc
   for (std::size_t i = 0; i < text.size(); ++i) {
     char byte = text[i] == '+' ? ' ' : text[i];
     if (byte == '%') {
-      const int high = i + 2 < text.size() ? scan::hex_value(text[i + 1]) : -1;
-      const int low = i + 2 < text.size() ? scan::hex_value(text[i + 2]) : -1;
-      if (high < 0 || low < 0) return std::nullopt;
-      byte = static_cast<char>(high << 4 | low);
+      const auto meant = scan::escaped_byte(text, i);
+      if (!meant) return std::nullopt;
+      byte = *meant;
       i += 2;
     }
     room_[size++] = byte;

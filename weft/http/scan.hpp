@@ -231,4 +231,15 @@ template <set Set>
   return letter < 6 ? static_cast<int>(letter + 10) : -1;
 }
 
+// The byte that "%XX" at `percent` means (RFC 3986 section 2.1); none: two such digits do not
+// follow.
+[[nodiscard]] constexpr std::optional<char> escaped_byte(std::string_view text,
+                                                         std::size_t percent) noexcept {
+  if (text.size() - percent < 3) return std::nullopt;
+  const int high = hex_value(text[percent + 1]);
+  const int low = hex_value(text[percent + 2]);
+  if (high < 0 || low < 0) return std::nullopt;
+  return static_cast<char>(high << 4 | low);
+}
+
 }  // namespace weft::http::scan

@@ -225,5 +225,13 @@ TEST(scan, hex_value) {
   }
 }
 
+TEST(scan, escaped_byte) {
+  EXPECT_EQ(scan::escaped_byte("%41", 0), 'A');
+  EXPECT_EQ(scan::escaped_byte("a%fFb", 1), '\xFF');
+  EXPECT_EQ(scan::escaped_byte("%00", 0), '\0');
+  for (const std::string_view bad : {"%", "%4", "%4g", "%g4", "%%4", "%-1"})
+    EXPECT_EQ(scan::escaped_byte(bad, 0), std::nullopt) << bad;
+}
+
 }  // namespace
 }  // namespace weft::http

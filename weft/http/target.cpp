@@ -126,8 +126,7 @@ bool is_host_and_port(std::string_view text) noexcept {
 
 bool has_valid_escapes(std::string_view text) noexcept {
   for (std::size_t i = text.find('%'); i != std::string_view::npos; i = text.find('%', i + 3))
-    if (text.size() - i < 3 || hex_value(text[i + 1]) < 0 || hex_value(text[i + 2]) < 0)
-      return false;
+    if (!scan::escaped_byte(text, i)) return false;
   return true;
 }
 

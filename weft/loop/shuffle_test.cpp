@@ -81,14 +81,20 @@ TEST_P(shuffle_test, shards_of_one_seed_have_orders_of_their_own) {
   EXPECT_NE(order_with(1, 0), order_with(1, 1));
 }
 
-TEST(shuffle_seed, is_drawn_in_debug_builds_unless_it_is_told) {
-  if (std::getenv("WEFT_SHUFFLE") != nullptr) GTEST_SKIP() << "it is told";
+// In a process of its own, which nobody has told a seed yet.
+TEST(shuffle_seed_death_test, is_drawn_in_debug_builds_unless_it_is_told) {
 #ifdef NDEBUG
-  EXPECT_EQ(default_shuffle_seed(), 0U);
+  constexpr bool is_drawn = false;
 #else
-  EXPECT_NE(default_shuffle_seed(), 0U);
+  constexpr bool is_drawn = true;
 #endif
-  EXPECT_EQ(default_shuffle_seed(), default_shuffle_seed());
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        ::unsetenv("WEFT_SHUFFLE");
+        std::_Exit(default_shuffle_seed() != 0 ? 1 : 0);
+      },
+      testing::ExitedWithCode(is_drawn ? 1 : 0), "");
 }
 
 TEST(shuffle_seed, is_told_of_with_every_failure) {
