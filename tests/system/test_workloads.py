@@ -45,6 +45,11 @@ def test_services_start_and_stop(weft_bench, graph, injection):
     assert together["bytes_per_service"] > 0
 
 
+def test_a_service_with_its_logger_is_small(weft_bench):
+    (phase,) = phases(weft_bench, "start", "--services", "10000", "--graph", "loggers")
+    assert phase["bytes_per_service"] <= 600, "0.6 KB, whatever the heap adds"
+
+
 def test_wrong_use_is_told(weft_bench):
     for wrong in ["event", "--fast"], ["event", "--count"], ["coroutine", "--threads", "none"], ["even"], \
             ["start", "--graph", "star"], ["start", "--services", "0"]:

@@ -1,10 +1,14 @@
 // Who is told which services come and go, and what has been said of them.
 #include <weft/service/container_change_fixture_test.hpp>
 
+#include <exception>
 #include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
+
+#include <weft/testing/allocation_failure.hpp>
 
 namespace fair {
 
@@ -253,6 +257,31 @@ TEST_F(container_track, goes_on_after_an_exception_and_knows_what_is_lent) {
   });
   EXPECT_EQ(messages.messages, lines{"somebody, which follows fair::stall, failed when fair::booth "
                                      "\"bread\" came: no bread"});
+}
+
+TEST_F(container_track, goes_on_without_the_memory_to_say_who_has_failed) {
+  if (!weft::testing::allocation_failure::is_available()) GTEST_SKIP() << "malloc is not ours here";
+  captured_log messages;
+  std::optional<weft::testing::allocation_failure> no_memory;
+  // Whoever asks what has happened has no memory from then on.
+  struct out_of_bread : std::exception {
+    explicit out_of_bread(std::optional<weft::testing::allocation_failure>& begins)
+        : next{begins} {}
+    [[nodiscard]] const char* what() const noexcept override {
+      next.emplace(1U);
+      return "no bread";
+    }
+    std::optional<weft::testing::allocation_failure>& next;
+  };
+  run([&]() -> task<void> {
+    const auto heard =
+        services.track<stall>([&](stall&) { throw out_of_bread{no_memory}; }, [](stall&) {});
+    co_await expect("well", services.start(add("bread")));
+    no_memory.reset();
+    EXPECT_EQ(log.take(), lines{"bread started"});
+  });
+  EXPECT_EQ(messages.messages,
+            lines{"somebody who follows services failed, and there is no memory to say who"});
 }
 
 }  // namespace

@@ -186,15 +186,15 @@ struct parameter<P&> {
 template <>
 struct parameter<lifetime&> {
   static constexpr need_kind kind{};
-  static lifetime& from(service_record& self, const need&) noexcept { return self; }
+  static lifetime& from(service_record& self) noexcept { return self; }
 };
 
 template <>
 struct parameter<consumer> {
   static constexpr need_kind kind{};
-  static consumer from(service_record& self, const need&) noexcept {
+  static consumer from(service_record& self) noexcept {
     if (self.asked_by == nullptr) return {};
-    return {self.asked_by->kind->name, self.asked_by->given_name};
+    return {self.asked_by->kind->name, self.asked_by->given_name()};
   }
 };
 

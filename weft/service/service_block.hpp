@@ -12,6 +12,7 @@
 #include <concepts>
 #include <cstddef>
 #include <new>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -20,17 +21,48 @@
 
 namespace weft::detail {
 
+/// Whether a parameter is looked for among the services; else the record itself gives it.
+template <class P>
+inline constexpr bool is_looked_for = parameter<P>::kind.interface != nullptr;
+
 template <class Needs>
-inline constexpr std::size_t need_count = 0;
+struct need_table;
 template <class... P>
-inline constexpr std::size_t need_count<dependencies<P...>> = sizeof...(P);
+struct need_table<dependencies<P...>> {
+  static constexpr std::size_t count = (std::size_t{is_looked_for<P>} + ... + 0);
+
+  /// Where in the table the parameter stands that has so many before it.
+  static constexpr std::size_t place_of(std::size_t parameters_before) {
+    [[maybe_unused]] std::size_t left = parameters_before;
+    std::size_t place = 0;
+    ((left == 0 ? void() : (--left, void(place += std::size_t{is_looked_for<P>}))), ...);
+    return place;
+  }
+
+  static constexpr std::array<need_kind, count> kinds = [] {
+    std::array<need_kind, count> found{};
+    [[maybe_unused]] std::size_t next = 0;
+    ((is_looked_for<P> ? void(found[next++] = parameter<P>::kind) : void()), ...);
+    return found;
+  }();
+};
+
+/// An array, but of no size if there are none.
+template <std::size_t Count>
+struct needs_in_block {
+  std::array<need, Count> all{};
+};
+template <>
+struct needs_in_block<0> {
+  static constexpr std::span<need> all{};
+};
 
 template <class T>
 class service_block final : public service_record {
  public:
   service_block(const service_kind& of, options_of<T> options)
       : service_record{of, key_of<T>}, options_{std::move(options)} {
-    adopt(needs_);
+    adopt(needs_.all);
   }
   service_block(const service_block&) = delete;
   service_block& operator=(const service_block&) = delete;
@@ -50,6 +82,8 @@ class service_block final : public service_record {
   }
 
  private:
+  using table = need_table<parameters_of<T>>;
+
   template <class... P>
   void* construct(dependencies<P...>) {
     return construct_at<P...>(std::index_sequence_for<P...>{});
@@ -58,9 +92,16 @@ class service_block final : public service_record {
   void* construct_at(std::index_sequence<I...>) {
     if constexpr (takes_options_before<T, dependencies<P...>>)
       return ::new (static_cast<void*>(&object_))
-          T{give_options(), parameter<P>::from(*this, needs_[I])...};
+          T{give_options(), argument<P, table::place_of(I)>()...};
     else
-      return ::new (static_cast<void*>(&object_)) T{parameter<P>::from(*this, needs_[I])...};
+      return ::new (static_cast<void*>(&object_)) T{argument<P, table::place_of(I)>()...};
+  }
+  template <class P, std::size_t Place>
+  decltype(auto) argument() noexcept {
+    if constexpr (is_looked_for<P>)
+      return parameter<P>::from(*this, needs_.all[Place]);
+    else
+      return parameter<P>::from(*this);
   }
   options_of<T> give_options() {
     if constexpr (std::copy_constructible<options_of<T>>)
@@ -69,18 +110,11 @@ class service_block final : public service_record {
       return std::move(options_);
   }
 
-  std::array<need, need_count<parameters_of<T>>> needs_{};
+  [[no_unique_address]] needs_in_block<table::count> needs_;
   [[no_unique_address]] options_of<T> options_;
   union {
     T object_;
   };
-};
-
-template <class Needs>
-struct need_table;
-template <class... P>
-struct need_table<dependencies<P...>> {
-  static constexpr std::array<need_kind, sizeof...(P)> kinds{parameter<P>::kind...};
 };
 
 /// `call`, in the shape that fits what it gives.
@@ -112,8 +146,9 @@ consteval service_kind make_kind() {
   using block = service_block<T>;
   service_kind kind;
   kind.name = type_name<T>;
-  kind.needs = need_table<parameters_of<T>>::kinds.data();
-  kind.need_count = need_count<parameters_of<T>>;
+  using table = need_table<parameters_of<T>>;
+  kind.needs = table::kinds.data();
+  kind.need_count = table::count;
   kind.make = &block::make;
   if constexpr (!std::is_trivially_destructible_v<T>) kind.destroy = &block::destroy;
   kind.release = &block::release;

@@ -112,10 +112,10 @@ void service_graph::provide_as(service_record& record, interface_key& interface,
 
 void service_graph::name(service_record& record, std::string_view name) {
   for (provision* each = &record.own; each != nullptr; each = each->further.get())
-    if (each->stand_in == nullptr) slot_of(*each->interface).erase(*each);
-  record.given_name = *names_.emplace(name).first;
+    if (each->stand_in() == nullptr) slot_of(*each->interface).erase(*each);
+  record.own_name = &*names_.emplace(name).first;
   for (provision* each = &record.own; each != nullptr; each = each->further.get())
-    if (each->stand_in == nullptr) enter(*each);
+    if (each->stand_in() == nullptr) enter(*each);
 }
 
 void service_graph::make_per_consumer(service_record& record) {
@@ -286,7 +286,6 @@ void service_graph::connect(service_record& consumer) {
   for (std::size_t i = 0; i < consumer.kind->need_count; ++i) {
     need& each = consumer.needs[i];
     const need_kind& wanted = consumer.kind->needs[i];
-    if (wanted.form == need_form::own) continue;
     each.slot = &slot_of(*wanted.interface);
     if (wanted.form == need_form::all) continue;
     provision* found = in_place_of(each.provider);
@@ -333,7 +332,7 @@ provision* service_graph::instance_for(service_record& consumer, const provision
   }
   service_record& instance = *pattern.kind->copy(pattern);
   instance.asked_by = &consumer;
-  instance.given_name = pattern.given_name;
+  instance.own_name = pattern.own_name;
   instance.own.interface = of.interface;
   instance.own.cast = of.cast;
   waiting_.push_back(instance);

@@ -11,9 +11,7 @@ namespace {
 
 constexpr std::size_t few = 8;  // as many as most changes concern: room for them is made once
 
-bool is_service(const need_kind& wanted) noexcept {
-  return wanted.form != need_form::own && wanted.form != need_form::all;
-}
+bool is_service(const need_kind& wanted) noexcept { return wanted.form != need_form::all; }
 
 bool has_started(const provision& one) noexcept {
   const bool is_lent = one.owner->kind->make == nullptr;
@@ -173,7 +171,7 @@ void service_graph::erase(service_record& gone) {
   for (provision* each = &gone.own; each != nullptr; each = each->further.get()) {
     unlink_consumers(*each);
     interface_slot& slot = slot_of(*each->interface);
-    if (gone.has_handle && each->stand_in == nullptr) slot.erase(*each);
+    if (gone.has_handle && each->stand_in() == nullptr) slot.erase(*each);
     if (slot.looking.first != nullptr) grown_.push_back(&slot);  // another may be the only one now
   }
   if (gone.has_handle) free_handle(gone.index);
@@ -239,7 +237,7 @@ void service_graph::tell_started(service_record& up) noexcept {
   if ((awaited_count_ == 0 && follower_count_ == 0) || up.asked_by != nullptr) return;
   for (provision* each = &up.own; each != nullptr; each = each->further.get()) {
     const interface_slot& slot = *slots_[number_of(*each->interface)];
-    if (slot.followers && each->stand_in == nullptr)
+    if (slot.followers && each->stand_in() == nullptr)
       slot.followers->for_each<service_follower>(
           [each](service_follower& told) { told.came(*each); });
     if (!slot.awaited) continue;
@@ -256,7 +254,7 @@ void service_graph::tell_leaving(std::span<service_record* const> going) noexcep
     if (one->state != service_state::started || one->asked_by != nullptr) continue;
     for (provision* each = &one->own; each != nullptr; each = each->further.get()) {
       const interface_slot& slot = *slots_[number_of(*each->interface)];
-      if (!slot.followers || each->stand_in != nullptr) continue;
+      if (!slot.followers || each->stand_in() != nullptr) continue;
       void* const object = each->cast == nullptr ? one->object : each->cast(one->object);
       slot.followers->for_each<service_follower>(
           [&](service_follower& told) { told.goes(*each, object, departure); });

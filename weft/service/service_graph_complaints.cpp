@@ -87,7 +87,7 @@ void service_graph::tell_mistakes() {
   for (const interface_slot* const slot : crowded_) {
     hash_map<std::string_view, std::size_t> bearers;
     for (const provision* each = slot->all.first; each != nullptr; each = each->next)
-      if (const std::string_view name = each->owner->given_name;
+      if (const std::string_view name = each->owner->given_name();
           !name.empty() && ++bearers[name] == 2)
         complain(errc::invalid_argument,
                  weft::format("two services are {0} \"{1}\": give each a name of its own, by "

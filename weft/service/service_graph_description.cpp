@@ -11,8 +11,7 @@ std::string_view form_name(need_form form) noexcept {
     case need_form::named: return "named";
     case need_form::optional: return "optional";
     case need_form::all: return "many";
-    case need_form::required:
-    case need_form::own: break;
+    case need_form::required: break;
   }
   return "required";
 }
@@ -70,14 +69,13 @@ std::vector<service_description> service_graph::describe() const {
     service_description& told = all.emplace_back();
     told.id = ids.at(&each);
     told.type = each.kind->name;
-    told.name = each.given_name;
+    told.name = each.given_name();
     told.state = state_name(each);
     for (const provision* of = &each.own; of != nullptr; of = of->further.get())
       told.provides.emplace_back(of->interface->name);
     if (each.asked_by != nullptr) told.made_for = ids.at(each.asked_by);
     for (std::size_t i = 0; i < each.kind->need_count; ++i) {
       const need_kind& wanted = each.kind->needs[i];
-      if (wanted.form == need_form::own) continue;
       need_description& need = told.needs.emplace_back();
       need.interface = wanted.interface->name;
       need.form = form_name(wanted.form);

@@ -49,17 +49,17 @@ bool service_graph::put_in(pending_stand_in& one) {
   if ((before.state != service_state::added && !is_lent) || !real->consumers.empty())
     return refuse(errc::invalid_argument,
                   "which has been made: say so before services are first started");
-  if (by.given_name != before.given_name && by.stands_in)
+  if (by.given_name() != before.given_name() && by.stands_in)
     return refuse(errc::invalid_argument, "and of one with another name: add one for each");
-  if (by.given_name != before.given_name) name(by, before.given_name);
+  if (by.given_name() != before.given_name()) name(by, before.given_name());
   slot.replace(*real, *one.by);
-  real->stand_in = one.by.get();
+  real->leave_place_to(*one.by);
   by.stands_in = true;
   provision* last = &by.own;
   while (last->further) last = last->further.get();
   last->further = std::move(one.by);
   const provision* left = &before.own;
-  while (left != nullptr && left->stand_in != nullptr) left = left->further.get();
+  while (left != nullptr && left->stand_in() != nullptr) left = left->further.get();
   if (left != nullptr) return true;  // it is something else, too
   before.hold = service_hold::replaced;
   if (is_lent) return true;
@@ -73,7 +73,7 @@ bool service_graph::put_in(pending_stand_in& one) {
 }
 
 provision* service_graph::in_place_of(provision* bound) noexcept {
-  while (bound != nullptr && bound->stand_in != nullptr) bound = bound->stand_in;
+  while (bound != nullptr && bound->stand_in() != nullptr) bound = bound->stand_in();
   return bound == &nobody ? nullptr : bound;
 }
 
@@ -85,8 +85,10 @@ void service_graph::forget_stand_in(const service_record& gone) {
   for (const records* list : {&made_, &waiting_, &patterns_})
     for (service_record* each = list->first; each != nullptr; each = each->next)
       for (provision* of = &each->own; of != nullptr; of = of->further.get())
-        while (of->stand_in != nullptr && of->stand_in->owner == &gone)
-          of->stand_in = of->stand_in->stand_in != nullptr ? of->stand_in->stand_in : &nobody;
+        while (of->stand_in() != nullptr && of->stand_in()->owner == &gone) {
+          provision* const after = of->stand_in()->stand_in();
+          of->leave_place_to(after != nullptr ? *after : nobody);
+        }
 }
 
 }  // namespace weft::detail

@@ -23,7 +23,7 @@ class service_info {
   /// Of the class that was added.
   [[nodiscard]] std::string_view type() const noexcept { return record_->kind->name; }
   /// By named(); empty: it has none.
-  [[nodiscard]] std::string_view name() const noexcept { return record_->given_name; }
+  [[nodiscard]] std::string_view name() const noexcept { return record_->given_name(); }
   /// nullptr: no P was said of it.
   template <class P>
   [[nodiscard]] const P* property() const noexcept {

@@ -1,6 +1,6 @@
 // Internal to the container: what it knows of one service, in one block with the service itself.
 //
-// Contract: a record has a need for each parameter of its constructor and a provision for each
+// Contract: a record has a need for each service its constructor asks for and a provision for each
 // interface it is; a need stands in the list of whom it has found (provision) or of those that
 // still look (interface_slot). Links are plain pointers, so that a whole graph is taken down
 // without touching a neighbour. Nothing here is known to services.
@@ -8,10 +8,10 @@
 //   service_block<T> = service_record | needs | options | T
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -36,7 +36,6 @@ enum class need_form : std::uint8_t {
   named,     // named<T, "n">: required, and a certain one
   optional,  // maybe<T>
   all,       // many<T>
-  own,       // of the record itself: lifetime&, consumer
 };
 
 /// Items in the order in which they came, linked through themselves: the first one's `previous` is
@@ -92,8 +91,8 @@ struct plain_list {
 
 /// What a constructor says of one of its parameters.
 struct need_kind {
-  interface_key* interface = nullptr;
-  need_form form = need_form::own;
+  interface_key* interface = nullptr;  // nullptr: of the record itself, as lifetime&
+  need_form form = need_form::required;
   std::string_view name{};
 };
 
@@ -115,8 +114,17 @@ struct provision {
   plain_list<need> consumers;
   provision* next = nullptr;  // of the same interface
   provision* previous = nullptr;
-  provision* stand_in = nullptr;       // what is the interface instead of it: it is in no slot
   std::unique_ptr<provision> further;  // of the same service
+
+  /// What is the interface instead of it, which is in no slot; nullptr: it is that itself.
+  [[nodiscard]] provision* stand_in() const noexcept {
+    return previous == nullptr ? next : nullptr;
+  }
+  /// Once it has left its slot.
+  void leave_place_to(provision& other) noexcept {
+    previous = nullptr;
+    next = &other;
+  }
 };
 
 /// One interface: who is it, and who looks for it.
@@ -183,6 +191,11 @@ class service_record : public lifetime {
   /// How messages call it: the type's name, and its own if it has one.
   [[nodiscard]] std::string title() const;
 
+  /// By named(); empty: none.
+  [[nodiscard]] std::string_view given_name() const noexcept {
+    return own_name == nullptr ? std::string_view{} : *own_name;
+  }
+
   /// What its constructor says of one of its needs.
   [[nodiscard]] const need_kind& kind_of(const need& one) const noexcept {
     return kind->needs[&one - needs];
@@ -198,9 +211,9 @@ class service_record : public lifetime {
   provision own;
   service_record* next = nullptr;  // among those to be made, or those made
   service_record* previous = nullptr;
-  service_record* next_ready = nullptr;  // in the queue of those that can be made
-  void* object = nullptr;                // from making on
-  std::string_view given_name{};         // by named(); empty: none
+  service_record* next_ready = nullptr;   // in the queue of those that can be made
+  void* object = nullptr;                 // from making on
+  const std::string* own_name = nullptr;  // among the graph's
   std::unique_ptr<service_property> properties;
   const service_record* asked_by = nullptr;  // of an instance per consumer
   std::uint64_t made_as = 0;                 // the how manieth of all makings; 0: never made
@@ -223,8 +236,7 @@ class service_record : public lifetime {
 
  protected:
   /// The block's needs are this record's.
-  template <std::size_t N>
-  void adopt(std::array<need, N>& of_block) noexcept {
+  void adopt(std::span<need> of_block) noexcept {
     needs = of_block.data();
     for (need& each : of_block) each.consumer = this;
   }
