@@ -125,6 +125,7 @@ task<void> connection::answer_waiting() {
           const route_table::use in_use{host_.routes, work.match};
           environment for_service = env_;
           for_service.owner = in_use.owner();
+          for_service.called_by = &env_;  // the server, which waits for it
           try {
             co_await std::move(*work.reply->work).in(for_service);
           } catch (...) {
