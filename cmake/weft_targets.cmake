@@ -96,8 +96,9 @@ function(weft_glob result)
   set(${result}_fuzzers ${fuzzers} PARENT_SCOPE)
 endfunction()
 
+# ONE_THREAD: neither the layer nor its tests know another, so TSan has nothing to look for in them.
 function(weft_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;LINK;PRIVATE_HEADERS;TEST_DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ONE_THREAD" "" "DEPENDS;LINK;PRIVATE_HEADERS;TEST_DEPENDS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "weft_layer(${name}): unknown argument ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -138,6 +139,9 @@ function(weft_layer name)
     set_property(GLOBAL APPEND PROPERTY weft_archives ${target})
   endif()
 
+  if(arg_ONE_THREAD AND WEFT_SANITIZE STREQUAL "thread")
+    set(files_tests)
+  endif()
   if(files_tests AND WEFT_BUILD_TESTS)
     weft_test_program(${target}_tests
       SOURCES ${files_tests} LINK weft::${name} TEST_DEPENDS ${arg_TEST_DEPENDS})
