@@ -7,6 +7,7 @@ import pytest
 from tracing import (calls_in, functions_in, instructions_in, profiled, skip_unless_traceable, traced)
 
 INSTRUCTIONS_MAX = 2_000  # a request, on epoll, the loop included and the kernel not
+MIDDLEWARE_INSTRUCTIONS_MAX = 100
 CONNECTIONS = 64
 PIPELINED = 16
 BODY = b'{"sequence": 2}'
@@ -19,17 +20,21 @@ def ping(port):
             f"Content-Length: {len(BODY)}\r\n\r\n").encode() + BODY
 
 
-def converse(server, connections, rounds, pipelined=1):
+def greeting(port, path):
+    return (f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: me\r\n\r\n").encode()
+
+
+def converse(server, connections, rounds, pipelined=1, request=ping, reply_end=REPLY_END):
     """All connections send, then all receive, so many times. They stay open until the server ends,
     so that how each is closed does not depend on who is faster. Returns the number of requests."""
     clients = [server.connect() for _ in range(connections)]
-    requests = ping(server.port) * pipelined
+    requests = request(server.port) * pipelined
     for _ in range(rounds):
         for client in clients:
             client.sendall(requests)
         for client in clients:
             replies = b""
-            while replies.count(REPLY_END) < pipelined:
+            while replies.count(reply_end) < pipelined:
                 part = client.recv(65536)
                 assert part, f"the connection has ended after {replies}"
                 replies += part
@@ -100,16 +105,35 @@ def profile_of(profiles, requests, rows=15):
     return "\n".join(f"  {count:8.1f}  {name[:90]}" for count, name in reversed(each[-rows:]))
 
 
-def test_instructions_of_a_request(weftd, tmp_path):
+def instructions_of(program, folder, **how):
+    """Of a request, and where they go."""
     few, many = 1_000, 11_000
     profiles = {}
     for requests in (few, many):
-        profile = profiles[requests] = tmp_path / f"{requests}.callgrind"
-        with profiled([weftd, "--listen", "127.0.0.1:0", "--threads", "1", "--backend", "epoll"],
+        profile = profiles[requests] = folder / f"{requests}.callgrind"
+        with profiled([program, "--listen", "127.0.0.1:0", "--threads", "1", "--backend", "epoll"],
                       profile) as server:
-            converse(server, connections=1, rounds=requests)
+            converse(server, connections=1, rounds=requests, **how)
     more = many - few
     cost = (instructions_in(profiles[many]) - instructions_in(profiles[few])) / more
     report = f"{cost:.0f} instructions a request; most of them in\n{profile_of(profiles, more)}"
     print(report)
+    return cost, report
+
+
+def test_instructions_of_a_request(weftd, tmp_path):
+    cost, report = instructions_of(weftd, tmp_path)
     assert cost <= INSTRUCTIONS_MAX, report
+
+
+def test_instructions_of_a_middleware(example, tmp_path):
+    """Of each of three: two that count and one that looks for a header field."""
+    costs, reports = {}, []
+    for path in ("/open/ann", "/club/ann"):
+        cost, report = instructions_of(example("middlewares"), tmp_path, reply_end=b", welcome!\n",
+                                       request=lambda port, path=path: greeting(port, path))
+        costs[path] = cost
+        reports.append(report)
+    each = (costs["/club/ann"] - costs["/open/ann"]) / 3
+    print(f"{each:.0f} instructions a middleware")
+    assert each <= MIDDLEWARE_INSTRUCTIONS_MAX, "\n".join(reports)

@@ -89,6 +89,16 @@ def test_files_come_and_go_whole(example, backend, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["chunks", "got", "large", "sent"]
 
 
+def test_middlewares_look_before_handlers(example, backend):
+    with listening(example, "middlewares", backend) as server:
+        assert curl(server.url("/open/ann")) == "ann, welcome!\n"
+        refused = httpx.get(server.url("/club/ann"), timeout=20)
+        assert refused.status_code == 401 and "say who you are" in refused.json()["detail"]
+        assert curl("-H", "Authorization: me", server.url("/club/ann")) == "ann, welcome!\n"
+        assert httpx.get(server.url("/stats"), timeout=20).json() == {"asked": 2, "admitted": 1}
+        assert server.stop() == 0
+
+
 def test_weftd_ping_under_wrk(serve, backend, tmp_path):
     script = tmp_path / "ping.lua"
     script.write_text(PING_LUA)

@@ -17,6 +17,7 @@
 #include <weft/http/body_reader.hpp>
 #include <weft/http/body_writer.hpp>
 #include <weft/http/exchange.hpp>
+#include <weft/http/limits.hpp>
 #include <weft/http/parsed_head.hpp>
 #include <weft/http/router.hpp>
 
@@ -34,18 +35,27 @@ struct active_request {
     frame_pool::deallocate(memory, size_bytes);
   }
 
+  [[gnu::noinline]] void clear_texts() noexcept {
+    decoded.clear();
+    fields.clear();
+    has_texts = false;
+  }
+
   parsed_head head;
+  const limits* bounds = nullptr;  // the route's, once it must be waited for; the route table's
   route_match match;
   std::size_t body_bytes = 0;  // on the wire
   std::string_view body;
   std::string decoded;     // the body, where that was chunked
   std::string normalized;  // the path, where that was not in normal form
+  std::string fields;      // of the reply, by who looked at the request before its handler
   std::optional<exchange> reply;
   // While a handler streams them.
   std::unique_ptr<body_reader> reader;
   std::unique_ptr<body_writer> writer;
   std::size_t stalled_at = 0;  // waiting for room: bytes queued when the client last took some
   wait waits_for = wait::body;
+  bool has_texts = false;  // `decoded` or `fields` is not empty
 };
 
 }  // namespace weft::http

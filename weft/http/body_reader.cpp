@@ -15,7 +15,7 @@ body_reader::body_reader(connection& client, active_request& of) noexcept
       pending_{client.input_.text().substr(of.head.size_bytes())},
       left_{of.head.content_length().value_or(0)},
       received_{pending_.size()},
-      pace_{client.loop_.now(), client.host_.limits},
+      pace_{client.loop_.now(), *of.bounds},
       left_alone_since_{client.loop_.now()},
       chunked_{of.head.chunked()},
       expects_{of.head.expect_continue() && pending_.empty()} {
@@ -34,8 +34,7 @@ std::optional<std::uint64_t> body_reader::length() const noexcept {
 
 bool body_reader::may_be_left() const noexcept {
   if (complete() || state_ == state::reading) return true;
-  return state_ == state::unasked && !expects_ &&
-         missing_bytes() <= client_.host_.limits.unread_body_bytes;
+  return state_ == state::unasked && !expects_ && missing_bytes() <= of_.bounds->unread_body_bytes;
 }
 
 /// Of what was announced.
@@ -51,7 +50,7 @@ bool body_reader::more_has_come() const noexcept {
 result<std::string_view> body_reader::take() noexcept {
   std::string_view piece;
   if (chunked_) {
-    const chunked_piece next = decoder_.next(pending_, client_.host_.limits);
+    const chunked_piece next = decoder_.next(pending_, *of_.bounds);
     pending_.remove_prefix(next.consumed_bytes);
     piece = next.content;
     if (next.status == chunked_status::complete) state_ = state::complete;
@@ -150,7 +149,7 @@ std::unexpected<error> body_reader::lose(const protocol_fault& why, errc code) n
 }
 
 task<bool> body_reader::drop_rest() {
-  const std::uint64_t most = client_.host_.limits.unread_body_bytes;
+  const std::uint64_t most = of_.bounds->unread_body_bytes;
   const std::uint64_t began = received_;
   while (!complete()) {
     if (expects_ || missing_bytes() > most || received_ - began > most) co_return false;

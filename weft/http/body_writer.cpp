@@ -125,8 +125,7 @@ task<result<void>> body_writer::make_room() {
   client_.stop_handler_clock();
   result<void> drained;
   for (std::size_t before = client_.stream_.queued_bytes();;) {
-    patience.until =
-        std::min(own, deadline::at(loop.now() + client_.host_.limits.write_stall_timeout));
+    patience.until = std::min(own, deadline::at(loop.now() + of_.bounds->write_stall_timeout));
     drained = co_await drain().in(patience);
     const std::size_t left = client_.stream_.queued_bytes();
     const bool is_own = own.passed(loop.now());

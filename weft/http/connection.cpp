@@ -101,7 +101,10 @@ bool connection::answer(active_request& work, step next) {
         return false;
       }
     }
-    if (!complete(work)) return false;
+    if (!complete(work)) {
+      work.waits_for = wait::room;
+      return false;
+    }
   }
   work.waits_for = wait::room;
   return stream_.pump();
@@ -112,7 +115,12 @@ task<void> connection::answer_waiting() {
   for (bool done = false; !done;) {
     switch (work.waits_for) {
       case wait::body:
-        if (streams_body(work)) {
+        find_route(work);
+        work.bounds = &host_.bounds_of(work.match);
+        if (work.head.content_length().value_or(0) > work.bounds->body_bytes) {
+          refuse(status::content_too_large, "the body is longer than this path takes");
+          done = true;
+        } else if (streams_body(work)) {
           call_streaming_handler(work);
           work.waits_for = wait::handler;
         } else {
@@ -120,6 +128,7 @@ task<void> connection::answer_waiting() {
         }
         break;
       case wait::handler:
+        work.bounds = &host_.bounds_of(work.match);
         if (work.reply->work) {
           start_handler_clock();
           const route_table::use in_use{host_.routes, work.match};
@@ -197,7 +206,7 @@ void connection::on_timeout(lazy_timer& self) noexcept {
     refuse(status::not_implemented, "this server opens no tunnels");
     return false;
   }
-  if (head.content_length().value_or(0) > host_.limits.body_bytes) {
+  if (head.content_length().value_or(0) > host_.limits.body_bytes && !takes_more(work)) {
     refuse(status::content_too_large, "the body is longer than this server takes");
     return false;
   }
@@ -236,8 +245,13 @@ bool connection::body_has_come(active_request& work) {
   }
 }
 
-bool connection::streams_body(active_request& work) {
+/// Whether the path that is asked for takes longer bodies than others do.
+bool connection::takes_more(active_request& work) {
   find_route(work);
+  return *work.head.content_length() <= host_.bounds_of(work.match).body_bytes;
+}
+
+bool connection::streams_body(active_request& work) {
   if (!host_.routes.streams_body(work.match)) return false;
   work.reader.reset(new body_reader{*this, work});
   // What has come is the reader's.
@@ -251,7 +265,9 @@ void connection::call_streaming_handler(active_request& work) {
   call_handler(work, keeps_alive(work.head) && work.reader->may_be_left());
 }
 
-void connection::start_handler_clock() noexcept { set(loop_.now() + host_.limits.handler_timeout); }
+void connection::start_handler_clock() noexcept {
+  set(loop_.now() + waiting_->bounds->handler_timeout);
+}
 
 bool connection::keeps_alive(const parsed_head& head) const noexcept {
   const std::uint32_t most = host_.limits.requests_per_connection;
@@ -291,9 +307,8 @@ void connection::expect_reply(active_request& work) {
   input_.consume(work.head.size_bytes() + work.body_bytes);
   parser_.reset();
   work.reply.reset();
-  work.body_bytes = 0;
-  if (!work.decoded.empty()) work.decoded.clear();
-  work.waits_for = wait::room;
+  if (work.has_texts) [[unlikely]]
+    work.clear_texts();
   if (!keep_ && host_.draining.stop_requested()) [[unlikely]]
     return stream_.pump();  // the sooner the client knows, the less it sends that is not read
   return stream_.queued_bytes() <= net::tcp_stream::high_watermark;

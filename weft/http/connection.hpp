@@ -86,6 +86,7 @@ class connection final : private lazy_timer {
   task<bool> receive_body(active_request& work);
   /// Whether the handler is to take the body itself, as it comes.
   [[nodiscard]] bool streams_body(active_request& work);
+  [[nodiscard, gnu::noinline]] bool takes_more(active_request& work);
   task<bool> ask_for_body();
   task<bool> receive_chunked_body(active_request& work);
   /// More bytes, which are due by then. False: there will be none.

@@ -38,7 +38,7 @@ task<bool> connection::receive_body(active_request& work) {
     }
   }
   if (head.chunked()) co_return co_await receive_chunked_body(work);
-  const body_pace pace{loop_.now(), host_.limits};
+  const body_pace pace{loop_.now(), *work.bounds};
   while (!body_has_come(work)) {
     const std::size_t received = input_.text().size() - head.size_bytes();
     if (!co_await receive_more(work, pace.due(loop_.now(), received))) co_return false;
@@ -49,11 +49,11 @@ task<bool> connection::receive_body(active_request& work) {
 task<bool> connection::receive_chunked_body(active_request& work) {
   const parsed_head& head = work.head;
   chunked_decoder decoder;
-  const body_pace pace{loop_.now(), host_.limits};
+  const body_pace pace{loop_.now(), *work.bounds};
   for (std::uint64_t received = 0;;) {
     const std::string_view fresh = input_.text().substr(head.size_bytes());
     received += fresh.size();
-    const chunked_progress progress = decoder.decode(fresh, work.decoded, host_.limits);
+    const chunked_progress progress = decoder.decode(fresh, work.decoded, *work.bounds);
     if (progress.status == chunked_status::complete) {
       work.body_bytes = progress.consumed_bytes;
       break;
@@ -68,6 +68,7 @@ task<bool> connection::receive_chunked_body(active_request& work) {
     if (!co_await receive_more(work, pace.due(loop_.now(), received))) co_return false;
   }
   work.body = work.decoded;
+  work.has_texts = true;
   co_return true;
 }
 

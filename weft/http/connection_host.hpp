@@ -26,7 +26,7 @@ struct connection_host {
   connection_host(const http::limits& bounds, event_loop& on, lifetime* owner)
       : limits{bounds},
         loop{on},
-        routes{on, owner},
+        routes{on, limits, owner},
         desk{std::make_unique_for_overwrite<active_request>()} {}
 
   /// Calls the handler that was found, or replies that there is none.
@@ -35,6 +35,10 @@ struct connection_host {
       routes.answer(match, e);
     else
       reply_without_route(head, match, e);
+  }
+  /// Of the route that was found, or else of the server.
+  [[nodiscard]] const http::limits& bounds_of(const route_match& match) const noexcept {
+    return match.outcome == route_outcome::found ? routes.bounds_of(match) : limits;
   }
   void note_connections() const noexcept {
     if (spread != nullptr) spread->set_load(clients.size());

@@ -1,6 +1,7 @@
 #include <weft/http/exchange.hpp>
 
 #include <cstring>
+#include <exception>
 #include <utility>
 
 #include <weft/http/active_request.hpp>
@@ -55,12 +56,40 @@ bool exchange::may_keep_alive() const noexcept {
   return (of_.reader && of_.reader->more_has_come()) || client_.stream_.has_input();
 }
 
+std::string_view exchange::all_fields(std::string_view of_reply) {
+  return of_.fields.empty() ? of_reply : of_.fields.append(of_reply);
+}
+
+result<void> exchange::add_field(std::string_view name, std::string_view value) {
+  if (!response::may_add(name, value)) return fail(errc::invalid_argument);
+  of_.fields.append(name).append(": ").append(value).append("\r\n");
+  of_.has_texts = true;
+  return {};
+}
+
+// Whoever is awaited stands in `work`, and must stay there.
+task<void> exchange::run(handler& next) {
+  std::optional<task<void>> awaited = std::exchange(work, std::nullopt);
+  std::exception_ptr thrown;
+  try {
+    next(*this);
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  std::optional<task<void>> inner = std::exchange(work, std::move(awaited));
+  if (thrown) std::rethrow_exception(thrown);
+  if (inner) co_await std::move(*inner);
+}
+
 void exchange::hope_to_keep_alive() noexcept {
-  if (!replied_) keep_alive_ = client_.keeps_alive(of_.head);
+  if (!replied()) keep_alive_ = client_.keeps_alive(of_.head);
 }
 
 body_reader& exchange::reader() {
-  if (!of_.reader) of_.reader.reset(new body_reader{client_, of_});
+  if (!of_.reader) {
+    of_.bounds = &client_.host_.bounds_of(of_.match);
+    of_.reader.reset(new body_reader{client_, of_});
+  }
   request_.body_ = {};
   return *of_.reader;
 }
@@ -81,7 +110,8 @@ bool exchange::reply_lost_body() {
 
 std::optional<body_framing> exchange::begin_body(const response& head,
                                                  std::optional<std::uint64_t> length_bytes) {
-  if (std::exchange(replied_, true)) return std::nullopt;
+  if (replied()) return std::nullopt;
+  replied_ = head.code();
   const bool knows_chunks = request_.minor_version() != 0;
   const body_framing framing = length_bytes   ? body_framing::length
                                : knows_chunks ? body_framing::chunked
@@ -93,7 +123,7 @@ std::optional<body_framing> exchange::begin_body(const response& head,
              .content_type = head.content_type(),
              .framing = framing,
              .content_length = length_bytes.value_or(0),
-             .fields = head.fields(),
+             .fields = all_fields(head.fields()),
              .connection = field_for(keep_alive)});
   keep_alive_ = keep_alive;
   return framing;
@@ -110,7 +140,10 @@ std::optional<body_framing> exchange::begin_body(const response& head,
 
 void exchange::send(status code, std::string_view content_type, std::string_view body,
                     std::string_view fields, std::string* owned) {
-  if (std::exchange(replied_, true)) return;
+  if (replied()) return;
+  replied_ = code;
+  if (of_.has_texts) [[unlikely]]
+    fields = all_fields(fields);
   // Should memory run out in the middle of the reply, it must be the last: what follows would be
   // taken for the rest of it.
   const bool keep_alive = may_keep_alive();

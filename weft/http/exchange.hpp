@@ -13,7 +13,8 @@
 #include <string>
 #include <string_view>
 
-#include <weft/base/error.hpp>
+#include <weft/base/result.hpp>
+#include <weft/base/unique_function.hpp>
 #include <weft/coro/stop_token.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/http/request.hpp>
@@ -33,6 +34,11 @@ class body_reader;
 class body_writer;
 class connection;
 struct reply_head;
+
+class exchange;
+
+/// Answers a request; see handler.hpp for what becomes one.
+using handler = unique_function<void(exchange&)>;
 
 class exchange {
  public:
@@ -64,7 +70,7 @@ class exchange {
   /// A problem document (RFC 9457) that says what was wrong with the request.
   void reply_problem(status code, std::string_view detail, std::string_view fields = {});
 
-  [[nodiscard]] bool replied() const noexcept { return replied_; }
+  [[nodiscard]] bool replied() const noexcept { return replied_ != status{}; }
   /// Whether the connection is kept after the reply.
   [[nodiscard]] bool keep_alive() const noexcept { return keep_alive_; }
   void close_after_reply() noexcept { keep_alive_ = false; }
@@ -74,6 +80,15 @@ class exchange {
   [[nodiscard]] body_reader& reader();
   /// For a reply whose body is given piece by piece.
   [[nodiscard]] body_writer& writer();
+  /// For a middleware that returns a task: what comes next, until that has replied.
+  [[nodiscard]] task<void> run(handler& next);
+  /// Goes into the reply, whoever gives that. errc::invalid_argument: as response::add_field().
+  result<void> add_field(std::string_view name, std::string_view value);
+  /// The status that was replied; nothing: none yet.
+  [[nodiscard]] std::optional<status> replied_with() const noexcept {
+    return replied() ? std::optional{replied_} : std::nullopt;
+  }
+
   /// All that the writer was to be given has been given.
   void end_body();
   /// If the request's body is lost: tells the client why, unless a reply has begun. False: it is
@@ -99,15 +114,17 @@ class exchange {
                                     std::string* owned);
   void send_head(const reply_head& head);
   [[nodiscard]] bool may_keep_alive() const noexcept;
+  /// With those that were added before the reply.
+  [[nodiscard, gnu::noinline]] std::string_view all_fields(std::string_view of_reply);
   /// The body that nobody seemed to want is read after all.
   void hope_to_keep_alive() noexcept;
 
   http::request request_;
   connection& client_;
   active_request& of_;
+  status replied_{};
   bool keep_alive_;
   bool more_has_come_;
-  bool replied_ = false;
 };
 
 }  // namespace weft::http

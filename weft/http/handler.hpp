@@ -24,7 +24,6 @@
 #include <utility>
 
 #include <weft/base/result.hpp>
-#include <weft/base/unique_function.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/http/body_reader.hpp>
 #include <weft/http/body_writer.hpp>
@@ -33,8 +32,6 @@
 #include <weft/json/write.hpp>
 
 namespace weft::http {
-
-using handler = unique_function<void(exchange&)>;
 
 /// How a handler is given the body of a request.
 enum class body_arrival : std::uint8_t {

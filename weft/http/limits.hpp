@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include <weft/base/time.hpp>
 #include <weft/service/option_bounds.hpp>
@@ -70,6 +71,23 @@ struct limits {
                         at_least<&limits::write_stall_timeout>(shortest),
                         at_least<&limits::handler_timeout>(shortest));
   }
+
+  friend bool operator==(const limits&, const limits&) = default;
+};
+
+/// What a route, or a group of routes, may have other than its server: what is not set is as the
+/// server's limits say.
+struct route_limits {
+  std::optional<std::uint64_t> body_bytes{};
+  std::optional<std::size_t> unread_body_bytes{};
+  std::optional<duration> body_idle_timeout{};
+  std::optional<std::uint32_t> body_bytes_per_second{};
+  std::optional<duration> write_stall_timeout{};
+  std::optional<duration> handler_timeout{};
+
+  /// These, and for what is not set those of `outer`.
+  [[nodiscard]] route_limits over(const route_limits& outer) const;
+  [[nodiscard]] limits within(limits server) const;
 };
 
 }  // namespace weft::http

@@ -52,8 +52,12 @@ response response::problem(status code, std::string_view detail) {
   return made;
 }
 
+bool response::may_add(std::string_view name, std::string_view value) noexcept {
+  return is_name(name) && !is_reserved(name) && is_value(value);
+}
+
 result<> response::add_field(std::string_view name, std::string_view value) {
-  if (!is_name(name) || is_reserved(name) || !is_value(value)) return fail(errc::invalid_argument);
+  if (!may_add(name, value)) return fail(errc::invalid_argument);
   append_line(name, value);
   return {};
 }

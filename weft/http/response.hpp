@@ -59,6 +59,8 @@ class response {
   // Appends a header field. errc::invalid_argument: a bad name or value, or a name that the server
   // or content type owns; nothing was added then.
   [[nodiscard]] result<> add_field(std::string_view name, std::string_view value);
+  // Whether add_field() would.
+  [[nodiscard]] static bool may_add(std::string_view name, std::string_view value) noexcept;
   // A type known only at run time. errc::invalid_argument: a bad value; the type is as before then.
   [[nodiscard]] result<> set_content_type(std::string_view type);
 

@@ -5,8 +5,8 @@
 
 namespace weft::http {
 
-route_table::route_table(event_loop& loop, lifetime* server) noexcept
-    : flushable{&on_flush}, loop_{loop}, server_{server} {}
+route_table::route_table(event_loop& loop, const limits& bounds, lifetime* server) noexcept
+    : flushable{&on_flush}, loop_{loop}, bounds_{bounds}, server_{server} {}
 
 route_table::~route_table() {
   if (hook.is_linked()) hook.unlink();
@@ -15,8 +15,9 @@ route_table::~route_table() {
 
 std::expected<void, std::string> route_table::add(method asked, std::string_view pattern,
                                                   handler answer, lifetime* owner,
-                                                  body_arrival body) {
-  auto made = std::make_unique<route>(*this, asked, pattern, std::move(answer), owner, body);
+                                                  body_arrival body, const route_limits& bounds) {
+  auto made = std::make_unique<route>(*this, asked, pattern, std::move(answer), owner, body,
+                                      keep(bounds.within(bounds_)));
   const bool is_new = free_.empty();
   if (is_new && routes_.size() == routes_.capacity()) {
     routes_.reserve(std::max<std::size_t>(8, 2 * routes_.size()));
@@ -32,6 +33,12 @@ std::expected<void, std::string> route_table::add(method asked, std::string_view
     routes_[made->number] = std::move(made);
   }
   return {};
+}
+
+const limits& route_table::keep(const limits& bounds) {
+  if (bounds == bounds_) return bounds_;
+  const auto known = std::ranges::find(other_bounds_, bounds);
+  return known != other_bounds_.end() ? *known : other_bounds_.emplace_back(bounds);
 }
 
 /// Its owner ends. It may be called just now, by whoever ends that: so it goes at the flush step,

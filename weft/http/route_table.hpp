@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <expected>
 #include <memory>
 #include <optional>
@@ -24,6 +25,7 @@
 
 #include <weft/base/intrusive_list.hpp>
 #include <weft/http/handler.hpp>
+#include <weft/http/limits.hpp>
 #include <weft/http/method.hpp>
 #include <weft/http/router.hpp>
 #include <weft/loop/event_loop.hpp>
@@ -36,7 +38,8 @@ class route_table : private flushable {
 
  public:
   /// `server`: for whom handlers without an owner work; nullptr: for nobody.
-  route_table(event_loop& loop, lifetime* server) noexcept;
+  /// `bounds`: of the server; they outlive it.
+  route_table(event_loop& loop, const limits& bounds, lifetime* server) noexcept;
   route_table(const route_table&) = delete;
   route_table& operator=(const route_table&) = delete;
   ~route_table();
@@ -44,7 +47,8 @@ class route_table : private flushable {
   /// As router::add(). Ends with `owner`; nullptr: with the table.
   [[nodiscard]] std::expected<void, std::string> add(method asked, std::string_view pattern,
                                                      handler answer, lifetime* owner,
-                                                     body_arrival body);
+                                                     body_arrival body,
+                                                     const route_limits& bounds = {});
 
   void find(method asked, std::string_view path, route_match& match) const noexcept {
     router_.find(asked, path, match);
@@ -55,6 +59,11 @@ class route_table : private flushable {
   [[nodiscard]] bool streams_body(const route_match& match) const noexcept {
     return match.outcome == route_outcome::found &&
            routes_[match.payload]->body == body_arrival::streamed;
+  }
+
+  /// As long as the table.
+  [[nodiscard]] const limits& bounds_of(const route_match& found) const noexcept {
+    return routes_[found.payload]->bounds;
   }
 
   /// Calls the handler that was found.
@@ -82,14 +91,15 @@ class route_table : private flushable {
  private:
   struct route final : registration {
     route(route_table& of, method which, std::string_view path, handler call, lifetime* of_service,
-          body_arrival arrival)
+          body_arrival arrival, const limits& within)
         : registration{&on_end},
           answer{std::move(call)},
           table{of},
           serves{of_service},
           pattern{path},
           asked{which},
-          body{arrival} {}
+          body{arrival},
+          bounds{within} {}
     static void on_end(registration& self) noexcept;
     void keep_service() {
       if (serves != nullptr && !kept) kept.emplace(*serves);
@@ -106,13 +116,18 @@ class route_table : private flushable {
     std::uint32_t uses = 0;
     method asked;
     body_arrival body;
+    const limits& bounds;
     bool ended = false;
   };
 
   static void on_flush(flushable& self) noexcept;
   void free(route& gone) noexcept;
+  [[nodiscard]] const limits& keep(const limits& bounds);
 
   event_loop& loop_;
+  const limits& bounds_;
+  /// Those that differ, once each: requests that wait look at them when their route has ended.
+  std::deque<limits> other_bounds_;
   lifetime* server_;
   router router_;
   std::vector<std::unique_ptr<route>> routes_;  // by the number that the router gives

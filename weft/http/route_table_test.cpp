@@ -202,7 +202,8 @@ class in_a_table : public ::testing::Test {
   }
 
   std::unique_ptr<event_loop> loop_ = *event_loop::create({.backend = backend_kind::simulated});
-  route_table table_{*loop_, nullptr};
+  const limits bounds_;
+  route_table table_{*loop_, bounds_, nullptr};
 };
 
 TEST_F(in_a_table, routes_that_come_and_go_take_no_more_room) {

@@ -190,9 +190,9 @@ server::server(server_options options, event_loop& loop, net::address_book& addr
 server::~server() = default;
 
 server& server::route(method which, std::string_view pattern, handler answer, lifetime* owner,
-                      body_arrival body) {
-  if (const auto added = state_->routes.add(which, pattern, std::move(answer), owner, body); !added)
-    throw std::invalid_argument{added.error()};
+                      body_arrival body, const route_limits& bounds) {
+  const auto added = state_->routes.add(which, pattern, std::move(answer), owner, body, bounds);
+  if (!added) throw std::invalid_argument{added.error()};
   return *this;
 }
 

@@ -35,6 +35,7 @@
 #include <weft/http/handler.hpp>
 #include <weft/http/limits.hpp>
 #include <weft/http/method.hpp>
+#include <weft/http/route_group.hpp>
 #include <weft/net/endpoint.hpp>
 #include <weft/service/lifetime.hpp>
 
@@ -97,7 +98,20 @@ class server {
     return add(method::delete_, pattern, std::move(handler), owner);
   }
   server& route(method which, std::string_view pattern, handler answer,
-                lifetime* owner = lifetime::current(), body_arrival body = body_arrival::whole);
+                lifetime* owner = lifetime::current(), body_arrival body = body_arrival::whole,
+                const route_limits& bounds = {});
+
+  /// Routes with something in common: see route_group.hpp.
+  [[nodiscard]] route_group group(std::string_view prefix) {
+    return route_group{*this}.group(prefix);
+  }
+  [[nodiscard]] route_group within(const route_limits& bounds) {
+    return route_group{*this}.within(bounds);
+  }
+  template <class F>
+  [[nodiscard]] route_group wrap(F around) {
+    return route_group{*this}.wrap(std::move(around));
+  }
 
   /// Listens. errc::address_in_use and errc::invalid_argument are logged with the address.
   [[nodiscard]] result<void> start();

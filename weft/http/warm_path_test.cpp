@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -103,6 +104,38 @@ TEST_P(warm_path, of_a_coroutine_that_does_not_wait_allocates_nothing) {
 TEST_P(warm_path, of_pipelined_pings_allocates_nothing) {
   http().post("/ping", [](ping p) { return p; });
   expect_no_allocation(repeated(ping_request, 8));
+}
+
+TEST_P(warm_path, of_a_request_through_three_middlewares_allocates_nothing) {
+  std::uint64_t seen = 0;
+  const auto count = [&seen](exchange& e, handler& next) {
+    ++seen;
+    next(e);
+  };
+  const auto mark = [](exchange& e, handler& next) {
+    std::ignore = e.add_field("X-Frame-Options", "DENY");
+    next(e);
+  };
+  http().group("/users").wrap(count).wrap(mark).wrap(count).post(
+      "/{name}/pings", [](const request& r, ping p) {
+        EXPECT_EQ(r.parameter("name"), "ann");
+        return p;
+      });
+  expect_no_allocation(
+      "POST /users/ann/pings HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nContent-Length: 14\r\n\r\n"
+      "{\"sequence\":2}");
+  EXPECT_EQ(seen, 2U * 1'101U);
+}
+
+TEST_P(warm_path, of_streamed_bodies_allocates_nothing) {
+  http().post("/echo", [](body_reader& in, body_writer& out) -> task<result<void>> {
+    while (auto piece = co_await in.read())
+      if (auto sent = co_await out.write(*piece); !sent) co_return sent;
+    co_return in.outcome();
+  });
+  expect_no_allocation(
+      "POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+      "5\r\nhello\r\n5\r\nworld\r\n0\r\n\r\n");
 }
 
 TEST_P(warm_path, of_a_refusal_by_the_router_allocates_nothing) {

@@ -1,0 +1,47 @@
+#include <weft/http/route_group.hpp>
+
+#include <ranges>
+
+#include <weft/http/server.hpp>
+
+namespace weft::http {
+namespace {
+
+/// For a body that came whole, with its head: others are refused before they have come.
+handler bounded(std::uint64_t body_bytes, handler next) {
+  return [body_bytes, next = std::move(next)](exchange& e) mutable {
+    if (e.request().body().size() <= body_bytes) return next(e);
+    e.reply_problem(status::content_too_large, "the body is longer than this path takes");
+  };
+}
+
+}  // namespace
+
+route_group route_group::group(std::string_view prefix) const {
+  route_group inner = *this;
+  inner.prefix_ += prefix;
+  return inner;
+}
+
+route_group route_group::within(const route_limits& bounds) const {
+  route_group inner = *this;
+  inner.bounds_ = bounds.over(bounds_);
+  return inner;
+}
+
+route_group route_group::wrapped(middleware added) const {
+  route_group inner = *this;
+  inner.around_.push_back(std::make_shared<middleware>(std::move(added)));
+  return inner;
+}
+
+route_group& route_group::route(method which, std::string_view pattern, handler answer,
+                                lifetime* owner, body_arrival body) {
+  if (bounds_.body_bytes) answer = bounded(*bounds_.body_bytes, std::move(answer));
+  for (const std::shared_ptr<middleware>& each : around_ | std::views::reverse)
+    answer = [around = each, next = std::move(answer)](exchange& e) mutable { (*around)(e, next); };
+  server_->route(which, prefix_ + std::string{pattern}, std::move(answer), owner, body, bounds_);
+  return *this;
+}
+
+}  // namespace weft::http

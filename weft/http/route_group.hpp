@@ -1,0 +1,102 @@
+// Routes that have something in common: how their paths begin, what bounds them, who looks first.
+//
+// Problem: what holds for a part of a server should be said once, and cost nothing where it is not
+// said. Contract: a value, made from a server or from another group, which it does not change; it
+// adds routes to the server as that itself does. The server outlives it. One shard.
+//   group()   paths below a prefix
+//   within()  bounds other than the server's
+//   wrap()    a middleware around the handlers, inside those that were wrapped before: a callable
+//             that takes the exchange and what comes next, and calls that, or replies itself. One
+//             that has something to do afterwards returns task<void> and awaits
+//             `e.run(next)`. It is shared by the routes of the group, and ends with the last.
+//
+//   auto api = http.group("/api").wrap([](http::exchange& e, http::handler& next) {
+//     if (e.request().header("authorization")) return next(e);
+//     e.reply_problem(http::status::unauthorized, "say who you are");
+//   });
+//   api.get("/orders/{id}", find_order);
+//   api.within({.body_bytes = 1 << 30}).put("/files/{name}", store_file);
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <weft/base/unique_function.hpp>
+#include <weft/http/exchange.hpp>
+#include <weft/http/handler.hpp>
+#include <weft/http/limits.hpp>
+#include <weft/http/method.hpp>
+#include <weft/service/lifetime.hpp>
+
+namespace weft::http {
+
+class server;
+
+using middleware = unique_function<void(exchange&, handler& next)>;
+
+class route_group {
+ public:
+  /// Below this one's prefix: "/" and segments, as in a route, without a slash at the end.
+  [[nodiscard]] route_group group(std::string_view prefix) const;
+  /// What is set here goes before what was set before.
+  [[nodiscard]] route_group within(const route_limits& bounds) const;
+  template <class F>
+  [[nodiscard]] route_group wrap(F f) const {
+    return wrapped(make_middleware(std::move(f)));
+  }
+
+  template <class F>
+  route_group& get(std::string_view pattern, F f, lifetime* owner = lifetime::current()) {
+    return add(method::get, pattern, std::move(f), owner);
+  }
+  template <class F>
+  route_group& post(std::string_view pattern, F f, lifetime* owner = lifetime::current()) {
+    return add(method::post, pattern, std::move(f), owner);
+  }
+  template <class F>
+  route_group& put(std::string_view pattern, F f, lifetime* owner = lifetime::current()) {
+    return add(method::put, pattern, std::move(f), owner);
+  }
+  template <class F>
+  route_group& patch(std::string_view pattern, F f, lifetime* owner = lifetime::current()) {
+    return add(method::patch, pattern, std::move(f), owner);
+  }
+  template <class F>
+  route_group& del(std::string_view pattern, F f, lifetime* owner = lifetime::current()) {
+    return add(method::delete_, pattern, std::move(f), owner);
+  }
+  /// Throws std::invalid_argument as server::route() does.
+  route_group& route(method which, std::string_view pattern, handler answer,
+                     lifetime* owner = lifetime::current(),
+                     body_arrival body = body_arrival::whole);
+
+ private:
+  friend class server;
+  explicit route_group(server& of) noexcept : server_{&of} {}
+
+  template <class F>
+  static middleware make_middleware(F f) {
+    static_assert(std::is_invocable_v<F&, exchange&, handler&>,
+                  "a middleware takes (http::exchange&, http::handler& next)");
+    if constexpr (detail::is_task<std::invoke_result_t<F&, exchange&, handler&>>)
+      return [f = std::move(f)](exchange& e, handler& next) mutable { e.work.emplace(f(e, next)); };
+    else
+      return f;
+  }
+  template <class F>
+  route_group& add(method which, std::string_view pattern, F f, lifetime* owner) {
+    return route(which, pattern, make_handler(std::move(f)), owner, arrival_for<F>);
+  }
+  [[nodiscard]] route_group wrapped(middleware added) const;
+
+  server* server_;
+  std::string prefix_;
+  route_limits bounds_;
+  std::vector<std::shared_ptr<middleware>> around_;  // the outermost first
+};
+
+}  // namespace weft::http
