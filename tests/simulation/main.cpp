@@ -6,6 +6,8 @@
 //   weft_simulation --only towns               one of the scenarios: towns or traffic
 //   weft_simulation --recorded FILE            a seed a line, before all others
 //   weft_simulation --fingerprints             prints seed and trace hash instead of counts
+#include <malloc.h>
+
 #include <charconv>
 #include <chrono>
 #include <cstdio>
@@ -155,6 +157,9 @@ int run(const options& o) {
 }  // namespace weft::simulation
 
 int main(int argc, char** argv) {
+  // What one world gives back the next one takes: the system need not clear it in between.
+  ::mallopt(M_TRIM_THRESHOLD, 256 << 20);
+  ::mallopt(M_MMAP_THRESHOLD, 32 << 20);
   weft::log::set_level(std::getenv("WEFT_SEED") != nullptr ? weft::log::level::debug
                                                            : weft::log::level::off);
   const auto options = weft::simulation::parse({argv, static_cast<std::size_t>(argc)});
