@@ -37,7 +37,7 @@ struct active_request {
 
   [[gnu::noinline]] void clear_texts() noexcept {
     decoded.clear();
-    fields.clear();
+    if (fields) fields->clear();
     has_texts = false;
   }
 
@@ -48,14 +48,15 @@ struct active_request {
   std::string_view body;
   std::string decoded;     // the body, where that was chunked
   std::string normalized;  // the path, where that was not in normal form
-  std::string fields;      // of the reply, by who looked at the request before its handler
+  // Of the reply, by who looked at the request before its handler; made for the first of them.
+  std::unique_ptr<std::string> fields;
   std::optional<exchange> reply;
   // While a handler streams them.
   std::unique_ptr<body_reader> reader;
   std::unique_ptr<body_writer> writer;
   std::size_t stalled_at = 0;  // waiting for room: bytes queued when the client last took some
   wait waits_for = wait::body;
-  bool has_texts = false;  // `decoded` or `fields` is not empty
+  bool has_texts = false;  // `decoded` or `*fields` is not empty
 };
 
 }  // namespace weft::http

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <utility>
 
 #include <weft/http/active_request.hpp>
@@ -57,12 +58,14 @@ bool exchange::may_keep_alive() const noexcept {
 }
 
 std::string_view exchange::all_fields(std::string_view of_reply) {
-  return of_.fields.empty() ? of_reply : of_.fields.append(of_reply);
+  const bool has_some = of_.fields && !of_.fields->empty();
+  return has_some ? of_.fields->append(of_reply) : of_reply;
 }
 
 result<void> exchange::add_field(std::string_view name, std::string_view value) {
   if (!response::may_add(name, value)) return fail(errc::invalid_argument);
-  of_.fields.append(name).append(": ").append(value).append("\r\n");
+  if (!of_.fields) of_.fields = std::make_unique<std::string>();
+  of_.fields->append(name).append(": ").append(value).append("\r\n");
   of_.has_texts = true;
   return {};
 }
