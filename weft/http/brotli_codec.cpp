@@ -91,7 +91,11 @@ class brotli_decoder final : public content_codec {
     switch (BrotliDecoderDecompressStream(state_.get(), &given.input_left, &given.next_in,
                                           &given.room_left, &given.next_out, nullptr)) {
       case BROTLI_DECODER_RESULT_SUCCESS: is_at_end_ = true; break;
-      case BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT: return given.progress(coding_status::need_input);
+      case BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT:
+        // It says so even while text that did not fit waits in its window.
+        return given.progress(BrotliDecoderHasMoreOutput(state_.get()) != BROTLI_FALSE
+                                  ? coding_status::need_room
+                                  : coding_status::need_input);
       case BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT: return given.progress(coding_status::need_room);
       case BROTLI_DECODER_RESULT_ERROR: return given.progress(coding_status::failed);
     }

@@ -97,6 +97,29 @@ TEST(content_codec, a_flush_brings_out_all_that_was_given) {
   }
 }
 
+TEST(content_codec, who_has_more_than_fits_asks_for_room) {
+  const std::string text = long_text();
+  for (const content_coding coding : codings) {
+    SCOPED_TRACE(to_string(coding));
+    auto encoder = content_encoder::make(coding);
+    auto decoder = content_decoder::make(coding, {});
+    std::string coded(text.size(), ' ');
+    const coding_progress made = encoder->encode(text, coded, feed::flush);
+    ASSERT_EQ(made.status, coding_status::need_input);
+    std::string_view left{coded.data(), made.written_bytes};
+    std::string plain;
+    std::array<char, 100> room;
+    coding_progress got{coding_status::need_room, 0, 0};
+    while (got.status == coding_status::need_room) {
+      got = decoder->decode(left, room);
+      left.remove_prefix(got.consumed_bytes);
+      plain.append(room.data(), got.written_bytes);
+    }
+    EXPECT_EQ(got.status, coding_status::need_input);
+    EXPECT_EQ(plain, text);
+  }
+}
+
 TEST(content_decoder, refuses_a_bomb) {
   const std::string zeros(8 << 20, '\0');
   for (const content_coding coding : codings) {
