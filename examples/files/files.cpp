@@ -2,9 +2,8 @@
 //
 //   files --listen 127.0.0.1:8083 --folder /tmp/files
 //   curl -T large.iso http://127.0.0.1:8083/
-//   curl -O http://127.0.0.1:8083/large.iso
+//   curl -C - -O http://127.0.0.1:8083/large.iso     # and goes on where it was interrupted
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -12,6 +11,7 @@
 
 #include <weft/base/format.hpp>
 #include <weft/http/server.hpp>
+#include <weft/http/static_files.hpp>
 #include <weft/loop/file.hpp>
 #include <weft/service/application.hpp>
 
@@ -31,12 +31,11 @@ class file_store {
   using options = file_store_options;
 
   file_store(file_store_options options, http::server& http, weft::event_loop& loop)
-      : folder_{std::move(options.folder)}, loop_{loop} {
+      : folder_{std::move(options.folder)},
+        loop_{loop},
+        kept_{{.folder = folder_, .index = ""}, http, loop} {
     http.put("/{name}", [this](const http::request& asked, http::body_reader& body) {
       return take(std::string{*asked.parameter("name")}, body);
-    });
-    http.get("/{name}", [this](const http::request& asked, http::body_writer& out) {
-      return give(std::string{*asked.parameter("name")}, out);
     });
   }
 
@@ -79,28 +78,9 @@ class file_store {
     co_return size;
   }
 
-  task<result<void>> give(std::string name, http::body_writer& out) {
-    if (!is_plain(name)) co_return fail(weft::errc::invalid_argument);
-    auto file = co_await weft::file::open(loop_, folder_ + "/" + name);
-    if (!file) co_return fail(file.error());
-    const auto size = co_await file->size();
-    if (!size) co_return fail(size.error());
-    out.start({http::status::ok, http::application_octet_stream, {}}, *size);
-    std::array<char, 16 * 1024> room;
-    for (std::uint64_t at = 0; at < *size;) {
-      const auto got = co_await file->read_at(at, room);
-      if (!got) co_return fail(got.error());
-      if (*got == 0) co_return fail(weft::errc::unavailable);  // it has become shorter
-      const std::size_t wanted = std::min<std::uint64_t>(*got, *size - at);
-      if (auto sent = co_await out.write(std::string_view{room.data(), wanted}); !sent)
-        co_return sent;
-      at += wanted;
-    }
-    co_return result<void>{};
-  }
-
   std::string folder_;
   weft::event_loop& loop_;
+  http::static_files kept_;
   unsigned uploads_ = 0;
 };
 

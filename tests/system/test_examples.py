@@ -82,11 +82,15 @@ def test_files_come_and_go_whole(example, backend, tmp_path):
         assert (tmp_path / "chunks").read_bytes() == content
         curl("-o", tmp_path / "got", server.url("/large"))
         assert (tmp_path / "got").read_bytes() == content
+        (tmp_path / "part").write_bytes(content[:4_000_000])
+        curl("-C", "-", "-o", tmp_path / "part", server.url("/large"))
+        assert (tmp_path / "part").read_bytes() == content
+        assert curl("-r", "0-1,-1", server.url("/large"), "-D", "-", "-o", tmp_path / "parts").startswith("HTTP/1.1 206")
         assert httpx.get(server.url("/nowhere"), timeout=20).status_code == 404
         with server.connect() as gone:
             gone.sendall(b"PUT /half HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n" + content[:50_000])
         assert server.stop() == 0
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["chunks", "got", "large", "sent"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["chunks", "got", "large", "part", "parts", "sent"]
 
 
 def test_middlewares_look_before_handlers(example, backend):

@@ -65,7 +65,7 @@ error hidden(int code) noexcept {
 class system_path {
  public:
   explicit system_path(std::string_view path) noexcept {
-    WEFT_ASSERT(path.size() < text_.size(), "give only paths of relative_file_path()");
+    WEFT_ASSERT(path.size() < text_.size(), "paths that are too long are to be refused before");
     path.copy(text_.data(), path.size());
     text_[path.size()] = '\0';
   }
@@ -114,6 +114,8 @@ result<open_file> open_file::take(int fd) {
   struct stat found{};
   if (::fstat(fd, &found) != 0) return fail(error::from_errno(errno));
   if (!S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode)) return fail(errc::not_found);
+  // It was not to wait for a writer; whoever reads what the kernel must fetch is to wait.
+  if (::fcntl(fd, F_SETFL, 0) != 0) return fail(error::from_errno(errno));
   taken.is_folder_ = S_ISDIR(found.st_mode);
   taken.size_bytes_ = static_cast<std::uint64_t>(found.st_size);
   taken.modified_ = found.st_mtim.tv_sec * std::int64_t{1'000'000'000} + found.st_mtim.tv_nsec;
@@ -138,6 +140,7 @@ result<open_file> walk_beneath(int root, std::string_view path) {
 }
 
 result<open_file> open_beneath(int root, std::string_view path, symlinks allowed) {
+  if (path.size() > path_bytes_max) return fail(errc::not_found);
   open_how how{};
   how.flags = read_flags;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;

@@ -71,7 +71,8 @@ class open_file {
   bool is_folder_ = false;
 };
 
-// For reading. `path` is one that relative_file_path() gave, and `root` a folder's descriptor.
+// For reading. `path` is one that relative_file_path() gave, with or without a name or a suffix
+// behind it, and `root` a folder's descriptor.
 // errc::not_found: it is not there, or leads where it must not; errc::exhausted, errc::system: as
 // the system says.
 [[nodiscard]] result<open_file> open_beneath(int root, std::string_view path, symlinks allowed);

@@ -115,6 +115,9 @@ TEST_P(open_beneath_test, opens_nothing_else) {
        {"none", "a.txt/b", "none/b", "pipe", "loop", "inner", "folder/b.txt", "outer", "absolute",
         "..", "../secret.txt", "sub/../../secret.txt"})
     EXPECT_EQ(described(path), "not_found") << path;
+  std::string too_long = "none";
+  while (too_long.size() < 5000) too_long += "/none";
+  EXPECT_EQ(described(too_long), "not_found");
 }
 
 TEST_P(open_beneath_test, follows_links_that_stay_beneath) {

@@ -43,6 +43,9 @@ class file {
   [[nodiscard]] static task<result<file>> open(event_loop& loop, std::string path,
                                                file_access access = file_access::read,
                                                mode_t permissions = 0644);
+  /// Takes over an open descriptor of a regular file, which must not be O_NONBLOCK: io_uring would
+  /// fail where the kernel has to fetch.
+  [[nodiscard]] static file adopt(event_loop& loop, int fd) noexcept { return {loop, fd}; }
   file(file&& other) noexcept : loop_{other.loop_}, fd_{std::exchange(other.fd_, -1)} {}
   file& operator=(file&& other) noexcept {
     std::swap(loop_, other.loop_);
