@@ -71,7 +71,7 @@ class manual_scheduler final : public scheduler {
     now_ += length;
     while (!timers_.empty() && timers_.front()->expiry_tick_ <= tick_of(now_)) {
       timer& due = *timers_.pop_front();
-      due.on_expiry_(due);
+      due.kind().on_expiry(due);
     }
   }
 

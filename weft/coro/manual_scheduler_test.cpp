@@ -11,11 +11,12 @@ namespace {
 using std::chrono::seconds;
 
 struct noting_timer : timer {
-  noting_timer(std::vector<int>& into, int what) : timer{&on_timer}, order{into}, number{what} {}
+  noting_timer(std::vector<int>& into, int what) : timer{noting}, order{into}, number{what} {}
   static void on_timer(timer& self) noexcept {
     auto& fired = static_cast<noting_timer&>(self);
     fired.order.push_back(fired.number);
   }
+  static constexpr timer_kind noting{.on_expiry = &on_timer, .name = "note"};
   std::vector<int>& order;
   int number;
 };

@@ -7,27 +7,42 @@
 // shard; not thread safe.
 //
 //   struct give_up : timer {
-//     give_up() : timer{&on_timer} {}
+//     give_up() : timer{kind} {}
 //     static void on_timer(timer& self) noexcept { ... }
+//     static constexpr timer_kind kind{.on_expiry = &on_timer, .name = "patience"};
 //   };
 //   scheduler.arm(my_give_up, scheduler.now() + std::chrono::seconds{5});
 #pragma once
 
+#include <coroutine>
 #include <cstdint>
+#include <string_view>
 
 #include <weft/base/intrusive_list.hpp>
 
 namespace weft {
 
+class timer;
+
+/// What timers of one sort have in common: what they do, and what a report of leaks calls them.
+struct timer_kind {
+  using function = void (*)(timer&) noexcept;
+  using owner_of = std::coroutine_handle<> (*)(const timer&) noexcept;
+
+  function on_expiry;
+  std::string_view name;
+  owner_of owner = nullptr;  // the coroutine that waits with it; nullptr: none does
+};
+
 class timer {
  public:
-  using function = void (*)(timer&) noexcept;
-
-  explicit timer(function on_expiry) noexcept : on_expiry_{on_expiry} {}
+  /// `kind` lasts as long as the program.
+  explicit timer(const timer_kind& kind) noexcept : kind_{&kind} {}
   timer(const timer&) = delete;
   timer& operator=(const timer&) = delete;
 
   [[nodiscard]] bool armed() const noexcept { return hook.is_linked(); }
+  [[nodiscard]] const timer_kind& kind() const noexcept { return *kind_; }
 
   list_hook hook;
 
@@ -38,7 +53,7 @@ class timer {
   // Whoever keeps time: the ticks are its own, and so is the place.
   friend class manual_scheduler;
   friend class timer_wheel;
-  function on_expiry_;
+  const timer_kind* kind_;
   std::uint64_t expiry_tick_ = 0;
   std::uint8_t level_ = 0;
   std::uint8_t slot_ = 0;

@@ -55,7 +55,7 @@ class waiter : private stop_registration, private timer, private runnable {
 
  protected:
   explicit waiter(wait_line& line) noexcept
-      : stop_registration{&on_stop}, timer{&on_deadline}, runnable{&on_run}, line_{line} {}
+      : stop_registration{&on_stop}, timer{deadline_kind}, runnable{&on_run}, line_{line} {}
 
   /// How the wait ended, for await_resume().
   [[nodiscard]] const result<void>& outcome() const noexcept { return outcome_; }
@@ -81,6 +81,11 @@ class waiter : private stop_registration, private timer, private runnable {
   static void on_stop(stop_registration& self) noexcept;
   static void on_deadline(timer& self) noexcept;
   static void on_run(runnable& self) noexcept;
+  static std::coroutine_handle<> owner_of(const timer& self) noexcept {
+    return static_cast<const waiter&>(self).waiting_;
+  }
+  static constexpr timer_kind deadline_kind{
+      .on_expiry = &on_deadline, .name = "deadline of a wait in line", .owner = &owner_of};
 
   wait_line& line_;
   list_hook place_;

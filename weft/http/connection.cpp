@@ -23,7 +23,7 @@ using wait = active_request::wait;
 }  // namespace
 
 connection::connection(connection_host& host, net::tcp_stream stream, const environment& parent)
-    : lazy_timer{host.loop, &on_timeout},
+    : lazy_timer{host.loop, timeout_kind},
       host_{host},
       stream_{std::move(stream)},
       stop_{parent.stop},

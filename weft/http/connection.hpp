@@ -122,6 +122,7 @@ class connection final : private lazy_timer {
   [[nodiscard]] bool must_linger() const noexcept;
   [[gnu::noinline]] void refuse(status code, std::string_view reason);
   static void on_timeout(lazy_timer& self) noexcept;
+  static constexpr lazy_timer::kind timeout_kind{&on_timeout, "timeout of an HTTP connection"};
 
   connection_host& host_;
   net::tcp_stream stream_;

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include <weft/base/result.hpp>
 #include <weft/base/time.hpp>
@@ -49,6 +50,20 @@ struct datagram_options {
   const raw_address* local = nullptr;  // nullptr: the system chooses one
   const raw_address* peer = nullptr;   // the only one to exchange datagrams with; nullptr: anyone
   address_sharing sharing = address_sharing::none;
+};
+
+/// For reports: what has not been answered, and the descriptor it is about. -1: about none, or it
+/// is not known.
+struct waiting_operation {
+  operation_kind kind;
+  int fd;
+};
+
+/// For reports: a receive buffer that nobody above the backend holds. -1: the kernel has been given
+/// it in advance; else it has input of this descriptor that has not been read.
+struct lent_buffer {
+  std::uint32_t slot;
+  int fd = -1;
 };
 
 class backend {
@@ -100,10 +115,10 @@ class backend {
   virtual void abandon(descriptor& socket) noexcept = 0;
   /// Whether nothing is left that the kernel could still answer to (abandoned sockets included).
   [[nodiscard]] virtual bool quiescent() const noexcept = 0;
-  /// Operations that have not been answered, and sockets that are being closed. Counted when asked.
-  [[nodiscard]] virtual std::size_t waiting_operations() noexcept = 0;
-  /// Receive buffers that the kernel has been given in advance.
-  [[nodiscard]] virtual std::size_t buffers_lent() const noexcept { return 0; }
+  /// Operations that have not been answered, and sockets that are being closed. Collected when
+  /// asked, in time linear in the open sockets.
+  [[nodiscard]] virtual std::vector<waiting_operation> waiting_operations() = 0;
+  [[nodiscard]] virtual std::vector<lent_buffer> lent_buffers() { return {}; }
 
   /// Hands over all that was started, waits for an answer until `until` (a time not after now: does
   /// not wait), and schedules what was answered.

@@ -46,7 +46,7 @@ class blocking_call : private stop_registration, private timer, private runnable
   using work_function = void (*)(blocking_call& self) noexcept;
   blocking_call(event_loop& home, work_function work) noexcept
       : stop_registration{&on_stop},
-        timer{&on_deadline},
+        timer{deadline_kind},
         runnable{&on_run},
         home_{home},
         work_{work} {}
@@ -62,6 +62,11 @@ class blocking_call : private stop_registration, private timer, private runnable
   static void on_stop(stop_registration& self) noexcept;
   static void on_deadline(timer& self) noexcept;
   static void on_run(runnable& self) noexcept;
+  static std::coroutine_handle<> owner_of(const timer& self) noexcept {
+    return static_cast<const blocking_call&>(self).waiting_;
+  }
+  static constexpr timer_kind deadline_kind{
+      .on_expiry = &on_deadline, .name = "deadline of a blocking call", .owner = &owner_of};
 
   event_loop& home_;
   work_function work_;

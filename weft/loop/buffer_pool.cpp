@@ -19,6 +19,15 @@ buffer_pool::~buffer_pool() {
   }
 }
 
+std::vector<std::uint32_t> buffer_pool::slots_in_use() const {
+  std::vector<bool> is_free(chunks_.size() * slots_per_chunk);
+  for (std::size_t i = 0; i < free_count_; ++i) is_free[free_[i]] = true;
+  std::vector<std::uint32_t> used;
+  for (std::uint32_t slot = 0; slot < is_free.size(); ++slot)
+    if (!is_free[slot]) used.push_back(slot);
+  return used;
+}
+
 bool buffer_pool::grow() noexcept {
   if ((chunks_.size() + 1) * slots_per_chunk > slots_max_) return false;
   void* memory = ::mmap(nullptr, slots_per_chunk * slot_bytes, PROT_READ | PROT_WRITE,

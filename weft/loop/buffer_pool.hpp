@@ -129,6 +129,8 @@ class buffer_pool {
   [[nodiscard]] std::size_t in_use() const noexcept {
     return chunks_.size() * slots_per_chunk - free_count_;
   }
+  /// Which, in order: for reports.
+  [[nodiscard]] std::vector<std::uint32_t> slots_in_use() const;
 
  private:
   static constexpr std::uint32_t slots_per_chunk = 256;

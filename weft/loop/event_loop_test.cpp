@@ -111,11 +111,12 @@ TEST_P(event_loop_test, time_does_not_pass_within_a_turn_and_is_fresh_when_run_b
 // The turn.
 
 struct noting_timer : timer {
-  noting_timer(std::vector<int>& o, int n) : timer{&fire}, order{o}, number{n} {}
+  noting_timer(std::vector<int>& o, int n) : timer{firing}, order{o}, number{n} {}
   static void fire(timer& self) noexcept {
     auto& here = static_cast<noting_timer&>(self);
     here.order.push_back(here.number);
   }
+  static constexpr timer_kind firing{.on_expiry = &fire, .name = "note"};
   std::vector<int>& order;
   int number;
 };

@@ -21,9 +21,9 @@ namespace weft {
 
 enum class file_action : std::uint8_t { open, read, write, size, sync, close };
 
-struct file_operation : operation {
+struct file_operation : listed_operation {
   file_operation(file_action what, answer a) noexcept
-      : operation{operation_kind::file, nullptr, a}, action{what} {}
+      : listed_operation{operation_kind::file, nullptr, a}, action{what} {}
 
   /// The result: bytes read or written, the new descriptor of open, 0, or a negated errno.
   [[nodiscard]] std::int32_t perform() noexcept;

@@ -5,7 +5,8 @@
 // away. Fires once, at the deadline or up to a tick after; time_point::max() never does. Disarmed
 // when destroyed. One shard.
 //
-//   lazy_timer idle{loop, &on_idle};
+//   static constexpr lazy_timer::kind idle_kind{&on_idle, "idle time of a client"};
+//   lazy_timer idle{loop, idle_kind};
 //   idle.set(loop.now() + std::chrono::seconds{60});   // for each request
 #pragma once
 
@@ -17,8 +18,14 @@ class lazy_timer : private timer {
  public:
   using function = void (*)(lazy_timer&) noexcept;
 
-  lazy_timer(event_loop& loop, function on_expiry) noexcept
-      : timer{&on_timer}, loop_{loop}, on_expiry_{on_expiry} {}
+  struct kind : timer_kind {
+    constexpr kind(lazy_timer::function f, std::string_view name) noexcept
+        : timer_kind{.on_expiry = &on_timer, .name = name}, on_deadline{f} {}
+    lazy_timer::function on_deadline;
+  };
+
+  /// `of` lasts as long as the program.
+  lazy_timer(event_loop& loop, const kind& of) noexcept : timer{of}, loop_{loop} {}
   ~lazy_timer() { loop_.timers().disarm(*this); }
 
   void set(time_point deadline) noexcept {
@@ -45,11 +52,10 @@ class lazy_timer : private timer {
       lazy.arm();
     } else {
       lazy.deadline_ = time_point::max();
-      lazy.on_expiry_(lazy);
+      static_cast<const kind&>(lazy.timer::kind()).on_deadline(lazy);
     }
   }
 
-  function on_expiry_;
   time_point deadline_ = time_point::max();
   time_point armed_for_ = time_point::max();
 };

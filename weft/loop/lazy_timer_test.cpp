@@ -11,8 +11,9 @@ namespace {
 using std::chrono::milliseconds;
 
 struct counted_timer : lazy_timer {
-  explicit counted_timer(event_loop& loop) : lazy_timer{loop, &expired} {}
+  explicit counted_timer(event_loop& loop) : lazy_timer{loop, counting} {}
   static void expired(lazy_timer& self) noexcept { ++static_cast<counted_timer&>(self).fired; }
+  static constexpr kind counting{&expired, "count"};
   int fired = 0;
 };
 

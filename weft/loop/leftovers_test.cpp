@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 
 #include <weft/base/log.hpp>
+#include <weft/coro/event.hpp>
+#include <weft/coro/with_deadline.hpp>
 #include <weft/loop/loop_fixture_test.hpp>
 
 namespace weft {
@@ -16,6 +18,7 @@ namespace {
 class leftovers_test : public on_any_backend {
  protected:
   task<void> sleep_long() { std::ignore = co_await sleep_for(*loop_, std::chrono::hours{1}); }
+  static task<void> wait_for(event& that) { std::ignore = co_await that.wait(); }
   task<void> wait_inside() { co_await sleep_long(); }
 
   void end() {
@@ -40,13 +43,66 @@ TEST_P(leftovers_test, counts_what_is_left_and_names_the_tasks) {
   settle();
   const buffer_ref held = loop_->buffers().acquire();
   const std::vector<std::string> lines = leftovers(*loop_);
-  ASSERT_EQ(lines.size(), 3U);
+  ASSERT_EQ(lines.size(), 5U);
   EXPECT_EQ(lines[0], "shard 0 has left: 4 tasks, 4 timers, 1 buffer, 0 operations");
   EXPECT_TRUE(lines[1].starts_with("  3 tasks wait in ")) << lines[1];
   EXPECT_NE(lines[1].find("wait_inside"), std::string::npos) << lines[1];
   EXPECT_NE(lines[1].find("sleep_long", lines[1].find(" > ")), std::string::npos) << lines[1];
   EXPECT_TRUE(lines[2].starts_with("  1 task waits in ")) << lines[2];
+  EXPECT_TRUE(lines[3].starts_with("  4 timers: sleep in ")) << lines[3];
+  EXPECT_TRUE(lines[4].starts_with("  1 buffer of 4096 bytes that the program holds: slot "))
+      << lines[4];
   end();
+}
+
+std::string timer_line(event_loop& loop, std::string_view name) {
+  for (const std::string& line : leftovers(loop))
+    if (line.find(name) != std::string::npos && line.find(" timer") != std::string::npos)
+      return line;
+  return "no such line";
+}
+
+TEST_P(leftovers_test, a_timer_is_named_by_what_waits_with_it_and_when_it_is_due) {
+  loop_->spawn(sleep_long());
+  settle();
+  const std::string sleeps = timer_line(*loop_, "sleep in ");
+  EXPECT_TRUE(sleeps.starts_with("  1 timer: sleep in ")) << sleeps;
+  EXPECT_NE(sleeps.find("sleep_long"), std::string::npos) << sleeps;
+  EXPECT_NE(sleeps.find("leftovers_test.cpp:"), std::string::npos) << sleeps;
+  if (GetParam() == backend_kind::simulated) {
+    EXPECT_TRUE(sleeps.ends_with(", due in 3600.000 s")) << sleeps;
+  } else {
+    EXPECT_NE(sleeps.find(", due in 3"), std::string::npos) << sleeps;
+  }
+  end();
+}
+
+TEST_P(leftovers_test, the_deadline_of_a_wait_is_named_and_the_first_of_equal_ones_told) {
+  event never;
+  for (int i = 1; i <= 3; ++i)
+    loop_->spawn([](event_loop& loop, event& that, int hours) -> task<void> {
+      const auto until = deadline::at(loop.now() + std::chrono::hours{hours});
+      co_await with_deadline(until, wait_for(that));
+    }(*loop_, never, i));
+  settle();
+  const std::string waits = timer_line(*loop_, "deadline of a wait in line in ");
+  EXPECT_TRUE(waits.starts_with("  3 timers: ")) << waits;
+  EXPECT_NE(waits.find(", the first due in 3"), std::string::npos) << waits;
+  EXPECT_NE(waits.find("leftovers_test.cpp:"), std::string::npos) << waits;
+  end();
+}
+
+struct nobodys_timer : timer {
+  nobodys_timer() noexcept : timer{kept} {}
+  static void fire(timer& /*self*/) noexcept {}
+  static constexpr timer_kind kept{.on_expiry = &fire, .name = "patience"};
+};
+
+TEST_P(leftovers_test, a_timer_of_no_task_is_named_by_what_it_is_for) {
+  nobodys_timer left;
+  loop_->timers().arm(left, loop_->now() - std::chrono::seconds{1});
+  EXPECT_EQ(timer_line(*loop_, "patience"), "  1 timer: patience, due in 0.000 s");
+  loop_->timers().disarm(left);
 }
 
 TEST_P(leftovers_test, many_places_are_counted_beyond_the_first) {
@@ -59,8 +115,9 @@ TEST_P(leftovers_test, many_places_are_counted_beyond_the_first) {
   }
   settle();
   const std::vector<std::string> lines = leftovers(*loop_);
-  EXPECT_EQ(lines.size(), 1U + 32 + 1);
-  EXPECT_EQ(lines.back(), "  8 tasks wait in other places");
+  ASSERT_EQ(lines.size(), 1U + 32 + 1 + 1);
+  EXPECT_EQ(lines[33], "  8 tasks wait in other places");
+  EXPECT_TRUE(lines[34].starts_with("  40 timers: sleep in ")) << lines[34];
   end();
 }
 

@@ -8,7 +8,7 @@ namespace weft::detail {
 
 remote_call::remote_call(event_loop& home, unsigned shard, start_function start) noexcept
     : stop_registration{&on_stop},
-      timer{&on_deadline},
+      timer{deadline_kind},
       runnable{&on_run},
       home_{home},
       shard_{shard},

@@ -75,6 +75,11 @@ class remote_call : private stop_registration, private timer, private runnable {
   static void on_stop_arrived(message& item, mesh_port* there) noexcept;
   static void on_stop_returned(message& item, mesh_port* here) noexcept;
   static void on_run(runnable& self) noexcept;
+  static std::coroutine_handle<> owner_of(const timer& self) noexcept {
+    return static_cast<const remote_call&>(self).waiting_;
+  }
+  static constexpr timer_kind deadline_kind{
+      .on_expiry = &on_deadline, .name = "deadline of a call to a shard", .owner = &owner_of};
 
   // Here.
   event_loop& home_;

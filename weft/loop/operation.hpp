@@ -16,7 +16,10 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
+#include <utility>
 
+#include <weft/base/intrusive_list.hpp>
 #include <weft/coro/runnable.hpp>
 #include <weft/loop/buffer_pool.hpp>
 #include <weft/loop/raw_address.hpp>
@@ -42,6 +45,23 @@ enum class operation_kind : std::uint8_t {
   close
 };
 
+/// For people who read a report.
+[[nodiscard]] constexpr std::string_view to_string(operation_kind kind) noexcept {
+  switch (kind) {
+    case operation_kind::accept: return "accept";
+    case operation_kind::receive: return "receive";
+    case operation_kind::send: return "send";
+    case operation_kind::receive_datagrams: return "receive of datagrams";
+    case operation_kind::send_datagrams: return "send of datagrams";
+    case operation_kind::connect: return "connect";
+    case operation_kind::readable: return "wait for input";
+    case operation_kind::writable: return "wait for room";
+    case operation_kind::file: return "file operation";
+    case operation_kind::close: return "close";
+  }
+  std::unreachable();
+}
+
 struct operation : runnable {
   using answer = void (*)(operation&) noexcept;
 
@@ -63,6 +83,12 @@ struct operation : runnable {
   std::int32_t result = 0;
   descriptor* target;
   answer on_answer;
+};
+
+/// One whose waiting is not all there is to a connection: a backend can afford a list of them.
+struct listed_operation : operation {
+  using operation::operation;
+  list_hook listed;
 };
 
 /// Answers with a new connection in `accepted`.
@@ -90,9 +116,11 @@ struct send_operation : operation {
   const msghdr* message = nullptr;
 };
 
-struct connect_operation : operation {
+struct connect_operation : listed_operation {
   connect_operation(descriptor* stream, const sockaddr* to, socklen_t to_bytes, answer a) noexcept
-      : operation{operation_kind::connect, stream, a}, address{to}, address_bytes{to_bytes} {}
+      : listed_operation{operation_kind::connect, stream, a},
+        address{to},
+        address_bytes{to_bytes} {}
   const sockaddr* address;
   socklen_t address_bytes;
 };
@@ -118,17 +146,17 @@ struct receive_datagrams_operation : operation {
 
 /// Sends `messages` in one go, perhaps fewer; a failure is the first one's. 0: there was room for
 /// none, and now there may be: to be started anew.
-struct send_datagrams_operation : operation {
+struct send_datagrams_operation : listed_operation {
   send_datagrams_operation(descriptor* socket, answer a) noexcept
-      : operation{operation_kind::send_datagrams, socket, a} {}
+      : listed_operation{operation_kind::send_datagrams, socket, a} {}
   std::span<mmsghdr> messages;
 };
 
 /// Answers when the file descriptor `fd`, which stays its owner's, can be read or written without
 /// blocking.
-struct poll_operation : operation {
+struct poll_operation : listed_operation {
   poll_operation(operation_kind readable_or_writable, int file, answer a) noexcept
-      : operation{readable_or_writable, nullptr, a}, fd{file} {}
+      : listed_operation{readable_or_writable, nullptr, a}, fd{file} {}
   int fd;
 };
 

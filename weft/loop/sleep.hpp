@@ -20,11 +20,7 @@ namespace weft {
 class [[nodiscard]] sleep_until : private timer, private stop_registration, private runnable {
  public:
   sleep_until(event_loop& loop, time_point when) noexcept
-      : timer{&on_timer},
-        stop_registration{&on_stop},
-        runnable{&on_run},
-        loop_{loop},
-        when_{when} {}
+      : timer{kind}, stop_registration{&on_stop}, runnable{&on_run}, loop_{loop}, when_{when} {}
 
   bool await_ready() const noexcept { return false; }
   template <class Promise>
@@ -39,6 +35,10 @@ class [[nodiscard]] sleep_until : private timer, private stop_registration, priv
   static void on_timer(timer& self) noexcept;
   static void on_stop(stop_registration& self) noexcept;
   static void on_run(runnable& self) noexcept;
+  static std::coroutine_handle<> owner_of(const timer& self) noexcept {
+    return static_cast<const sleep_until&>(self).waiting_;
+  }
+  static constexpr timer_kind kind{.on_expiry = &on_timer, .name = "sleep", .owner = &owner_of};
 
   event_loop& loop_;
   time_point when_;

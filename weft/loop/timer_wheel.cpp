@@ -91,7 +91,7 @@ unsigned timer_wheel::fire(time_point now, unsigned limit) noexcept {
     timer& due = *wheel_[0][next.slot].front();
     disarm(due);
     ++fired;
-    due.on_expiry_(due);
+    due.kind().on_expiry(due);
   }
   tick_ = std::max(tick_, now_tick);
   return fired;

@@ -53,6 +53,14 @@ class timer_wheel {
   }
 
   [[nodiscard]] std::size_t armed_count() const noexcept { return armed_count_; }
+  /// Calls `see` with each armed timer and the tick it is due at, in no order: for reports.
+  template <class F>
+  void for_each(F see) {
+    for (auto& level : wheel_)
+      for (slot_list& slot : level)
+        for (const timer& each : slot)
+          see(each, start_ + tick_length * static_cast<duration::rep>(each.expiry_tick_));
+  }
 
  private:
   static constexpr unsigned bits = 6;

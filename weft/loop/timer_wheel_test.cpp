@@ -24,13 +24,14 @@ constexpr duration year = hours{24 * 365};
 
 /// Notes its number when it fires, and does then what the test says.
 struct probe : timer {
-  probe(int n, std::vector<int>& into) : timer{&fire}, number{n}, fired{into} {}
+  probe(int n, std::vector<int>& into) : timer{firing}, number{n}, fired{into} {}
   static void fire(timer& self) noexcept {
     auto& here = static_cast<probe&>(self);
     here.fired.push_back(here.number);
     if (here.rearm_in != nullptr) here.rearm_in->arm(here, here.rearm_at);
     if (here.disarms != nullptr) here.rearm_by->disarm(*here.disarms);
   }
+  static constexpr timer_kind firing{.on_expiry = &fire, .name = "probe"};
   int number;
   std::vector<int>& fired;
   timer_wheel* rearm_in = nullptr;

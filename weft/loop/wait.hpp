@@ -26,8 +26,8 @@ namespace weft {
 class operation_wait : protected stop_registration, protected timer {
  protected:
   operation_wait(event_loop& loop, stop_registration::function on_stop,
-                 timer::function on_deadline) noexcept
-      : stop_registration{on_stop}, timer{on_deadline}, loop_{loop} {}
+                 const timer_kind& deadline) noexcept
+      : stop_registration{on_stop}, timer{deadline}, loop_{loop} {}
   ~operation_wait() = default;
 
   /// True: suspend. False: the operation has answered, or was never started because the environment
@@ -51,6 +51,9 @@ class operation_wait : protected stop_registration, protected timer {
   void resume() noexcept;
   void stop(operation& op) noexcept;
   void time_out(operation& op) noexcept;
+  static std::coroutine_handle<> owner_of(const timer& self) noexcept {
+    return static_cast<const operation_wait&>(self).waiting_;
+  }
 
  private:
   void refuse(operation& op, const environment& env) noexcept;
@@ -67,7 +70,7 @@ template <class Operation>
 struct awaited_operation final : Operation, operation_wait {
   template <class... Arguments>
   explicit awaited_operation(event_loop& loop, Arguments... arguments) noexcept
-      : Operation{arguments..., &on_answered}, operation_wait{loop, &on_stop, &on_deadline} {}
+      : Operation{arguments..., &on_answered}, operation_wait{loop, &on_stop, deadline_kind} {}
 
   using operation_wait::begin;
   [[nodiscard]] error failure() const noexcept { return operation_wait::failure(*this); }
@@ -82,6 +85,9 @@ struct awaited_operation final : Operation, operation_wait {
     auto& awaited = static_cast<awaited_operation&>(self);
     awaited.time_out(awaited);
   }
+  static constexpr timer_kind deadline_kind{.on_expiry = &on_deadline,
+                                            .name = "deadline of an operation",
+                                            .owner = &operation_wait::owner_of};
 };
 
 template <class Operation>

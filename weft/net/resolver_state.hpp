@@ -32,7 +32,7 @@ struct lookup {
 
 class resolver_state final : private timer {
  public:
-  explicit resolver_state(event_loop& loop) noexcept : timer{&on_timeout}, loop_{loop} {}
+  explicit resolver_state(event_loop& loop) noexcept : timer{timeout_kind}, loop_{loop} {}
   resolver_state(const resolver_state&) = delete;
   resolver_state& operator=(const resolver_state&) = delete;
 
@@ -74,6 +74,8 @@ class resolver_state final : private timer {
   static void on_socket(void* argument, ares_socket_t fd, int readable, int writable);
   static void on_ready(operation& op) noexcept;
   static void on_timeout(timer& self) noexcept;
+  static constexpr timer_kind timeout_kind{.on_expiry = &on_timeout,
+                                           .name = "timeout of a resolver's query"};
 
   void watch(int fd, bool readable, bool writable);
   void update(watch_half& half) noexcept;
@@ -94,7 +96,7 @@ class [[nodiscard]] lookup_wait : private runnable, private stop_registration, p
               int family) noexcept
       : runnable{&on_run},
         stop_registration{&on_stop},
-        timer{&on_deadline},
+        timer{deadline_kind},
         state_{state},
         name_{name},
         port_{port},
@@ -125,6 +127,11 @@ class [[nodiscard]] lookup_wait : private runnable, private stop_registration, p
   static void on_deadline(timer& self) noexcept {
     static_cast<lookup_wait&>(self).leave(errc::timed_out);
   }
+  static std::coroutine_handle<> owner_of(const timer& self) noexcept {
+    return static_cast<const lookup_wait&>(self).waiting_;
+  }
+  static constexpr timer_kind deadline_kind{
+      .on_expiry = &on_deadline, .name = "deadline of a lookup", .owner = &owner_of};
 
   resolver_state& state_;
   const std::string& name_;

@@ -35,7 +35,7 @@ struct stream_state::gathered : msghdr {
 
 stream_state::stream_state(event_loop& loop, descriptor& socket) noexcept
     : flushable{&on_flush},
-      timer{&on_linger_over},
+      timer{linger_kind},
       loop_{loop},
       send_{&socket, &on_sent},
       queue_{loop.buffers()} {

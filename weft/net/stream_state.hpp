@@ -25,7 +25,7 @@ namespace weft::net::detail {
 class write_waiter : public runnable, public stop_registration, public timer {
  public:
   explicit write_waiter(std::size_t most) noexcept
-      : runnable{&on_run}, stop_registration{&on_stop}, timer{&on_deadline}, at_most{most} {}
+      : runnable{&on_run}, stop_registration{&on_stop}, timer{deadline_kind}, at_most{most} {}
 
   void wake(result<void> how) noexcept;
 
@@ -41,6 +41,11 @@ class write_waiter : public runnable, public stop_registration, public timer {
   }
   static void on_stop(stop_registration& self) noexcept;
   static void on_deadline(timer& self) noexcept;
+  static std::coroutine_handle<> owner_of(const timer& self) noexcept {
+    return static_cast<const write_waiter&>(self).waiting;
+  }
+  static constexpr timer_kind deadline_kind{
+      .on_expiry = &on_deadline, .name = "deadline of a write", .owner = &owner_of};
 };
 
 class stream_state final : private flushable, private timer {
@@ -122,6 +127,8 @@ class stream_state final : private flushable, private timer {
   static void on_sent(operation& op) noexcept;
   static void on_flush(flushable& self) noexcept { static_cast<stream_state&>(self).pump(); }
   static void on_linger_over(timer& self) noexcept;
+  static constexpr timer_kind linger_kind{.on_expiry = &on_linger_over,
+                                          .name = "time that a dropped stream has left to send"};
   bool start_send() noexcept;
   [[gnu::noinline]] void gather() noexcept;
   void finish_send() noexcept;

@@ -30,13 +30,14 @@ std::vector<task_description> tasks_of(event_loop& loop) {
 }  // namespace
 
 shard_description introspection::here() {
-  shard_description told{.shard = loop_.shard(),
-                         .services = services_.describe(),
-                         .loop = loop_description{.timers = loop_.timers().armed_count(),
-                                                  .operations = loop_.io().waiting_operations(),
-                                                  .gauges = loop_.gauges()},
-                         .tasks = tasks_of(loop_),
-                         .events = {}};
+  shard_description told{
+      .shard = loop_.shard(),
+      .services = services_.describe(),
+      .loop = loop_description{.timers = loop_.timers().armed_count(),
+                               .operations = loop_.io().waiting_operations().size(),
+                               .gauges = loop_.gauges()},
+      .tasks = tasks_of(loop_),
+      .events = {}};
   if (const event_bus* const events = services_.find<event_bus>())
     told.events = event_description{.queued = events->queued(),
                                     .under_way = events->under_way(),

@@ -152,7 +152,7 @@ std::string sim_shard::leftovers() const {
   };
   add(loop_->timers().armed_count(), "timers");
   add(loop_->buffers().in_use(), "buffers");
-  add(io().waiting_operations(), "operations");
+  add(io().waiting_operations().size(), "operations");
   add(host_.host_.network->sockets_of(io()), "descriptors");
   return text;
 }

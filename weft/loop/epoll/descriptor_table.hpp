@@ -68,6 +68,15 @@ class descriptor_table {
         if (chunk[i].fd >= 0) f(chunk[i]);
   }
 
+  /// Calls `see` with each operation that is parked, and the descriptor it is asked of.
+  template <class F>
+  void for_each_waiting(F see) {
+    for_each([&](const epoll_descriptor& d) {
+      if (d.reader != nullptr) see(*d.reader, d.fd);
+      if (d.writer != nullptr) see(*d.writer, d.fd);
+    });
+  }
+
  private:
   static constexpr std::uint32_t chunk_slots = 64;
   /// 31 bits of generation: the top bit of a tag is the backend's, for events that mean no socket.

@@ -64,8 +64,13 @@ class epoll_backend final : public backend {
     release(static_cast<epoll_descriptor&>(socket));
   }
   bool quiescent() const noexcept override { return parked_ == 0 && files_.count() == 0; }
-  std::size_t waiting_operations() noexcept override {
-    return parked_ + files_.count() + watches_.count();
+  std::vector<waiting_operation> waiting_operations() override {
+    std::vector<waiting_operation> all;
+    const auto note = [&](const operation& op, int fd) { all.push_back({op.kind, fd}); };
+    sockets_.for_each_waiting(note);
+    files_.for_each_waiting(note);
+    watches_.for_each_waiting(note);
+    return all;
   }
   void enter(time_point until) noexcept override;
   int poll_descriptor() noexcept override { return epoll_; }
@@ -76,7 +81,6 @@ class epoll_backend final : public backend {
     return static_cast<epoll_descriptor&>(*op.target);
   }
   static void perform(runnable& self) noexcept;
-
   [[gnu::noinline]] bool start_send(send_operation& op) noexcept;
   [[gnu::noinline]] bool start_other(operation& op) noexcept;
   result<descriptor*> add(result<int> fd);
@@ -312,10 +316,8 @@ void epoll_backend::perform(runnable& self) noexcept {
 
 void epoll_backend::cancel(operation& op) noexcept {
   op.cancelled = true;
-  if (op.kind == operation_kind::readable || op.kind == operation_kind::writable) {
-    watches_.cancel(static_cast<poll_operation&>(op));
-    return;
-  }
+  if (op.kind == operation_kind::readable || op.kind == operation_kind::writable)
+    return watches_.cancel(static_cast<poll_operation&>(op));
   if (op.kind == operation_kind::file) {
     if (files_.withdraw(static_cast<file_operation&>(op))) answer(op, -ECANCELED);
     return;
@@ -371,10 +373,7 @@ void epoll_backend::enter(time_point until) noexcept {
 }
 
 void epoll_backend::on_file(int fd, std::uint32_t events) noexcept {
-  if (fd != wake_) {
-    watches_.on_event(fd, events);
-    return;
-  }
+  if (fd != wake_) return watches_.on_event(fd, events);
   drain_wake(wake_);
   if (files_.count() != 0) files_.reap(context_.ready);
 }

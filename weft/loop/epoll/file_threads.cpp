@@ -25,6 +25,7 @@ bool file_threads::start(file_operation& op) noexcept {
     return true;
   }
   ++count_;
+  all_.push_back(op);
   {
     const std::lock_guard lock{mutex_};
     op.has_begun = false;
@@ -49,7 +50,7 @@ bool file_threads::withdraw(file_operation& op) noexcept {
   const std::lock_guard lock{mutex_};
   if (op.has_begun || !op.in_line.is_linked()) return false;
   op.in_line.unlink();
-  --count_;
+  forget(op);
   return true;
 }
 
@@ -70,10 +71,15 @@ void file_threads::work() noexcept {
   }
 }
 
+void file_threads::forget(file_operation& op) noexcept {
+  all_.erase(op);
+  --count_;
+}
+
 void file_threads::reap(ready_queue& ready) noexcept {
   const std::lock_guard lock{mutex_};
   while (file_operation* op = done_.pop_front()) {
-    --count_;
+    forget(*op);
     ready.push(*op, priority::normal);
   }
 }

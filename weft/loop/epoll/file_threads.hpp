@@ -42,14 +42,21 @@ class file_threads {
   void reap(ready_queue& ready) noexcept;
   /// Operations not yet answered.
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
+  /// Calls `see` with each of them, and its file.
+  template <class F>
+  void for_each_waiting(F see) {
+    for (const file_operation& each : all_) see(each, each.fd);
+  }
 
  private:
   using line = intrusive_list<file_operation, &file_operation::in_line>;
   [[nodiscard]] bool has_thread_for(std::size_t operations) noexcept;
+  void forget(file_operation& op) noexcept;
   void work() noexcept;
 
   int wake_;
   std::size_t count_ = 0;
+  intrusive_list<file_operation, &listed_operation::listed> all_;  // the loop's own
   std::vector<std::thread> threads_;
   std::mutex mutex_;
   std::condition_variable changed_;

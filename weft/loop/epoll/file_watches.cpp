@@ -58,11 +58,4 @@ void file_watches::answer(poll_operation*& waiter, int result) noexcept {
   ready_.push(op, priority::normal);
 }
 
-std::size_t file_watches::count() const noexcept {
-  std::size_t waiting = 0;
-  for (const auto& [fd, each] : watches_)
-    waiting += (each.reader != nullptr ? 1U : 0U) + (each.writer != nullptr ? 1U : 0U);
-  return waiting;
-}
-
 }  // namespace weft

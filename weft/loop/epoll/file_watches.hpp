@@ -39,8 +39,14 @@ class file_watches {
   [[nodiscard]] bool start(poll_operation& op) noexcept;
   void cancel(poll_operation& op) noexcept;
   void on_event(int fd, std::uint32_t events) noexcept;
-  /// Operations not yet answered. Counted when asked.
-  [[nodiscard]] std::size_t count() const noexcept;
+  /// Calls `see` with each operation not yet answered, and its file.
+  template <class F>
+  void for_each_waiting(F see) const {
+    for (const auto& [fd, each] : watches_) {
+      if (each.reader != nullptr) see(*each.reader, fd);
+      if (each.writer != nullptr) see(*each.writer, fd);
+    }
+  }
 
  private:
   struct watch {

@@ -299,6 +299,24 @@ void sim_backend::finish_close(sim_socket& socket) noexcept {
   context_.ready.push(op, priority::normal);
 }
 
+std::vector<waiting_operation> sim_backend::waiting_operations() {
+  std::vector<waiting_operation> all;
+  if (parked_ == 0) return all;
+  network_.for_each_socket_of(*this, [&](const sim_socket& socket) {
+    for (const operation* each : {socket.reader.op, socket.writer.op, socket.closer})
+      if (each != nullptr)
+        all.push_back({.kind = each->kind, .fd = static_cast<int>(socket.self.slot)});
+  });
+  return all;
+}
+
+std::vector<lent_buffer> sim_backend::lent_buffers() {
+  std::vector<lent_buffer> all;
+  all.reserve(held_.size());
+  for (const std::uint32_t slot : held_) all.push_back({.slot = slot});
+  return all;
+}
+
 void sim_backend::hold_buffers(unsigned left) noexcept {
   for (std::uint32_t slot = 0; context_.buffers.take(slot);) held_.push_back(slot);
   for (; left > 0 && !held_.empty(); --left) {

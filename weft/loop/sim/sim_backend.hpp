@@ -63,8 +63,9 @@ class sim_backend final : public backend {
   [[nodiscard]] time_point sleeps_until() const noexcept { return sleeps_until_; }
   /// Whether somebody has woken the loop, and it has not heard of it yet.
   [[nodiscard]] bool will_wake() const noexcept { return wakes_under_way_ != 0; }
-  [[nodiscard]] std::size_t waiting_operations() noexcept override { return parked_; }
-  std::size_t buffers_lent() const noexcept override { return held_.size(); }
+  /// A socket's number stands for its descriptor.
+  [[nodiscard]] std::vector<waiting_operation> waiting_operations() override;
+  [[nodiscard]] std::vector<lent_buffer> lent_buffers() override;
 
   // For the network.
   [[nodiscard]] sim_host& host() noexcept { return host_; }

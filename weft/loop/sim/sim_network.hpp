@@ -132,6 +132,11 @@ class sim_network {
 
   // What is left, and what was hit.
   [[nodiscard]] std::size_t sockets_of(const sim_backend& owner) const noexcept;
+  template <class F>
+  void for_each_socket_of(const sim_backend& owner, F see) const {
+    for (const sim_socket& each : sockets_)
+      if (each.open && each.owner == &owner) see(each);
+  }
   /// Whether something has struck the connection made from this address: it may break, or be late.
   [[nodiscard]] bool was_struck(const raw_address& client) const noexcept;
 

@@ -41,6 +41,7 @@ class buffer_ring {
   void top_up() noexcept;
   /// Buffers the kernel has not used yet.
   [[nodiscard]] unsigned lent() const noexcept { return lent_; }
+  [[nodiscard]] bool has_lent(std::uint32_t slot) const noexcept { return with_kernel_[slot]; }
   /// The kernel has used `slot`, which is out of the pool still.
   void took_back(std::uint32_t slot) noexcept;
 

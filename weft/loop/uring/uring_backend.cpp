@@ -69,17 +69,22 @@ std::unique_ptr<loose_socket> uring_backend::loosen(descriptor& socket) {
   return loose;
 }
 
-std::size_t uring_backend::waiting_operations() noexcept {
-  std::size_t readers = 0;
-  for (uring_descriptor& each : open_)
-    if (each.reader != nullptr && !each.closing) ++readers;
-  return in_kernel_ + closing_ + readers;
-}
-
 void uring_backend::answer(operation& op, int result) noexcept {
   op.result = result;
   if (std::exchange(op.in_kernel, false)) --in_kernel_;
   context_.ready.push(op, priority::normal);
+}
+
+/// What start() says of it.
+bool uring_backend::list(listed_operation& op) noexcept {
+  listed_.push_back(op);
+  ++in_kernel_;
+  return false;
+}
+
+void uring_backend::on_listed(listed_operation& op, int result) noexcept {
+  listed_.erase(op);
+  answer(op, op.kind == operation_kind::send_datagrams ? std::min(result, 0) : result);
 }
 
 bool uring_backend::start(operation& op) noexcept {
@@ -91,7 +96,10 @@ bool uring_backend::start(operation& op) noexcept {
     case operation_kind::send_datagrams:
       if (start_send_datagrams(static_cast<send_datagrams_operation&>(op))) return true;
       break;
-    case operation_kind::send: submit(ring_, static_cast<send_operation&>(op)); break;
+    case operation_kind::send:
+      submit(ring_, static_cast<send_operation&>(op));
+      ++in_kernel_;
+      return false;
     case operation_kind::connect: submit(ring_, static_cast<connect_operation&>(op)); break;
     case operation_kind::readable:
     case operation_kind::writable: submit(ring_, static_cast<poll_operation&>(op)); break;
@@ -101,8 +109,7 @@ bool uring_backend::start(operation& op) noexcept {
       socket_of(op).reader = &op;
       return false;
   }
-  ++in_kernel_;
-  return false;
+  return list(static_cast<listed_operation&>(op));
 }
 
 bool uring_backend::start_receive(receive_operation& op) noexcept {
@@ -161,8 +168,8 @@ void uring_backend::cancel(operation& op) noexcept {
   op.cancelled = true;
   if (op.in_kernel) {
     io_uring_sqe& entry = ring_.prepare();
-    const bool waits_for_room = op.kind == operation_kind::send_datagrams;
-    io_uring_prep_cancel64(&entry, data_for(&op, waits_for_room ? tag::room : tag::operation), 0);
+    const bool sends = op.kind == operation_kind::send;
+    io_uring_prep_cancel64(&entry, data_for(&op, sends ? tag::send : tag::listed), 0);
     io_uring_sqe_set_data64(&entry, data_for(nullptr, tag::ignored));
     return;
   }
@@ -253,11 +260,11 @@ void uring_backend::on_wake(const io_uring_cqe& cqe) noexcept {
 
 void uring_backend::on_answer(const io_uring_cqe& cqe) noexcept {
   switch (tag_of(cqe.user_data)) {
-    case tag::operation: answer(object_of<operation>(cqe.user_data), cqe.res); break;
+    case tag::send: answer(object_of<operation>(cqe.user_data), cqe.res); break;
     case tag::receive: on_receive(object_of<uring_descriptor>(cqe.user_data), cqe); break;
     case tag::accept: on_accept(object_of<uring_descriptor>(cqe.user_data), cqe); break;
     case tag::datagram: on_datagram(object_of<uring_descriptor>(cqe.user_data), cqe); break;
-    case tag::room: answer(object_of<operation>(cqe.user_data), std::min(cqe.res, 0)); break;
+    case tag::listed: on_listed(object_of<listed_operation>(cqe.user_data), cqe.res); break;
     case tag::close: finish_close(object_of<uring_descriptor>(cqe.user_data)); break;
     case tag::wake: on_wake(cqe); break;
     case tag::ignored: break;

@@ -59,8 +59,8 @@ class uring_backend final : public backend {
     begin_close(static_cast<uring_descriptor&>(socket));
   }
   bool quiescent() const noexcept override { return closing_ == 0 && in_kernel_ == 0; }
-  std::size_t waiting_operations() noexcept override;
-  std::size_t buffers_lent() const noexcept override { return buffers_.lent(); }
+  std::vector<waiting_operation> waiting_operations() override;
+  std::vector<lent_buffer> lent_buffers() override;
   void enter(time_point until) noexcept override;
   void wake() noexcept override { signal_wake(wake_); }
 
@@ -71,6 +71,9 @@ class uring_backend final : public backend {
 
   uring_descriptor& add(int fd);
   void answer(operation& op, int result) noexcept;
+  bool list(listed_operation& op) noexcept;
+  void on_listed(listed_operation& op, int result) noexcept;
+  void collect_sends(std::size_t count, std::vector<waiting_operation>& into);
 
   bool start_receive(receive_operation& op) noexcept;
   bool start_accept(accept_operation& op) noexcept;
@@ -112,6 +115,7 @@ class uring_backend final : public backend {
   std::vector<uring_descriptor*> fed_;  // datagram sockets that the answers at hand are for
   std::size_t closing_ = 0;
   std::size_t in_kernel_ = 0;  // operations submitted one by one
+  intrusive_list<listed_operation, &listed_operation::listed> listed_;  // of these, all but sends
   int wake_ = -1;
 };
 

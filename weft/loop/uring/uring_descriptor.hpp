@@ -55,6 +55,12 @@ class inboxes {
     return pool_.adopt(slot, entries_[slot].size_bytes);
   }
 
+  /// Calls `see` with each slot in the inbox of `d`, the oldest first.
+  template <class F>
+  void for_each(const uring_descriptor& d, F see) const {
+    for (std::uint32_t slot = d.first; slot != no_slot; slot = entries_[slot].next) see(slot);
+  }
+
   void drop(uring_descriptor& d) noexcept {
     while (d.first != no_slot) pop(d).reset();
   }

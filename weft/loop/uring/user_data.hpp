@@ -3,8 +3,8 @@
 // Contract: objects are aligned to eight bytes, as every descriptor and operation is; the pointer
 // is valid until the entry that carries it has been answered for the last time.
 //
-//   io_uring_sqe_set_data64(&entry, data_for(&op, tag::operation));
-//   if (tag_of(answer.user_data) == tag::operation) finish(object_of<operation>(answer.user_data));
+//   io_uring_sqe_set_data64(&entry, data_for(&op, tag::send));
+//   if (tag_of(answer.user_data) == tag::send) finish(object_of<operation>(answer.user_data));
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 namespace weft {
 
 enum class tag : std::uint64_t {
-  operation = 0,
+  send = 0,
   receive = 1,
   accept = 2,
   close = 3,
   wake = 4,
   ignored = 5,
   datagram = 6,
-  room = 7
+  listed = 7
 };
 
 inline constexpr std::uint64_t tag_mask = 7;
