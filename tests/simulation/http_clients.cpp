@@ -140,7 +140,10 @@ class client {
       left -= batch;
       const bool was_asked = co_await ask(batch, closes && left == 0);
       if (!was_asked) break;
-      if (left == 0 && half_closes) std::ignore = co_await stream_.shutdown();
+      if (left == 0 && half_closes) {
+        ended_output_ = true;
+        std::ignore = co_await stream_.shutdown();
+      }
       if (leaves && dice.chance(1, 2)) co_return;
       if (dice.chance(1, 8))
         std::ignore = co_await sleep_for(shard_.loop(), draw_duration(dice, 50ms));
@@ -184,7 +187,7 @@ class client {
     }
     ++taken_;
     ++scene_.seen.replies;
-    const bool is_refused = reply->status == 503 && may_refuse(asked);
+    const bool is_refused = may_refuse(asked, reply->status);
     expect(is_refused || reply->status == asked.status,
            "a reply has the status its request asks for");
     if (asked.body && !is_refused)
@@ -195,8 +198,15 @@ class client {
     owed_.pop_front();
   }
 
-  [[nodiscard]] bool may_refuse(const question& asked) const noexcept {
-    return scene_.server_is_full || (scene_.server_is_hasty && asked.is_slow);
+  [[nodiscard]] bool may_refuse(const question& asked, int status) const noexcept {
+    const bool is_struck = scene_.may_lose(self_, ends_before_);
+    if (status == 408) return is_struck;  // what strikes may hold its body up
+    const bool may_stop = scene_.server_is_hasty || is_unheard() || is_struck;
+    return status == 503 && (scene_.server_is_full || (asked.is_slow && may_stop));
+  }
+  /// Whether the server takes this client for gone, as soon as it looks.
+  [[nodiscard]] bool is_unheard() const noexcept {
+    return ended_output_ && scene_.server_wants_open_clients;
   }
 
   /// After the last reply nothing comes but the end.
@@ -209,7 +219,8 @@ class client {
   /// What is owed must have been lost for a reason.
   void settle() {
     if (scene_.server_is_hasty && !owed_.empty() && owed_.front().is_streamed) return;
-    if (owed_.empty() || is_closed_ || shard_.crashed() || scene_.may_lose(self_, ends_before_))
+    if (owed_.empty() || is_closed_ || is_unheard() || shard_.crashed() ||
+        scene_.may_lose(self_, ends_before_))
       return;
     const std::string& text = owed_.front().text;
     scene_.world.fail(weft::format(
@@ -228,6 +239,7 @@ class client {
   unsigned taken_ = 0;
   bool goes_on_ = true;
   bool is_closed_ = false;  // the server has said so
+  bool ended_output_ = false;
 };
 
 }  // namespace

@@ -98,7 +98,10 @@ void add_routes(http::server& http, scene& scene, event_loop& loop) {
   http.get("/sleep/{id}/{size}", [&scene, &loop](const request& r) -> task<std::string> {
     const std::uint64_t id = begin(scene, r);
     const std::size_t size = number(r, "size");
-    std::ignore = co_await sleep_for(loop, draw_duration(scene.world.dice(), 20ms));
+    random& dice = scene.world.dice();
+    // Some so long that the client is looked after, which may have gone.
+    const duration most = dice.chance(1, 8) ? 1s : 20ms;
+    std::ignore = co_await sleep_for(loop, draw_duration(dice, most));
     co_return pattern(id, size);
   });
   http.get("/elsewhere/{id}/{size}", [&scene](const request& r) -> task<std::string> {
@@ -148,8 +151,12 @@ task<void> serve_once(scene& scene, testing::sim_shard& shard, duration length) 
   if (scene.server_is_full) limits.connections = dice.between(2U, 6U);
   if (scene.server_is_hasty) limits.handler_timeout = 10ms;
   const bool spreads = dice.chance(1, 2);
-  http::server http{
-      {.listen = ":80", .spread_connections = spreads, .limits = limits}, loop, scene.addresses};
+  http::server http{{.listen = ":80",
+                     .spread_connections = spreads,
+                     .serve_half_closed = !scene.server_wants_open_clients,
+                     .limits = limits},
+                    loop,
+                    scene.addresses};
   add_routes(http, scene, loop);
   scene.world.expect(http.start().has_value() || shard.crashed(), "the server starts");
   std::ignore = co_await sleep_for(loop, length);

@@ -3,7 +3,8 @@
 //
 // Contract: run_scenario() makes a world from a seed, runs it and checks that
 //   - each reply is the one to its request, byte for byte, and replies come in the order of requests;
-//   - none is lost unless a fault has struck its connection, and none comes twice;
+//   - none is lost unless a fault has struck its connection, or its client has ended its output and
+//     is taken for gone, and none comes twice;
 //   - what is echoed is what was sent, in order and whole, under the same condition;
 //   - no sleep ends early, and a letter between shards arrives once;
 //   - datagrams come whole or not at all, and no more often than the network doubles them;
@@ -59,6 +60,8 @@ struct scene {
   /// Whether it refuses who comes beyond a few, or gives up on slow handlers.
   bool server_is_full = false;
   bool server_is_hasty = false;
+  /// Whether it takes a client that sends no more for gone.
+  bool server_wants_open_clients = false;
 
   [[nodiscard]] bool has_enough() const noexcept {
     return seen.connections >= connections_least && seen.requests >= requests_least;

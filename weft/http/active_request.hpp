@@ -54,6 +54,7 @@ struct active_request {
   // While a handler streams them.
   std::unique_ptr<body_reader> reader;
   std::unique_ptr<body_writer> writer;
+  time_point handler_until;    // while it works: when its time is over
   std::size_t stalled_at = 0;  // waiting for room: bytes queued when the client last took some
   wait waits_for = wait::body;
   bool has_texts = false;  // `decoded` or `*fields` is not empty

@@ -1,5 +1,6 @@
 #include <weft/http/connection.hpp>
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -13,6 +14,10 @@ namespace weft::http {
 namespace {
 
 using wait = active_request::wait;
+
+/// How often a client is looked after while its handler works. A request that is answered sooner
+/// asks the kernel nothing.
+constexpr duration look_interval = std::chrono::milliseconds{250};
 
 /// Out of memory, as a rule: that is this client's misfortune and not the others'. In a function of
 /// its own, so that idle connections have no room for the line in their frames.
@@ -143,6 +148,7 @@ task<void> connection::answer_waiting() {
           work.reply->work.reset();  // while its service is kept
         }
         if (work.reader || work.writer) co_await finish_streams(work);
+        stop_handler_clock();
         done = answer(work, step::complete);
         break;
       case wait::room: done = !co_await make_room() || answer(work, step::parse); break;
@@ -183,6 +189,7 @@ void connection::on_timeout(lazy_timer& self) noexcept {
     c.set(c.loop_.now() + c.host_.limits.write_stall_timeout);
     return;
   }
+  if (c.waiting_ && c.waiting_->waits_for == wait::handler && c.handler_goes_on()) return;
   c.timed_out_ = true;
   c.stop_.request_stop();
 }
@@ -266,7 +273,23 @@ void connection::call_streaming_handler(active_request& work) {
 }
 
 void connection::start_handler_clock() noexcept {
-  set(loop_.now() + waiting_->bounds->handler_timeout);
+  waiting_->handler_until = loop_.now() + waiting_->bounds->handler_timeout;
+  set(std::min(waiting_->handler_until, loop_.now() + look_interval));
+}
+
+bool connection::handler_goes_on() noexcept {
+  const time_point until = waiting_->handler_until;
+  if (until <= loop_.now()) return false;
+  if (client_has_gone())
+    stop_.request_stop();
+  else
+    set(std::min(until, loop_.now() + look_interval));
+  return true;
+}
+
+bool connection::client_has_gone() noexcept {
+  const peer_state client = stream_.state_of_peer();
+  return client == peer_state::gone || (client == peer_state::silent && !host_.serves_half_closed);
 }
 
 bool connection::keeps_alive(const parsed_head& head) const noexcept {

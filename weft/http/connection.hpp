@@ -102,6 +102,9 @@ class connection final : private lazy_timer {
   /// While a handler waits for the client, its time stands still.
   void stop_handler_clock() noexcept { set(time_point::max()); }
   void start_handler_clock() noexcept;
+  /// While a handler works: looks after its client. False: the handler's time is over.
+  [[nodiscard]] bool handler_goes_on() noexcept;
+  [[nodiscard]] bool client_has_gone() noexcept;
   /// 500, if there is none.
   [[gnu::noinline]] void expect_reply(active_request& work);
   /// False: the client is slow to take its replies.

@@ -66,6 +66,8 @@ struct connection_host {
   /// Where requests are answered that need no waiting, one after the other.
   std::unique_ptr<active_request> desk;
   std::uint64_t requests = 0;
+  /// A client that sends no more may still wait for its reply.
+  bool serves_half_closed = false;
   /// While it drains: no connection is kept any more for a request that might come.
   bool grace_is_over = false;
 };

@@ -41,6 +41,7 @@ struct server::state final : connection_host {
         workers{environment{.runs_on = &on, .owner = owner}} {
     draining = drain_begun.token();
     stopping = workers.token();
+    serves_half_closed = options.serve_half_closed;
   }
 
   [[nodiscard]] std::size_t served() const noexcept { return clients.size() - turned_away; }

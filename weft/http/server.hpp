@@ -63,6 +63,9 @@ struct server_options {
   /// shard with the fewest connections. For few connections that stay long, as WebSockets do; it
   /// costs each that is passed on some microseconds once.
   bool spread_connections = false;
+  /// Whether a client that sends no more, while a handler works for it, waits for the reply. Else
+  /// it is taken for gone, as one that has closed its connection looks the same.
+  bool serve_half_closed = false;
   http::limits limits{};
 
   static constexpr auto bounds() { return weft::bounds(at_least<&server_options::backlog>(1)); }

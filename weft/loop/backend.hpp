@@ -39,6 +39,13 @@ struct listen_options {
   int inherited = -1;
 };
 
+/// What is known of the other end of a connection.
+enum class peer_state : std::uint8_t {
+  open,
+  silent,  // it sends no more: it has closed, or has only ended its output
+  gone     // what is sent to it does not arrive
+};
+
 /// How a datagram socket has its address.
 enum class address_sharing : std::uint8_t {
   none,   // alone: nobody else can bind it
@@ -102,6 +109,8 @@ class backend {
   /// Whether bytes have come that no receive has answered with. Asks the kernel; not the end of the
   /// stream.
   [[nodiscard]] virtual bool has_input(descriptor& socket) noexcept = 0;
+  /// Of a connection. Asks the kernel; takes nothing of what has come.
+  [[nodiscard]] virtual peer_state state_of_peer(const descriptor& socket) const noexcept = 0;
   /// Tells the peer that no more will be sent; what is queued in the kernel is still delivered.
   virtual void shutdown_write(descriptor& socket) noexcept = 0;
 

@@ -4,6 +4,7 @@
 #include <linux/filter.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -99,6 +100,14 @@ void close_line(int listener) noexcept {
 bool bytes_wait(int fd) noexcept {
   int count = 0;
   return ::ioctl(fd, FIONREAD, &count) == 0 && count > 0;
+}
+
+peer_state peer_at(int fd) noexcept {
+  pollfd looked_at{.fd = fd, .events = POLLRDHUP, .revents = 0};
+  if (::poll(&looked_at, 1, 0) <= 0) return peer_state::open;
+  // Neither goes away when a receive that is under way has taken the error.
+  constexpr int is_over = POLLERR | POLLHUP;
+  return (looked_at.revents & is_over) != 0 ? peer_state::gone : peer_state::silent;
 }
 
 bool died_in_line(int code) noexcept {

@@ -37,6 +37,8 @@ class loose_file final : public loose_socket {
 void close_line(int listener) noexcept;
 /// Whether a receive would give bytes now.
 [[nodiscard]] bool bytes_wait(int fd) noexcept;
+/// As backend::state_of_peer().
+[[nodiscard]] peer_state peer_at(int fd) noexcept;
 /// Whether accept's `code` tells of a connection that broke before it was accepted, and of no
 /// other.
 [[nodiscard]] bool died_in_line(int code) noexcept;

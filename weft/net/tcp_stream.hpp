@@ -190,6 +190,12 @@ class tcp_stream {
   /// Whether bytes have come that nobody has read yet. Asks the kernel.
   [[nodiscard]] bool has_input() const noexcept { return state_->has_input(); }
 
+  /// Whether the peer is still there, as far as the kernel knows. Asks it; takes nothing of what
+  /// has come. Who has closed is silent at first, and gone once it has refused what was sent to it.
+  [[nodiscard]] peer_state state_of_peer() const noexcept {
+    return state_->loop().io().state_of_peer(state_->socket());
+  }
+
   /// As shutdown(), without waiting for it.
   void end_output() noexcept { state_->end_output(); }
   /// Flushes, then tells the peer that no more will come. Reading goes on.

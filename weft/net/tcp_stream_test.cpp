@@ -270,6 +270,24 @@ TEST_P(tcp_stream_test, tells_whether_bytes_have_come) {
   });
 }
 
+TEST_P(tcp_stream_test, tells_whether_its_peer_is_still_there) {
+  run([&]() -> task<void> {
+    auto [client, server] = co_await connected_pair(loop());
+    EXPECT_EQ(server.state_of_peer(), peer_state::open);
+    EXPECT_TRUE((co_await client.write("abc")).has_value());
+    EXPECT_TRUE((co_await client.shutdown()).has_value());
+    while (server.state_of_peer() == peer_state::open) co_await yield{loop()};
+    EXPECT_EQ(server.state_of_peer(), peer_state::silent);
+    EXPECT_EQ(co_await read_to_end(server), "abc") << "nothing was taken";
+    EXPECT_EQ(server.state_of_peer(), peer_state::silent);
+    EXPECT_TRUE((co_await client.close()).has_value());
+    EXPECT_TRUE((co_await server.write("is anybody there?")).has_value());
+    EXPECT_TRUE((co_await server.flush()).has_value());
+    while (server.state_of_peer() == peer_state::silent) co_await yield{loop()};
+    EXPECT_EQ(server.state_of_peer(), peer_state::gone);
+  });
+}
+
 TEST_P(tcp_stream_test, ends_its_output_after_what_is_queued_without_waiting) {
   const std::string large = pattern(1'000'000);
   run([&]() -> task<void> {

@@ -57,6 +57,7 @@ class epoll_backend final : public backend {
   }
   void refuse_newcomers(descriptor& listener) noexcept override { close_line(listener.fd); }
   bool has_input(descriptor& socket) noexcept override { return bytes_wait(socket.fd); }
+  peer_state state_of_peer(const descriptor& of) const noexcept override { return peer_at(of.fd); }
   void shutdown_write(descriptor& socket) noexcept override { ::shutdown(socket.fd, SHUT_WR); }
   bool start(operation& op) noexcept override;
   void cancel(operation& op) noexcept override;

@@ -77,6 +77,12 @@ bool sim_backend::has_input(descriptor& socket) noexcept {
   return static_cast<sim_socket&>(socket).readable_bytes() != 0;
 }
 
+peer_state sim_backend::state_of_peer(const descriptor& socket) const noexcept {
+  const auto& end = static_cast<const sim_socket&>(socket);
+  if (end.broken || end.dead) return peer_state::gone;
+  return end.fin_arrived ? peer_state::silent : peer_state::open;
+}
+
 void sim_backend::shutdown_write(descriptor& socket) noexcept {
   network_.shut_down(static_cast<sim_socket&>(socket));
 }

@@ -47,6 +47,7 @@ class sim_backend final : public backend {
   result<raw_address> peer_address(const descriptor& socket) const override;
   void refuse_newcomers(descriptor& listener) noexcept override;
   bool has_input(descriptor& socket) noexcept override;
+  peer_state state_of_peer(const descriptor& socket) const noexcept override;
   void shutdown_write(descriptor& socket) noexcept override;
   bool start(operation& op) noexcept override;
   void cancel(operation& op) noexcept override;

@@ -52,6 +52,9 @@ class uring_backend final : public backend {
   }
   void refuse_newcomers(descriptor& listener) noexcept override { close_line(listener.fd); }
   bool has_input(descriptor& socket) noexcept override;
+  peer_state state_of_peer(const descriptor& socket) const noexcept override {
+    return peer_at(socket.fd);
+  }
   void shutdown_write(descriptor& socket) noexcept override { ::shutdown(socket.fd, SHUT_WR); }
   bool start(operation& op) noexcept override;
   void cancel(operation& op) noexcept override;
