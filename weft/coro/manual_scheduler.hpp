@@ -13,22 +13,16 @@
 //   ready.run();
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 
 #include <weft/base/intrusive_list.hpp>
-#include <weft/coro/runnable.hpp>
+#include <weft/coro/scheduler.hpp>
 #include <weft/coro/timer.hpp>
 
 namespace weft {
 
 class manual_scheduler final : public scheduler {
  public:
-  void schedule(runnable& item, priority band) noexcept override {
-    bands_[static_cast<std::size_t>(band)].push_back(item);
-  }
-
   [[nodiscard]] time_point now() const noexcept override { return now_; }
 
   void arm(timer& t, time_point when) noexcept override {
@@ -52,13 +46,10 @@ class manual_scheduler final : public scheduler {
 
   /// Runs the most urgent item. False: there was none.
   bool step() noexcept {
-    for (queue& band : bands_) {
-      runnable* const item = band.pop_front();
-      if (item == nullptr) continue;
-      item->run(*item);
-      return true;
-    }
-    return false;
+    runnable* const item = ready_.pop();
+    if (item == nullptr) return false;
+    item->run(*item);
+    return true;
   }
 
   /// Runs all that is queued, and all that this queues.
@@ -76,14 +67,12 @@ class manual_scheduler final : public scheduler {
   }
 
  private:
-  using queue = intrusive_queue<runnable, &runnable::next>;
-
+  void check_here(const char*) const noexcept override {}
   /// Nanoseconds here.
   static std::uint64_t tick_of(time_point when) noexcept {
     return static_cast<std::uint64_t>(when.time_since_epoch().count());
   }
 
-  std::array<queue, priority_count> bands_;
   intrusive_list<timer, &timer::hook> timers_;
   time_point now_{};
 };

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include <weft/coro/scheduler.hpp>
 #include <weft/coro/task_failures.hpp>
 
 namespace weft {

@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include <weft/coro/scheduler.hpp>
 #include <weft/coro/task.hpp>
 
 namespace weft {

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include <weft/base/format.hpp>
+#include <weft/coro/scheduler.hpp>
 #include <weft/coro/scope.hpp>
 
 namespace weft {

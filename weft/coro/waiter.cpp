@@ -1,5 +1,6 @@
 #include <weft/coro/waiter.hpp>
 
+#include <weft/coro/scheduler.hpp>
 #include <weft/coro/task.hpp>
 
 namespace weft {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include <weft/coro/scheduler.hpp>
 #include <weft/coro/task.hpp>
 
 namespace weft {

@@ -21,9 +21,9 @@
 
 #include <weft/base/result.hpp>
 #include <weft/base/time.hpp>
+#include <weft/coro/ready_queue.hpp>
 #include <weft/loop/loose_socket.hpp>
 #include <weft/loop/operation.hpp>
-#include <weft/loop/ready_queue.hpp>
 
 namespace weft {
 

@@ -29,12 +29,12 @@
 #include <weft/base/random.hpp>
 #include <weft/base/result.hpp>
 #include <weft/base/unique_function.hpp>
+#include <weft/coro/ready_queue.hpp>
 #include <weft/coro/scope.hpp>
 #include <weft/loop/buffer_pool.hpp>
 #include <weft/loop/idle_policy.hpp>
 #include <weft/loop/loop_gauges.hpp>
 #include <weft/loop/loop_pulse.hpp>
-#include <weft/loop/ready_queue.hpp>
 #include <weft/loop/timer_wheel.hpp>
 
 namespace weft {
@@ -124,10 +124,6 @@ class event_loop final : public scheduler {
   void arm(timer& t, time_point when) noexcept override { timers_.arm(t, when); }
   void disarm(timer& t) noexcept override { timers_.disarm(t); }
 
-  void schedule(runnable& item, priority band = priority::normal) noexcept override {
-    expect_here("schedule()");
-    ready_.push(item, band);
-  }
   void spawn(task<void> work, priority band = priority::normal) noexcept {
     expect_here("spawn()");
     tasks_->spawn(std::move(work), band);
@@ -203,12 +199,7 @@ class event_loop final : public scheduler {
  private:
   struct mailbox_holder;
   explicit event_loop(const loop_options& options);
-  void expect_here([[maybe_unused]] const char* call) const noexcept {
-#ifndef NDEBUG
-    check_here(call);
-#endif
-  }
-  void check_here(const char* call) const noexcept;
+  void check_here(const char* call) const noexcept override;
   void tell_leftovers() noexcept;
   /// After each piece of work, which is then to be named, and as a turn begins, for a watch that
   /// dozes.
@@ -230,7 +221,6 @@ class event_loop final : public scheduler {
 
   loop_options options_;
   buffer_pool buffers_;
-  ready_queue ready_;
   std::optional<random> shuffle_;  // none: first in, first out
   intrusive_list<flushable, &flushable::hook> dirty_;
   std::unique_ptr<backend> io_;

@@ -14,6 +14,7 @@
 
 #include <weft/base/result.hpp>
 #include <weft/coro/runnable.hpp>
+#include <weft/coro/scheduler.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/service/lifetime.hpp>
 #include <weft/service/service_record.hpp>

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include <weft/base/intrusive_list.hpp>
+#include <weft/coro/ready_queue.hpp>
 #include <weft/loop/file_operation.hpp>
-#include <weft/loop/ready_queue.hpp>
 
 namespace weft {
 

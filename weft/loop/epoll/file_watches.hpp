@@ -14,8 +14,8 @@
 #include <cstdint>
 
 #include <weft/base/hash_map.hpp>
+#include <weft/coro/ready_queue.hpp>
 #include <weft/loop/operation.hpp>
-#include <weft/loop/ready_queue.hpp>
 
 namespace weft {
 

@@ -1,4 +1,4 @@
-#include <weft/loop/ready_queue.hpp>
+#include <weft/coro/ready_queue.hpp>
 
 #include <gtest/gtest.h>
 

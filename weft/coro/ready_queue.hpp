@@ -16,16 +16,13 @@
 
 #include <weft/base/random.hpp>
 #include <weft/coro/runnable.hpp>
-#include <weft/coro/task.hpp>
 
 namespace weft {
 
 /// A coroutine that lets all others have their turn; the queue knows it by its function.
 struct giving_way : runnable {
   giving_way() noexcept : runnable{&go_on} {}
-  static void go_on(runnable& self) noexcept {
-    detail::resume(static_cast<giving_way&>(self).waiting);
-  }
+  static void go_on(runnable& self) noexcept;
   std::coroutine_handle<> waiting;
 };
 
