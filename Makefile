@@ -43,7 +43,7 @@ bench: setup-bench build ## measure beside bare and other servers; QUICK=1 for a
 bench-matrix: setup-bench ## weft-bench with both hash maps, both allocators, and hardened or not
 	@bench/matrix
 
-lint: setup build/release/build.ninja ## format, layers, clang-tidy
+lint: setup ## format, layers, clang-tidy
 	@tools/lint
 
 format: setup ## rewrite the sources with clang-format

@@ -32,24 +32,32 @@ function(weft_own_target target)
     $<$<BOOL:${WEFT_WERROR}>:-Werror>)
 endfunction()
 
-# Reading the standard library's headers is half the work of compiling a test. They are compiled once for all tests
-# of a build; with WEFT_PRECOMPILE for the code, too, which then is not seen to lack an include. Who shares a
-# precompiled header shares its flags: FLAGS are those that differ from the preset's.
-function(weft_precompile target kind)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "FLAGS;LINK")
-  set(shared weft_precompiled_${kind})
+# Reading headers is most of the work of compiling the code. Together, files are not seen to lack an include, and one's
+# local names may be hidden by another's.
+function(weft_compile_together target)
+  if(NOT WEFT_UNITY)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  target_compile_options(${target} PRIVATE -Wno-shadow)
+endfunction()
+
+# Reading the standard library's headers is half the work of compiling a test: they are compiled once for all tests of
+# a build. Who shares a precompiled header shares its flags: FLAGS are those that differ from the preset's.
+function(weft_precompile target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FLAGS")
+  set(shared weft_precompiled_tests)
   if(NOT TARGET ${shared})
     file(WRITE "${CMAKE_BINARY_DIR}/${shared}.cpp" "")
     add_library(${shared} OBJECT EXCLUDE_FROM_ALL "${CMAKE_BINARY_DIR}/${shared}.cpp")
     weft_own_target(${shared})
     target_compile_options(${shared} PRIVATE ${arg_FLAGS} ${weft_layer_flags}
       "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
-    target_link_libraries(${shared} PRIVATE ${arg_LINK})
-    list(TRANSFORM arg_LINK REPLACE "^GTest::.*$" "<gtest/gtest.h>" OUTPUT_VARIABLE headers)
+    target_link_libraries(${shared} PRIVATE GTest::gtest)
     target_precompile_headers(${shared} PRIVATE
       <algorithm> <array> <atomic> <chrono> <concepts> <coroutine> <expected> <format> <functional> <map> <memory>
       <mutex> <optional> <span> <string> <string_view> <thread> <tuple> <unordered_map> <utility> <variant> <vector>
-      ${headers})
+      <gtest/gtest.h>)
   endif()
   target_precompile_headers(${target} REUSE_FROM ${shared})
 endfunction()
@@ -68,13 +76,12 @@ function(weft_test_program target)
   # It takes the else in GoogleTest's macros for that of an if before them; Clang knows better, and still warns.
   set(test_flags "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-dangling-else>")
   # Most of a build's time goes into tests. The code they call is optimised as the preset says.
-  separate_arguments(flags NATIVE_COMMAND "${WEFT_TEST_FLAGS}")
-  list(APPEND test_flags ${flags})
+  list(APPEND test_flags ${WEFT_TEST_FLAGS})
   target_compile_options(${target} PRIVATE ${test_flags})
   weft_layer_targets(above ${arg_TEST_DEPENDS})
   list(TRANSFORM above REPLACE "^(.+)$" "$<TARGET_NAME_IF_EXISTS:\\1>")
   target_link_libraries(${target} PRIVATE ${arg_LINK} ${above} weft::base GTest::gtest_main)
-  weft_precompile(${target} tests FLAGS ${test_flags} LINK GTest::gtest)
+  weft_precompile(${target} FLAGS ${test_flags})
   # One ctest entry a program: a process per case would cost more than the cases. tools/test counts the
   # cases from the XML files.
   add_test(NAME ${target}
@@ -111,9 +118,7 @@ function(weft_layer name)
     add_library(${target} STATIC ${files_code})
     weft_own_target(${target})
     target_compile_options(${target} PRIVATE ${weft_lto_flags} ${weft_fuzz_flags})
-    if(WEFT_PRECOMPILE)
-      weft_precompile(${target} code FLAGS ${weft_lto_flags} ${weft_fuzz_flags})
-    endif()
+    weft_compile_together(${target})
     set(scope PUBLIC)
   else()
     add_library(${target} INTERFACE)

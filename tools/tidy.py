@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""clang-tidy over the sources of a configured build, in parallel, skipping what it already found clean.
+"""clang-tidy over the sources of the release build, in parallel, skipping what it already found clean.
 
-    tools/tidy.py                    all that compile_commands.json names, but tests
+    tools/tidy.py                    all but tests
     tools/tidy.py weft/net           those whose path contains `weft/net`
 
 A source is skipped when nothing that could change the verdict has changed: its text, every header of ours that
@@ -25,7 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-BUILD = ROOT / "build" / "release"
+BUILD = ROOT / "build" / "tidy"
 CACHE = ROOT / "build" / "tidy-cache"
 TOGETHER = ROOT / "build" / "tidy-together"
 TOGETHER_MOST = 10
@@ -96,15 +96,14 @@ def tidy(group):
 
 
 def main():
-    database = BUILD / "compile_commands.json"
-    if not database.exists():
-        sys.exit(f"tools/tidy.py: no {database.relative_to(ROOT)}; run `cmake --preset release`")
+    subprocess.run(["cmake", "--preset", "release", "-B", BUILD, "-DWEFT_UNITY=OFF", "--log-level=ERROR"], cwd=ROOT,
+                   stdout=subprocess.DEVNULL, check=True)
     wanted = sys.argv[1] if len(sys.argv) > 1 else ""
     tool = subprocess.run([TIDY, "--version"], capture_output=True, check=True).stdout
     tool += (ROOT / ".clang-tidy").read_bytes()
 
     work, unchanged = {}, 0
-    for entry in json.loads(database.read_text()):
+    for entry in json.loads((BUILD / "compile_commands.json").read_text()):
         source = Path(entry["file"]).resolve()
         if not source.is_relative_to(ROOT) or source.is_relative_to(ROOT / "build"):
             continue

@@ -5,6 +5,7 @@ hold TEXT; without it the same file must compile, so that it can only fail for t
 """
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -17,12 +18,29 @@ CASES = sorted(HERE.glob("*.cpp"))
 COMPILER = os.environ.get("WEFT_CXX", "clang++-19")
 
 
-def compile_case(path, *defines):
-    command = [COMPILER, "-std=c++23", "-stdlib=libc++", "-fsyntax-only", "-Wall", "-Wextra", f"-I{ROOT}"]
+INCLUDE = re.compile(r"^#include <.+>$", re.MULTILINE)
+
+
+def command():
+    said = [COMPILER, "-std=c++23", "-stdlib=libc++", "-Wall", "-Wextra", f"-I{ROOT}"]
     glaze = ROOT / ".deps" / "glaze" / "include"
-    if glaze.exists():
-        command += ["-isystem", str(glaze)]
-    return subprocess.run([*command, *defines, str(path)], capture_output=True, text=True, timeout=300)
+    return said + (["-isystem", str(glaze)] if glaze.exists() else [])
+
+
+@pytest.fixture(scope="session")
+def compile_case(tmp_path_factory):
+    """Most of the time would go into reading headers: all that the cases include are read once."""
+    assert shutil.which(COMPILER), f"{COMPILER} is not installed; WEFT_CXX names another compiler"
+    folder = tmp_path_factory.mktemp("headers")
+    includes = {line for path in CASES for line in INCLUDE.findall(path.read_text())}
+    (folder / "headers.hpp").write_text("\n".join(sorted(includes)) + "\n")
+    subprocess.run([*command(), "-x", "c++-header", folder / "headers.hpp", "-o", folder / "headers.pch"],
+                   check=True, timeout=300)
+
+    def compile_one(path, *defines):
+        return subprocess.run([*command(), "-include-pch", folder / "headers.pch", "-fsyntax-only", *defines, path],
+                              capture_output=True, text=True, timeout=300)
+    return compile_one
 
 
 def expected_text(path):
@@ -35,23 +53,18 @@ def errors_of(run):
     return [line for line in run.stderr.splitlines() if "error:" in line]
 
 
-@pytest.fixture(scope="session", autouse=True)
-def compiler():
-    assert shutil.which(COMPILER), f"{COMPILER} is not installed; WEFT_CXX names another compiler"
-
-
 def test_there_are_cases():
     assert CASES
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
-def test_mistake_is_refused_with_the_fix(path):
+def test_mistake_is_refused_with_the_fix(compile_case, path):
     run = compile_case(path, "-DMISTAKE")
     assert run.returncode != 0, "the mistake compiles"
     assert any(expected_text(path) in line for line in errors_of(run)), run.stderr
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
-def test_fixed_file_compiles(path):
+def test_fixed_file_compiles(compile_case, path):
     run = compile_case(path)
     assert run.returncode == 0, run.stderr

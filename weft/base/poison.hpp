@@ -12,16 +12,7 @@
 
 #include <cstddef>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define WEFT_ADDRESS_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define WEFT_ADDRESS_SANITIZER 1
-#endif
-#endif
-#ifndef WEFT_ADDRESS_SANITIZER
-#define WEFT_ADDRESS_SANITIZER 0
-#endif
+#include <weft/base/sanitizers.hpp>
 
 #if WEFT_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>

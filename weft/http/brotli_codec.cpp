@@ -22,8 +22,8 @@ std::uint32_t quality_of(effort wanted) noexcept {
 constexpr std::uint32_t window_bits = 18;
 constexpr std::uint32_t window_bits_ahead = 22;
 
-struct offered {
-  offered(std::string_view input, std::span<char> room) noexcept
+struct brotli_offer {
+  brotli_offer(std::string_view input, std::span<char> room) noexcept
       : input_bytes{input.size()},
         room_bytes{room.size()},
         input_left{input.size()},
@@ -57,7 +57,7 @@ class brotli_encoder final : public content_codec {
   [[nodiscard]] bool is_made() const noexcept { return state_ != nullptr; }
 
   coding_progress step(std::string_view input, std::span<char> room, feed how) noexcept override {
-    offered given{input, room};
+    brotli_offer given{input, room};
     const auto operation = how == feed::more    ? BROTLI_OPERATION_PROCESS
                            : how == feed::flush ? BROTLI_OPERATION_FLUSH
                                                 : BROTLI_OPERATION_FINISH;
@@ -85,7 +85,7 @@ class brotli_decoder final : public content_codec {
   [[nodiscard]] bool is_made() const noexcept { return state_ != nullptr; }
 
   coding_progress step(std::string_view input, std::span<char> room, feed) noexcept override {
-    offered given{input, room};
+    brotli_offer given{input, room};
     if (is_at_end_)
       return given.progress(input.empty() ? coding_status::finished : coding_status::failed);
     switch (BrotliDecoderDecompressStream(state_.get(), &given.input_left, &given.next_in,

@@ -3,12 +3,14 @@
 #include <algorithm>
 
 #include <weft/base/assert.hpp>
+#include <weft/http/field_syntax.hpp>
 #include <weft/http/scan.hpp>
 
 namespace weft::http {
 namespace {
 
-bool is_space(char c) noexcept { return c == ' ' || c == '\t'; }
+using field_syntax::is_space;
+
 bool is_token(char c) noexcept { return scan::contains<scan::set::token>(c); }
 bool is_field(char c) noexcept { return scan::contains<scan::set::field>(c); }
 

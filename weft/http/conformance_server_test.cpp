@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include <weft/base/sanitizers.hpp>
 #include <weft/base/units.hpp>
 #include <weft/testing/http_fixture.hpp>
 
@@ -24,12 +25,6 @@ using testing::backends;
 using testing::http_client;
 using testing::http_reply;
 using testing::repeated;
-
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || !defined(NDEBUG)
-constexpr bool is_slow_build = true;
-#else
-constexpr bool is_slow_build = false;
-#endif
 
 constexpr std::string_view get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
@@ -224,7 +219,7 @@ TEST_P(conformance_server, whole) {
 }
 
 TEST_P(conformance_server, cut_at_every_byte) {
-  constexpr std::size_t coarse = is_slow_build ? 7 : 1;
+  constexpr std::size_t coarse = WEFT_SANITIZED ? 7 : 1;
   for_each_case([this](const conformance_case& one) -> task<void> {
     const std::size_t stride = one.bytes.size() < 300 ? coarse : 397;
     // Begins elsewhere for each case, so that a coarse stride leaves no offset out in all of them.

@@ -20,7 +20,7 @@ constexpr bool is_cookie_octet(char c) noexcept {
   return c > ' ' && c < 0x7f && c != '"' && c != ',' && c != ';' && c != '\\';
 }
 
-bool is_value(std::string_view text) noexcept {
+bool is_cookie_value(std::string_view text) noexcept {
   if (text.size() >= 2 && text.front() == '"' && text.back() == '"')
     text = text.substr(1, text.size() - 2);
   return std::ranges::all_of(text, is_cookie_octet);
@@ -52,7 +52,7 @@ bool has_prefix(std::string_view name, std::string_view prefix) noexcept {
 
 std::string_view fault_of_pair(const set_cookie& wanted) noexcept {
   if (!is_token(wanted.name)) return "the name must be a token (RFC 6265 section 4.1.1)";
-  if (!is_value(wanted.value))
+  if (!is_cookie_value(wanted.value))
     return "the value holds white space, a control character, or one of \" , ; \\: encode it";
   if (wanted.name.size() + wanted.value.size() > pair_bytes_max)
     return "name and value have more than 4096 bytes together";
@@ -108,7 +108,7 @@ cookies::iterator& cookies::iterator::operator++() noexcept {
     const std::size_t equals = piece.find('=');
     if (equals == std::string_view::npos) continue;
     at_ = {.name = piece.substr(0, equals), .value = piece.substr(equals + 1)};
-    if (is_token(at_.name) && is_value(at_.value)) return *this;
+    if (is_token(at_.name) && is_cookie_value(at_.value)) return *this;
   }
   at_ = {};
   return *this;

@@ -39,11 +39,6 @@ struct hop {
   std::string_view host;
 };
 
-bool is_port(std::string_view text) noexcept {
-  const auto port = scan::decimal(text);
-  return text.size() <= 5 && port && *port <= 65535;
-}
-
 // An address, maybe with a port, brackets around IPv6 where there is one. None where it is neither.
 std::optional<net::ip_address> parse_node(std::string_view text, bool needs_brackets) noexcept {
   std::string_view address = text;
@@ -51,13 +46,13 @@ std::optional<net::ip_address> parse_node(std::string_view text, bool needs_brac
     const std::size_t close = text.find(']');
     if (close == std::string_view::npos) return std::nullopt;
     const std::string_view behind = text.substr(close + 1);
-    if (!behind.empty() && (behind.front() != ':' || !is_port(behind.substr(1))))
+    if (!behind.empty() && (behind.front() != ':' || !scan::is_port(behind.substr(1))))
       return std::nullopt;
     address = text.substr(1, close - 1);
     if (!address.contains(':')) return std::nullopt;
   } else if (std::ranges::count(text, ':') == 1) {
     const std::size_t colon = text.find(':');
-    if (!is_port(text.substr(colon + 1))) return std::nullopt;
+    if (!scan::is_port(text.substr(colon + 1))) return std::nullopt;
     address = text.substr(0, colon);
   } else if (needs_brackets && text.contains(':')) {
     return std::nullopt;

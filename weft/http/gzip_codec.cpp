@@ -13,7 +13,7 @@ namespace {
 constexpr int zlib_window = 15;
 constexpr int gzip_window = zlib_window + 16;  // how zlib is told to read and write that format
 
-int level_of(effort wanted) noexcept {
+int zlib_level(effort wanted) noexcept {
   switch (wanted) {
     case effort::fast: return 1;
     case effort::balanced: return 5;
@@ -23,8 +23,8 @@ int level_of(effort wanted) noexcept {
 }
 
 // zlib counts in unsigned; what is beyond is for the next call.
-struct offered {
-  offered(z_stream& stream, std::string_view input, std::span<char> room) noexcept
+struct zlib_offer {
+  zlib_offer(z_stream& stream, std::string_view input, std::span<char> room) noexcept
       : input_bytes{static_cast<unsigned>(std::min<std::size_t>(input.size(), UINT_MAX))},
         room_bytes{static_cast<unsigned>(std::min<std::size_t>(room.size(), UINT_MAX))} {
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(input.data()));  // only read
@@ -43,13 +43,13 @@ struct offered {
 class zlib_encoder final : public content_codec {
  public:
   zlib_encoder(effort wanted, int window) noexcept
-      : is_made_{deflateInit2(&stream_, level_of(wanted), Z_DEFLATED, window, 8,
+      : is_made_{deflateInit2(&stream_, zlib_level(wanted), Z_DEFLATED, window, 8,
                               Z_DEFAULT_STRATEGY) == Z_OK} {}
   ~zlib_encoder() override { deflateEnd(&stream_); }
   [[nodiscard]] bool is_made() const noexcept { return is_made_; }
 
   coding_progress step(std::string_view input, std::span<char> room, feed how) noexcept override {
-    const offered given{stream_, input, room};
+    const zlib_offer given{stream_, input, room};
     const int flush = how == feed::more ? Z_NO_FLUSH : how == feed::flush ? Z_SYNC_FLUSH : Z_FINISH;
     const int said = deflate(&stream_, flush);
     if (said == Z_STREAM_END) return given.progress(stream_, coding_status::finished);
@@ -71,7 +71,7 @@ class zlib_decoder final : public content_codec {
   [[nodiscard]] bool is_made() const noexcept { return is_made_; }
 
   coding_progress step(std::string_view input, std::span<char> room, feed) noexcept override {
-    const offered given{stream_, input, room};
+    const zlib_offer given{stream_, input, room};
     for (;;) {
       if (is_at_end_) {
         if (stream_.avail_in == 0) return given.progress(stream_, coding_status::finished);

@@ -9,13 +9,14 @@
 #include <cstring>
 #include <string_view>
 
+#include <weft/http/field_syntax.hpp>
 #include <weft/http/request_parser.hpp>
 #include <weft/http/scan.hpp>
 
 namespace weft::http {
 namespace detail {
 
-inline bool is_space(char c) noexcept { return c == ' ' || c == '\t'; }
+using field_syntax::is_space;
 
 // Positions are kept in 32 bits: limits::head_bytes stays below 4 GiB.
 inline std::uint32_t narrow(std::size_t position) noexcept {

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include <weft/http/field_syntax.hpp>
 #include <weft/http/headers.hpp>
 #include <weft/http/problem.hpp>
 #include <weft/http/scan.hpp>
@@ -17,15 +18,9 @@ bool is_reserved(std::string_view name) noexcept {
   return false;
 }
 
-bool is_name(std::string_view name) noexcept {
-  return !name.empty() && scan::consists_of<scan::set::token>(name);
-}
-
 // A value with white space around it would be read back without it.
-bool is_value(std::string_view value) noexcept {
-  const bool is_padded = !value.empty() && (value.front() == ' ' || value.front() == '\t' ||
-                                            value.back() == ' ' || value.back() == '\t');
-  return !is_padded && scan::consists_of<scan::set::field>(value);
+bool is_field_value(std::string_view value) noexcept {
+  return field_syntax::trim(value) == value && scan::consists_of<scan::set::field>(value);
 }
 
 }  // namespace
@@ -53,7 +48,7 @@ response response::problem(status code, std::string_view detail) {
 }
 
 bool response::may_add(std::string_view name, std::string_view value) noexcept {
-  return is_name(name) && !is_reserved(name) && is_value(value);
+  return field_syntax::is_token(name) && !is_reserved(name) && is_field_value(value);
 }
 
 result<> response::add_field(std::string_view name, std::string_view value) {
@@ -63,7 +58,7 @@ result<> response::add_field(std::string_view name, std::string_view value) {
 }
 
 result<> response::set_content_type(std::string_view type) {
-  if (type.empty() || !is_value(type)) return fail(errc::invalid_argument);
+  if (type.empty() || !is_field_value(type)) return fail(errc::invalid_argument);
   if (has_own_type_) fields_.erase(0, fields_.find('\n') + 1);
   std::string others = std::move(fields_);
   fields_.clear();

@@ -37,7 +37,7 @@ std::string_view name_of(std::string_view parameter) noexcept {
   return parameter;
 }
 
-bool is_name(std::string_view text) noexcept {
+bool is_parameter_name(std::string_view text) noexcept {
   return !text.empty() && std::ranges::all_of(text, [](char c) {
     return c == '_' || c == '-' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
            (c >= 'A' && c <= 'Z');
@@ -75,7 +75,8 @@ std::string_view check_pattern(std::string_view pattern, std::vector<std::string
       continue;
     }
     const std::string_view name = name_of(segment);
-    if (!is_name(name)) return "a parameter's name consists of letters, digits, '-' and '_'";
+    if (!is_parameter_name(name))
+      return "a parameter's name consists of letters, digits, '-' and '_'";
     if (is_rest(segment) && !left.rest.empty()) return "{*name} stands at the end";
     if (std::ranges::find(names, name) != names.end()) return "two parameters of one name";
     if (names.size() == route_match::max_parameters) return "a pattern has at most 8 parameters";

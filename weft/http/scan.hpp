@@ -223,6 +223,11 @@ template <set Set>
   return value;
 }
 
+// A port as URIs have it (RFC 3986 section 3.2.3), not empty.
+[[nodiscard]] constexpr bool is_port(std::string_view text) noexcept {
+  return text.size() <= 5 && decimal(text).value_or(65536) <= 65535;
+}
+
 // The value of a hexadecimal digit, or -1.
 [[nodiscard]] constexpr int hex_value(char digit) noexcept {
   const auto byte = static_cast<unsigned char>(digit);

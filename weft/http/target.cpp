@@ -11,8 +11,9 @@ namespace {
 
 using scan::hex_value;
 
-bool is_port(std::string_view digits) noexcept {
-  return digits.empty() || (digits.size() <= 5 && scan::decimal(digits).value_or(65536) <= 65535);
+// Of a host; a colon alone stands for the scheme's own (RFC 3986 section 3.2.3).
+bool is_port_or_empty(std::string_view text) noexcept {
+  return text.empty() || scan::is_port(text);
 }
 
 // Bytes of the IPv6 address in brackets at the start of `text`; 0 where there is none. Groups are
@@ -121,7 +122,7 @@ bool is_host_and_port(std::string_view text) noexcept {
   const std::size_t host = text[0] == '[' ? bracketed_size(text) : reg_name_size(text);
   if (host == 0) return false;
   if (host == text.size()) return true;
-  return text[host] == ':' && is_port(text.substr(host + 1));
+  return text[host] == ':' && is_port_or_empty(text.substr(host + 1));
 }
 
 bool has_valid_escapes(std::string_view text) noexcept {

@@ -11,7 +11,7 @@ namespace {
 // What a decoder of this coding must have, and no more is to be asked of it (RFC 9659 section 3).
 constexpr int window_log_max = 23;
 
-int level_of(effort wanted) noexcept {
+int zstd_level(effort wanted) noexcept {
   switch (wanted) {
     case effort::fast: return 1;
     case effort::balanced: return 3;
@@ -28,7 +28,8 @@ struct context_deleter {
 class zstd_encoder final : public content_codec {
  public:
   explicit zstd_encoder(effort wanted) noexcept : context_{ZSTD_createCCtx()} {
-    if (context_) ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_compressionLevel, level_of(wanted));
+    if (context_)
+      ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_compressionLevel, zstd_level(wanted));
   }
   [[nodiscard]] bool is_made() const noexcept { return context_ != nullptr; }
 

@@ -12,8 +12,6 @@ struct reason {
   std::string_view what;
 };
 
-bool is_digit(char byte) noexcept { return byte >= '0' && byte <= '9'; }
-
 bool starts_number(std::string_view token) noexcept {
   return !token.empty() && (token[0] == '-' || is_digit(token[0]));
 }

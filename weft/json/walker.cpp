@@ -4,8 +4,6 @@ namespace weft::json::detail {
 
 namespace {
 
-bool is_digit(char byte) noexcept { return byte >= '0' && byte <= '9'; }
-
 unsigned byte_at(std::string_view text, std::size_t index) noexcept {
   return index < text.size() ? static_cast<unsigned char>(text[index]) : 0U;
 }

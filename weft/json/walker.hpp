@@ -17,6 +17,8 @@
 
 namespace weft::json::detail {
 
+[[nodiscard]] constexpr bool is_digit(char byte) noexcept { return byte >= '0' && byte <= '9'; }
+
 class walker {
  public:
   explicit walker(std::string_view text) noexcept : text_(text) {}

@@ -90,7 +90,7 @@ TEST_P(tcp_stream_write_test, shows_what_a_slow_reader_has_taken_of_a_large_writ
   run([&]() -> task<void> {
     auto pair = co_await connected_pair(loop());
     scope tasks{co_await this_task::environment()};
-    constexpr std::size_t whole = 40'000'000;
+    constexpr std::size_t whole = 20'000'000;
     auto writer = [&]() -> task<void> {
       EXPECT_TRUE((co_await pair.client.write(std::string(whole, 'w'))).has_value());
     };

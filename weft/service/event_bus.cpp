@@ -9,7 +9,7 @@
 namespace weft {
 namespace {
 
-task<void> until_set(event& awaited) { static_cast<void>(co_await awaited.wait()); }
+task<void> until_all_are_back(event& back) { static_cast<void>(co_await back.wait()); }
 
 }  // namespace
 
@@ -317,7 +317,7 @@ task<result<void>> event_bus::stop() {
   // Nobody may ask that these be left: they are memory of this shard.
   while (crossings_.under_way() != 0) {
     crossings_.all_back().reset();
-    co_await shielded(until_set(crossings_.all_back()), deadline::never());
+    co_await shielded(until_all_are_back(crossings_.all_back()), deadline::never());
   }
   co_return drained;
 }

@@ -5,19 +5,10 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include <weft/base/sanitizers.hpp>
 #include <weft/testing/allocation_failure.hpp>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
-    __has_feature(memory_sanitizer)
-#define WEFT_MALLOC_IS_A_SANITIZERS 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define WEFT_MALLOC_IS_A_SANITIZERS 1
-#endif
-
-#if defined(WEFT_MALLOC_IS_A_SANITIZERS)
+#if WEFT_SANITIZED
 #include <sanitizer/allocator_interface.h>
 #endif
 
@@ -66,13 +57,7 @@ std::uint64_t allocation_counter::allocated_bytes() const noexcept {
 
 std::uint64_t allocation_counter::frees() const noexcept { return here.frees - frees_before_; }
 
-bool allocation_failure::is_available() noexcept {
-#if defined(WEFT_MALLOC_IS_A_SANITIZERS)
-  return false;
-#else
-  return true;
-#endif
-}
+bool allocation_failure::is_available() noexcept { return WEFT_SANITIZED == 0; }
 
 allocation_failure::allocation_failure(std::size_t from_bytes) noexcept {
   here.fails_from_bytes = from_bytes;
@@ -82,7 +67,7 @@ allocation_failure::~allocation_failure() { here.fails_from_bytes = SIZE_MAX; }
 
 }  // namespace weft::testing
 
-#if defined(WEFT_MALLOC_IS_A_SANITIZERS)
+#if WEFT_SANITIZED
 
 namespace {
 

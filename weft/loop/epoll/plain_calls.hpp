@@ -16,18 +16,11 @@
 #include <cstddef>
 #include <ctime>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define WEFT_CALLS_ARE_WATCHED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
-    __has_feature(memory_sanitizer)
-#define WEFT_CALLS_ARE_WATCHED 1
-#endif
-#endif
+#include <weft/base/sanitizers.hpp>
 
 namespace weft::plain_calls {
 
-#ifdef WEFT_CALLS_ARE_WATCHED
+#if WEFT_SANITIZED
 
 inline ssize_t receive(int fd, void* into, std::size_t size) noexcept {
   return ::recv(fd, into, size, 0);

@@ -18,7 +18,7 @@ namespace weft {
 namespace {
 
 /// Datagrams a socket may have waiting before it is told to stop: two full batches.
-constexpr unsigned inbox_limit = 32;
+constexpr unsigned datagrams_limit = 32;
 /// Room for the peer's address: IPv6 has the longest. Unix sockets are connected, their peer known.
 constexpr std::size_t name_bytes = 28;
 constexpr std::size_t header_bytes = sizeof(io_uring_recvmsg_out) + name_bytes;
@@ -100,7 +100,7 @@ void uring_backend::on_datagram(uring_descriptor& d, const io_uring_cqe& cqe) no
       inboxes_.push(d, slot, static_cast<std::uint32_t>(cqe.res));
     else
       context_.buffers.release(slot);
-    if (d.waiting >= inbox_limit) disarm(d);
+    if (d.waiting >= datagrams_limit) disarm(d);
   }
   if (d.closing) {
     if (!d.armed) submit_close(d);
