@@ -9,7 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <ctime>
+#include <limits>
 
 #include <weft/base/assert.hpp>
 #include <weft/http/scan.hpp>
@@ -79,6 +82,13 @@ int open_at(int folder, std::string_view path, int flags) noexcept {
   return ::openat(folder, system_path{path}.text(), flags | O_NOFOLLOW);
 }
 
+// Some file systems have times beyond the year 2262.
+std::int64_t nanoseconds_of(const timespec& time) noexcept {
+  constexpr std::int64_t second = 1'000'000'000;
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / second - 1;
+  return std::clamp<std::int64_t>(time.tv_sec, -most, most) * second + time.tv_nsec;
+}
+
 }  // namespace
 
 result<std::string_view> relative_file_path(std::string_view path, const file_path_options& options,
@@ -118,7 +128,7 @@ result<open_file> open_file::take(int fd) {
   if (::fcntl(fd, F_SETFL, 0) != 0) return fail(error::from_errno(errno));
   taken.is_folder_ = S_ISDIR(found.st_mode);
   taken.size_bytes_ = static_cast<std::uint64_t>(found.st_size);
-  taken.modified_ = found.st_mtim.tv_sec * std::int64_t{1'000'000'000} + found.st_mtim.tv_nsec;
+  taken.modified_ = nanoseconds_of(found.st_mtim);
   return taken;
 }
 

@@ -86,7 +86,9 @@ class file_reply {
     add("Last-Modified", {date.data(), date.size()});
     add("Accept-Ranges", "bytes");
     if (as_.has_variants) add("Vary", "Accept-Encoding");
-    add("Cache-Control", as_.cache_control);
+    // Nobody is to keep for others what answers this request's conditions.
+    if (code != status::precondition_failed && code != status::range_not_satisfiable)
+      add("Cache-Control", as_.cache_control);
     add("X-Content-Type-Options", "nosniff");
     return made;
   }
@@ -142,6 +144,8 @@ class file_reply {
 
   task<result<void>> copy(byte_range part) {
     for (std::uint64_t at = part.first; at <= part.last;) {
+      // Before there is room for it, a piece is only memory.
+      if (auto room = co_await out_.write(std::string_view{}); !room) co_return room;
       std::string piece(std::min<std::uint64_t>(piece_bytes, part.last - at + 1), '\0');
       const auto got = co_await file_.read_at(at, piece);
       if (!got) co_return fail(got.error());

@@ -57,6 +57,7 @@ static_files::static_files(static_files_options options, server& http, event_loo
   try {
     http.get(options_.prefix + "/{*path}",
              [this](const request& asked, body_writer& out) { return give(asked, out); });
+    if (!options_.prefix.empty()) http.get(options_.prefix, redirect_to_folder);
   } catch (...) {
     ::close(root_);
     throw;

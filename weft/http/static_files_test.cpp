@@ -1,8 +1,11 @@
 #include <weft/http/static_files.hpp>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -136,12 +139,14 @@ TEST_P(static_files_test, serves_below_its_prefix_alone) {
   EXPECT_EQ(get("/static/a.txt").body, "0123456789");
   EXPECT_EQ(get("/a.txt").status, 404);
   EXPECT_EQ(get("/static/").status, 404) << "nothing stands for a folder";
+  EXPECT_EQ(get("/static").field("location"), "/static/");
 }
 
 TEST_P(static_files_test, may_have_parameters_in_its_prefix) {
   serve_files({.prefix = "/{tenant}/files"});
   EXPECT_EQ(get("/a/files/a.txt").body, "0123456789");
   EXPECT_EQ(get("/a/files/").body, "<p>home</p>");
+  EXPECT_EQ(get("/a/files?page=2").field("location"), "/a/files/?page=2");
 }
 
 TEST_P(static_files_test, stays_in_its_folder) {
@@ -214,6 +219,28 @@ TEST_P(static_files_test, gives_parts) {
   EXPECT_EQ(beyond.field("content-range"), "bytes */10");
   EXPECT_EQ(get("/a.txt", "Range: bytes=2-4\r\nIf-Range: \"other\"\r\n").body, "0123456789");
   EXPECT_EQ(ask("HEAD", "/a.txt", "Range: bytes=2-4\r\n").status, 200) << "ranges are GET's";
+}
+
+TEST_P(static_files_test, lets_nobody_keep_what_answers_a_condition) {
+  serve_files({.cache_control = "public, max-age=3600"});
+  const http_reply part = get("/a.txt", "Range: bytes=2-4\r\n");
+  EXPECT_EQ(part.field("cache-control"), "public, max-age=3600");
+  const http_reply failed = get("/a.txt", "If-Match: \"other\"\r\n");
+  EXPECT_EQ(failed.status, 412);
+  EXPECT_FALSE(failed.field("cache-control").has_value());
+  const http_reply beyond = get("/a.txt", "Range: bytes=10-\r\n");
+  EXPECT_EQ(beyond.status, 416);
+  EXPECT_FALSE(beyond.field("cache-control").has_value());
+}
+
+TEST_P(static_files_test, has_files_of_any_time) {
+  serve_files();
+  for (const std::int64_t seconds : {std::int64_t{1} << 36, -(std::int64_t{1} << 30)}) {
+    const timespec times[2] = {{.tv_sec = seconds, .tv_nsec = 0},
+                               {.tv_sec = seconds, .tv_nsec = 0}};
+    ASSERT_EQ(::utimensat(AT_FDCWD, (folder_ / "site/a.txt").c_str(), times, 0), 0);
+    EXPECT_EQ(get("/a.txt").body, "0123456789");
+  }
 }
 
 TEST_P(static_files_test, gives_several_parts) {
