@@ -167,11 +167,17 @@ coding_preferences rank_codings(std::optional<std::string_view> accept_encoding,
     const auto quality = [&qualities](content_coding of) {
       return qualities[static_cast<std::size_t>(of)];
     };
-    for (const content_coding each : by_benefit)
-      if (quality(each) != 0 && (each == content_coding::identity || offered.contains(each)))
-        ranked.order[ranked.count++] = each;
-    std::ranges::stable_sort(ranked.order.begin(), ranked.order.begin() + ranked.count,
-                             std::ranges::greater{}, quality);
+    // Each behind those that are wanted as much; std::stable_sort() would ask for memory.
+    for (const content_coding each : by_benefit) {
+      if (quality(each) == 0 || (each != content_coding::identity && !offered.contains(each)))
+        continue;
+      auto* const end = ranked.order.begin() + ranked.count;
+      auto* const at = std::ranges::upper_bound(ranked.order.begin(), end, quality(each),
+                                                std::ranges::greater{}, quality);
+      std::move_backward(at, end, end + 1);
+      *at = each;
+      ++ranked.count;
+    }
   }
   const auto end = ranked.order.begin() + ranked.count;
   if (std::find(ranked.order.begin(), end, content_coding::identity) == end)
