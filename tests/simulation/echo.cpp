@@ -98,7 +98,7 @@ task<void> ask_echo(scene& scene, testing::sim_shard& shard) {
     auto bytes = co_await impatient_read(*stream, shard.loop(), patience, by_another);
     if (bytes) {
       received += bytes->text();
-    } else if (bytes.error() != errc::timed_out && bytes.error() != errc::cancelled) {
+    } else if (!was_given_up(bytes.error())) {
       has_ended = true;
     } else if (stop.stop_requested()) {
       break;

@@ -54,6 +54,10 @@ task<result<buffer_ref>> impatient_read(net::tcp_stream& stream, event_loop& loo
   co_return bytes;
 }
 
+bool was_given_up(const error& why) noexcept {
+  return why == errc::cancelled || (why == errc::timed_out && why.os_errno() == 0);
+}
+
 task<bool> reply_reader::receive_more() {
   const stop_token stop = (co_await this_task::environment()).stop;
   for (const time_point until = loop_.now() + silence_most; loop_.now() < until;) {
@@ -66,8 +70,7 @@ task<bool> reply_reader::receive_more() {
       co_return true;
     }
     last_error_ = bytes.error();
-    const bool was_given_up = bytes.error() == errc::timed_out || bytes.error() == errc::cancelled;
-    if (!was_given_up || stop.stop_requested()) co_return false;
+    if (!was_given_up(bytes.error()) || stop.stop_requested()) co_return false;
   }
   co_return false;
 }

@@ -81,6 +81,9 @@ struct scene {
 /// off.
 [[nodiscard]] task<result<buffer_ref>> impatient_read(net::tcp_stream& stream, event_loop& loop,
                                                       duration patience, bool by_another);
+/// Whether it was the reader's patience that ended: a connection that has timed out says so in each
+/// read, with the kernel's errno.
+[[nodiscard]] bool was_given_up(const error& why) noexcept;
 
 [[nodiscard]] task<void> serve_http(scene& scene, testing::sim_shard& shard);
 [[nodiscard]] task<void> serve_echo(scene& scene, testing::sim_shard& shard);
