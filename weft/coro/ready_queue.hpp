@@ -12,8 +12,10 @@
 #include <array>
 #include <bit>
 #include <coroutine>
+#include <cstdint>
 #include <utility>
 
+#include <weft/base/assert.hpp>
 #include <weft/base/random.hpp>
 #include <weft/coro/runnable.hpp>
 
@@ -30,17 +32,22 @@ class ready_queue {
  public:
   void push(runnable& item, priority band) noexcept {
     const auto index = static_cast<unsigned>(band);
-    item.next = nullptr;
-    *tails_[index] = &item;
+    const bool is_first = (occupied_ & bit_of(index)) == 0;
+    WEFT_DEBUG_ASSERT(item.next == nullptr && (is_first || tails_[index] != &item.next),
+                      "the item is in the ready queue already");
+    if (is_first)
+      heads_[index] = &item;
+    else
+      *tails_[index] = &item;
     tails_[index] = &item.next;
-    occupied_ |= 1U << index;
+    occupied_ |= bit_of(index);
   }
 
   /// The oldest item of the most urgent band that has one; nullptr if there is none.
   [[nodiscard]] runnable* pop() noexcept {
     if (occupied_ == 0) return nullptr;
     const unsigned index = most_urgent();
-    return take(index, &heads_[index]);
+    return take(index, heads_[index]);
   }
 
   /// As pop(), but in rounds: some of the first of the band, in any order, before those that have
@@ -53,29 +60,36 @@ class ready_queue {
     if (left == 0) left = size_of_round(index, 1U << dice.below(round_sizes));
     runnable** link = &heads_[index];
     for (auto skipped = dice.below(left--); skipped > 0; --skipped) link = &(*link)->next;
-    return take(index, link);
+    if ((*link)->next == nullptr) tails_[index] = link;
+    return take(index, *link);
   }
 
   [[nodiscard]] bool empty() const noexcept { return occupied_ == 0; }
 
-  ready_queue() noexcept {
-    for (unsigned i = 0; i < priority_count; ++i) tails_[i] = &heads_[i];
-  }
+  ready_queue() noexcept = default;
+  ~ready_queue() { WEFT_DEBUG_ASSERT(empty(), "run what is ready before its queue ends"); }
   ready_queue(const ready_queue&) = delete;
   ready_queue& operator=(const ready_queue&) = delete;
 
  private:
   static constexpr unsigned round_sizes = 7;  // 1, 2, 4 and so on to 64
 
+  [[nodiscard]] static std::uint8_t bit_of(unsigned index) noexcept {
+    return static_cast<std::uint8_t>(1U << index);
+  }
   [[nodiscard]] unsigned most_urgent() const noexcept {
     return static_cast<unsigned>(std::countr_zero(occupied_));
   }
 
-  runnable* take(unsigned index, runnable** link) noexcept {
-    runnable* const item = *link;
-    *link = std::exchange(item->next, nullptr);
-    if (*link == nullptr) tails_[index] = link;
-    if (heads_[index] == nullptr) occupied_ &= ~(1U << index);
+  /// Takes out what `link`, of the band, leads to.
+  runnable* take(unsigned index, runnable*& link) noexcept {
+    runnable* const item = link;
+    if (item->next != nullptr)
+      link = std::exchange(item->next, nullptr);
+    else if (item == heads_[index])  // the only one
+      occupied_ &= static_cast<std::uint8_t>(~bit_of(index));
+    else
+      link = nullptr;
     return item;
   }
 
@@ -88,8 +102,10 @@ class ready_queue {
     return size;
   }
 
-  unsigned occupied_ = 0;
-  std::array<runnable*, priority_count> heads_{};
+  // One byte, for compilers set a bit by a store of one byte: a wider load right after it would
+  // have to wait until the store has left for the cache.
+  std::uint8_t occupied_ = 0;
+  std::array<runnable*, priority_count> heads_{};  // of bands that are occupied
   std::array<runnable**, priority_count> tails_{};
   std::array<unsigned, priority_count> left_in_round_{};  // of those that pop_any() gives
 };

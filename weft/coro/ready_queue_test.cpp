@@ -22,6 +22,11 @@ struct item : runnable {
 
 int number_of(runnable* popped) { return static_cast<item*>(popped)->number; }
 
+/// A queue ends empty.
+void drain(ready_queue& queue) {
+  while (queue.pop() != nullptr) {}
+}
+
 TEST(ready_queue, an_empty_one_gives_nothing) {
   ready_queue queue;
   EXPECT_TRUE(queue.empty());
@@ -36,7 +41,29 @@ TEST(ready_queue, what_it_gives_is_linked_to_nothing) {
   queue.push(b, priority::normal);
   EXPECT_EQ(queue.pop(), &a);
   EXPECT_EQ(a.next, nullptr);
+  EXPECT_EQ(queue.pop(), &b);
 }
+
+#ifndef NDEBUG
+TEST(ready_queue_death_test, an_item_is_in_it_once) {
+  ready_queue queue;
+  item a{1};
+  item b{2};
+  queue.push(a, priority::normal);
+  EXPECT_DEATH(queue.push(a, priority::normal), "in the ready queue already");
+  queue.push(b, priority::normal);
+  EXPECT_DEATH(queue.push(a, priority::normal), "in the ready queue already");
+  drain(queue);
+}
+
+TEST(ready_queue_death_test, nothing_waits_in_one_that_ends) {
+  const auto leave_one = [] {
+    item a{1};
+    ready_queue{}.push(a, priority::normal);
+  };
+  EXPECT_DEATH(leave_one(), "run what is ready");
+}
+#endif
 
 TEST(ready_queue, first_in_first_out_within_a_band) {
   ready_queue queue;
@@ -88,9 +115,8 @@ TEST(ready_queue, behaves_as_one_deque_a_band) {
     first->pop_front();
     outside.push_back(static_cast<item*>(got));
   }
+  drain(queue);
 }
-
-// Drawn by dice.
 
 std::vector<int> drawn_order(int items_count, std::uint64_t seed) {
   random dice{seed};
@@ -150,6 +176,7 @@ TEST(ready_queue, draws_a_newcomer_before_one_that_waits_already) {
     queue.push(items.emplace_back(4), priority::normal);
     while (next < 3) next = number_of(queue.pop_any(dice));
     if (next == 4) ++earlier;
+    drain(queue);
   }
   EXPECT_GE(earlier, 50);
 }
@@ -168,6 +195,7 @@ TEST(ready_queue, who_waits_is_drawn_at_last_though_others_come_all_the_time) {
       queue.push(items.emplace_back(waiting), priority::normal);
     }
     EXPECT_EQ(seen, waiting) << "seed " << seed;
+    drain(queue);
   }
 }
 

@@ -54,9 +54,10 @@ class timer {
   friend class manual_scheduler;
   friend class timer_wheel;
   const timer_kind* kind_;
-  std::uint64_t expiry_tick_ = 0;
-  std::uint8_t level_ = 0;
-  std::uint8_t slot_ = 0;
+  // Set when it is armed: most waits end before they have to be.
+  std::uint64_t expiry_tick_;
+  std::uint8_t level_;
+  std::uint8_t slot_;
 };
 
 }  // namespace weft

@@ -19,8 +19,7 @@ void waiter::stand_in_line(std::coroutine_handle<> waiting, const environment& e
   if (!env.until.is_never()) runs_on_->arm(*this, env.until.when());
 }
 
-void waiter::wake(result<void> outcome) noexcept {
-  place_.unlink();
+void waiter::go_on(result<void> outcome) noexcept {
   stop_registration::disarm();
   if (timer::armed()) runs_on_->disarm(*this);
   outcome_ = outcome;

@@ -51,7 +51,10 @@ class waiter : private stop_registration, private timer, private runnable {
   }
 
   /// Ends the wait of one who stands in line.
-  void wake(result<void> outcome = {}) noexcept;
+  void wake(result<void> outcome = {}) noexcept {
+    place_.unlink();
+    go_on(outcome);
+  }
 
  protected:
   explicit waiter(wait_line& line) noexcept
@@ -77,6 +80,7 @@ class waiter : private stop_registration, private timer, private runnable {
   }
   [[nodiscard]] bool is_overdue(const environment& env) noexcept;
   void stand_in_line(std::coroutine_handle<> waiting, const environment& env) noexcept;
+  void go_on(result<void> outcome) noexcept;
   void give_up(errc why) noexcept;
   static void on_stop(stop_registration& self) noexcept;
   static void on_deadline(timer& self) noexcept;
@@ -107,7 +111,7 @@ class wait_line {
   [[nodiscard]] waiter* front() noexcept { return waiters_.front(); }
 
   void wake_all(result<void> outcome = {}) noexcept {
-    while (!empty()) front()->wake(outcome);
+    while (waiter* const first = waiters_.pop_front()) first->go_on(outcome);
   }
 
  private:
