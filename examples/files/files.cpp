@@ -1,4 +1,4 @@
-// Takes files and gives them back, however large, in a few kilobytes of memory each.
+// Takes files and gives them back, however large, in less than a hundred kilobytes of memory each.
 //
 //   files --listen 127.0.0.1:8083 --folder /tmp/files
 //   curl -T large.iso http://127.0.0.1:8083/

@@ -15,8 +15,8 @@ namespace {
 
 using wait = active_request::wait;
 
-/// How often a client is looked after while its handler works. A request that is answered sooner
-/// asks the kernel nothing.
+/// How often a client is looked after while its handler waits. A request that is answered sooner
+/// asks the kernel nothing; a timer of its own it has, as soon as its handler waits.
 constexpr duration look_interval = std::chrono::milliseconds{250};
 
 /// Out of memory, as a rule: that is this client's misfortune and not the others'. In a function of

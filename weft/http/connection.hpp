@@ -2,11 +2,11 @@
 //
 // Contract: internal to http. Made by the server for an accepted stream, spawned into its scope,
 // and gone when run() ends. While no request is under way it holds no buffer and no request object.
-// Its timer is lazy: a keep-alive request touches none. While the server drains, every request that
-// has begun to come is answered, and the last reply says that it is the last; leave_if_idle() ends
-// a connection that none comes on. Whoever is told so may go on sending for a while, so that no
-// client sees a reset instead of its reply. A stop request cuts it: what is under way is asked to
-// end.
+// Its timer is lazy: a keep-alive request that is answered without waiting touches none. While the
+// server drains, every request that has begun to come is answered, and the last reply says that it
+// is the last; leave_if_idle() ends a connection that none comes on. Whoever is told so may go on
+// sending for a while, so that no client sees a reset instead of its reply. A stop request cuts it:
+// what is under way is asked to end.
 //
 //   auto client = std::make_unique<connection>(host, std::move(stream), workers.inherited());
 //   const environment& env = client->env();

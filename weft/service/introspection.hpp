@@ -2,9 +2,9 @@
 //
 // Problem: what is slow, or stuck, is seen from within: which service is down and for want of what,
 // where tasks wait, which queue is full. Contract: a service, one on each shard; nothing is kept or
-// counted for it, and to be asked costs a look at every service and every task of a shard. here()
-// describes the own shard; everywhere() all of the program that have started theirs, each on its
-// own thread, in the order of shards; its errors are those of on() (loop/on.hpp), errc::closed
+// counted for it, and to be asked costs a look at every service, task and operation of a shard.
+// here() describes the own shard; everywhere() all of the program that have started theirs, each on
+// its own thread, in the order of shards; its errors are those of on() (loop/on.hpp), errc::closed
 // aside: a shard that has ended is left out. One shard.
 //
 //   app.add<introspection>();
