@@ -4,10 +4,11 @@
 #include <utility>
 
 #include <weft/coro/frame_pool.hpp>
+#include <weft/net/tls_state.hpp>
 
 namespace weft::net::detail {
 
-void write_waiter::wake(result<void> how) noexcept {
+void socket_waiter::wake(result<void> how) noexcept {
   if (in_line.is_linked()) in_line.unlink();
   stop_registration::disarm();
   loop->timers().disarm(*this);
@@ -15,12 +16,12 @@ void write_waiter::wake(result<void> how) noexcept {
   loop->schedule(*this);
 }
 
-void write_waiter::on_stop(stop_registration& self) noexcept {
-  static_cast<write_waiter&>(self).wake(fail(errc::cancelled));
+void socket_waiter::on_stop(stop_registration& self) noexcept {
+  static_cast<socket_waiter&>(self).wake(fail(errc::cancelled));
 }
 
-void write_waiter::on_deadline(timer& self) noexcept {
-  static_cast<write_waiter&>(self).wake(fail(errc::timed_out));
+void socket_waiter::on_deadline(timer& self) noexcept {
+  static_cast<socket_waiter&>(self).wake(fail(errc::timed_out));
 }
 
 /// The parts of one sendmsg, kept in place until it has answered.
@@ -50,13 +51,25 @@ void stream_state::operator delete(void* memory, std::size_t size_bytes) noexcep
   frame_pool::deallocate(memory, size_bytes);
 }
 
-void stream_state::pump() noexcept {
-  while (!send_.pending && !queue_.empty()) {
-    if (!start_send()) return;
-    finish_send();
-  }
-  // There is nothing left to send later.
+tls_state& stream_state::secured() noexcept { return static_cast<tls_state&>(*this); }
+
+const tls_state& stream_state::secured() const noexcept {
+  return static_cast<const tls_state&>(*this);
+}
+
+void stream_state::pump_busy() noexcept {
+  if (is_secured_) secured().seal_and_send();
   if (flushable::hook.is_linked()) flushable::hook.unlink();
+}
+
+bool stream_state::sending() const noexcept {
+  return is_secured_ ? secured().sending() : send_.pending;
+}
+
+bool stream_state::has_input() const noexcept {
+  // The backend first: to answer it may hand what has come to the one who reads.
+  return unread || loop_.io().has_input(socket()) || (reading_ != nullptr && reading_->buffer) ||
+         (is_secured_ && secured().has_input());
 }
 
 /// True: sent as far as it goes, send_.result says how far.
@@ -89,18 +102,22 @@ void stream_state::finish_send() noexcept {
   if (send_.result >= 0 && failure_.os_errno() == 0) [[likely]]
     queue_.consume(static_cast<std::size_t>(send_.result));
   else
-    fail_sending();
+    fail_sending(error::from_errno(-send_.result));
   if (output_ends_) [[unlikely]]
     end_output();
   if (!waiters_.empty()) wake_waiters();
 }
 
-void stream_state::fail_sending() noexcept {
-  if (failure_.os_errno() == 0) failure_ = error::from_errno(-send_.result);
+void stream_state::fail_sending(error why) noexcept {
+  if (failure_.os_errno() == 0) failure_ = why;
   queue_.clear();
 }
 
 void stream_state::end_output() noexcept {
+  if (is_secured_) {
+    secured().say_goodbye(true);
+    return;
+  }
   output_ends_ = !queue_.empty();
   if (!output_ends_) loop_.io().shutdown_write(socket());
 }
@@ -113,21 +130,21 @@ void stream_state::on_sent(operation& op) noexcept {
 }
 
 void stream_state::wake_waiters() noexcept {
-  while (write_waiter* next = waiters_.front()) {
+  while (socket_waiter* next = waiters_.front()) {
     if (!may_write(next->at_most)) return;
     next->wake(write_outcome());
   }
 }
 
-bool stream_state::wait(write_waiter& waiter, std::coroutine_handle<> waiting,
-                        const environment& env) noexcept {
+bool stream_state::stand_in(socket_waiters& line, socket_waiter& waiter,
+                            std::coroutine_handle<> waiting, const environment& env) noexcept {
   if (env.stop.stop_requested() || env.until.passed(loop_.now())) {
     waiter.outcome = fail(env.stop.stop_requested() ? errc::cancelled : errc::timed_out);
     return false;
   }
   waiter.loop = &loop_;
   waiter.waiting = waiting;
-  waiters_.push_back(waiter);
+  line.push_back(waiter);
   env.stop.subscribe(waiter);
   if (!env.until.is_never()) loop_.timers().arm(waiter, env.until.when());
   return true;
@@ -135,7 +152,9 @@ bool stream_state::wait(write_waiter& waiter, std::coroutine_handle<> waiting,
 
 void stream_state::give_up_sending() noexcept {
   failure_ = error{errc::cancelled, ECANCELED};
-  if (send_.pending)
+  if (is_secured_)
+    secured().give_up_sending();
+  else if (send_.pending)
     loop_.io().cancel(send_);
   else
     queue_.clear();
@@ -143,9 +162,12 @@ void stream_state::give_up_sending() noexcept {
 
 void stream_state::abandon() noexcept {
   abandoned_ = true;
-  if (reading_ != nullptr) loop_.io().cancel(*reading_);
+  if (is_secured_)
+    secured().abandoned();
+  else if (reading_ != nullptr)
+    loop_.io().cancel(*reading_);
   pump();
-  if (send_.pending) loop_.timers().arm(*this, loop_.now() + linger_time);
+  if (sending()) loop_.timers().arm(*this, loop_.now() + linger_time);
   end_if_abandoned();
 }
 
@@ -154,7 +176,8 @@ void stream_state::on_linger_over(timer& self) noexcept {
 }
 
 void stream_state::end_if_abandoned() noexcept {
-  if (!abandoned_ || send_.pending || reading_ != nullptr) return;
+  if (!abandoned_ || sending() || reading_ != nullptr) return;
+  if (is_secured_ && !secured().stops_receiving()) return;
   loop_.io().abandon(socket());
   closed();
 }
@@ -162,7 +185,10 @@ void stream_state::end_if_abandoned() noexcept {
 void stream_state::closed() noexcept {
   if (flushable::hook.is_linked()) flushable::hook.unlink();
   loop_.timers().disarm(*this);
-  delete this;
+  if (is_secured_)
+    delete &secured();
+  else
+    delete this;
 }
 
 }  // namespace weft::net::detail

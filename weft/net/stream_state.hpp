@@ -5,6 +5,8 @@
 // dropped or closed, then by itself until the last operation has answered: it sends what is queued,
 // for at most linger_time, closes the descriptor and ends. One send is in flight at a time; a
 // failed send fails all later ones with the same error.
+// Of a stream that is secured this is a part of a tls_state, and `queue_` has what is not sealed
+// yet: `send_` stays pending then, so that nothing is sent as it stands.
 #pragma once
 
 #include <sys/uio.h>
@@ -21,10 +23,12 @@
 
 namespace weft::net::detail {
 
-/// Who waits for the queue to shrink to `at_most` bytes.
-class write_waiter : public runnable, public stop_registration, public timer {
+class tls_state;
+
+/// Who waits for the queue to shrink to `at_most` bytes; or, of a secured stream, for input.
+class socket_waiter : public runnable, public stop_registration, public timer {
  public:
-  explicit write_waiter(std::size_t most) noexcept
+  explicit socket_waiter(std::size_t most = 0) noexcept
       : runnable{&on_run}, stop_registration{&on_stop}, timer{deadline_kind}, at_most{most} {}
 
   void wake(result<void> how) noexcept;
@@ -37,18 +41,20 @@ class write_waiter : public runnable, public stop_registration, public timer {
 
  private:
   static void on_run(runnable& self) noexcept {
-    weft::detail::resume(static_cast<write_waiter&>(self).waiting);
+    weft::detail::resume(static_cast<socket_waiter&>(self).waiting);
   }
   static void on_stop(stop_registration& self) noexcept;
   static void on_deadline(timer& self) noexcept;
   static std::coroutine_handle<> owner_of(const timer& self) noexcept {
-    return static_cast<const write_waiter&>(self).waiting;
+    return static_cast<const socket_waiter&>(self).waiting;
   }
   static constexpr timer_kind deadline_kind{
-      .on_expiry = &on_deadline, .name = "deadline of a write", .owner = &owner_of};
+      .on_expiry = &on_deadline, .name = "deadline of a wait for a socket", .owner = &owner_of};
 };
 
-class stream_state final : private flushable, private timer {
+using socket_waiters = intrusive_list<socket_waiter, &socket_waiter::in_line>;
+
+class stream_state : private flushable, private timer {
  public:
   static constexpr std::size_t high_watermark = 64 * 1024;
   static constexpr std::size_t low_watermark = 16 * 1024;
@@ -65,7 +71,18 @@ class stream_state final : private flushable, private timer {
   [[nodiscard]] write_queue& queue() noexcept { return queue_; }
 
   /// Sends what is queued, as far as the kernel takes it now.
-  void pump() noexcept;
+  [[gnu::always_inline]] void pump() noexcept {
+    while (!queue_.empty()) {
+      if (send_.pending) [[unlikely]] {
+        pump_busy();
+        return;
+      }
+      if (!start_send()) return;
+      finish_send();
+    }
+    // There is nothing left to send later.
+    if (flushable::hook.is_linked()) flushable::hook.unlink();
+  }
   /// Sends it at the end of the turn, together with what is queued until then.
   void pump_later() noexcept { loop_.flush_later(*this); }
 
@@ -78,8 +95,15 @@ class stream_state final : private flushable, private timer {
     return {};
   }
   /// True: suspended until the queue is short enough.
-  [[nodiscard]] bool wait(write_waiter& waiter, std::coroutine_handle<> waiting,
-                          const environment& env) noexcept;
+  [[nodiscard]] bool wait(socket_waiter& waiter, std::coroutine_handle<> waiting,
+                          const environment& env) noexcept {
+    return stand_in(waiters_, waiter, waiting, env);
+  }
+
+  /// Whether what is read and written goes through TLS; then this is a tls_state.
+  [[nodiscard]] bool is_secured() const noexcept { return is_secured_; }
+  [[nodiscard]] tls_state& secured() noexcept;
+  [[nodiscard]] const tls_state& secured() const noexcept;
 
   /// A read that waits is known here, so that it can be ended with the stream.
   void read_begins(receive_operation& read) noexcept { reading_ = &read; }
@@ -96,15 +120,12 @@ class stream_state final : private flushable, private timer {
   }
 
   /// Whether a read would be, or is about to be, answered with bytes.
-  [[nodiscard]] bool has_input() const noexcept {
-    // The backend first: to answer it may hand what has come to the one who reads.
-    return unread || loop_.io().has_input(socket()) || (reading_ != nullptr && reading_->buffer);
-  }
+  [[nodiscard]] bool has_input() const noexcept;
   /// Tells the peer that no more will come, once what is queued has been sent.
   void end_output() noexcept;
 
   /// Whether the kernel refers to the queue now.
-  [[nodiscard]] bool sending() const noexcept { return send_.pending; }
+  [[nodiscard]] bool sending() const noexcept;
   /// Stops sending: what is queued is dropped once the kernel has let go of it.
   void give_up_sending() noexcept;
 
@@ -116,14 +137,28 @@ class stream_state final : private flushable, private timer {
   /// Bytes that a read into the caller's memory left over.
   buffer_ref unread;
 
+ protected:
+  ~stream_state() = default;
+
+  /// True: suspended, in `line`, until it is woken, stopped or too late.
+  [[nodiscard]] bool stand_in(socket_waiters& line, socket_waiter& waiter,
+                              std::coroutine_handle<> waiting, const environment& env) noexcept;
+  [[gnu::noinline]] void wake_waiters() noexcept;
+  /// All later sends fail like this.
+  void fail_sending(error why) noexcept;
+  void end_if_abandoned() noexcept;
+
+  event_loop& loop_;
+
  private:
+  friend tls_state;
+
   struct owned_send : send_operation {
     using send_operation::send_operation;
     stream_state* owner = nullptr;
   };
   struct gathered;
 
-  ~stream_state() = default;
   static void on_sent(operation& op) noexcept;
   static void on_flush(flushable& self) noexcept { static_cast<stream_state&>(self).pump(); }
   static void on_linger_over(timer& self) noexcept;
@@ -133,18 +168,16 @@ class stream_state final : private flushable, private timer {
   [[gnu::noinline]] void gather() noexcept;
   void finish_send() noexcept;
   [[gnu::noinline]] void forget_gathered() noexcept;
-  [[gnu::noinline]] void fail_sending() noexcept;
-  [[gnu::noinline]] void wake_waiters() noexcept;
-  void end_if_abandoned() noexcept;
+  [[gnu::noinline]] void pump_busy() noexcept;
 
-  event_loop& loop_;
   owned_send send_;
   write_queue queue_;
-  intrusive_list<write_waiter, &write_waiter::in_line> waiters_;
+  socket_waiters waiters_;
   error failure_{errc::system};  // stands when its errno does
   receive_operation* reading_ = nullptr;
   bool abandoned_ = false;
   bool output_ends_ = false;  // once the queue is empty
+  bool is_secured_ = false;
 };
 
 }  // namespace weft::net::detail

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include <weft/net/tls_state.hpp>
+
 namespace weft::net {
 namespace {
 
@@ -73,12 +75,13 @@ task<result<std::size_t>> tcp_stream::read(std::span<char> into) {
 
 task<result<void>> tcp_stream::shutdown() {
   auto flushed = co_await flush();
-  if (flushed) state_->loop().io().shutdown_write(state_->socket());
+  if (flushed) state_->end_output();
   co_return flushed;
 }
 
 task<result<void>> tcp_stream::close() {
   const auto flushed = co_await flush();
+  if (flushed && state_->is_secured()) state_->end_output();
   detail::stream_state* state = std::exchange(state_, nullptr);
   if (state->sending() || state->reading()) {
     state->abandon();
@@ -109,6 +112,10 @@ result<peer_credentials> tcp_stream::peer() const {
   if (::getsockopt(state_->socket().fd, SOL_SOCKET, SO_PEERCRED, &known, &size) != 0)
     return fail(error::from_errno(errno));
   return peer_credentials{.pid = known.pid, .uid = known.uid, .gid = known.gid};
+}
+
+const tls_info* tcp_stream::tls() const noexcept {
+  return state_->is_secured() ? &state_->secured().info() : nullptr;
 }
 
 }  // namespace weft::net

@@ -11,7 +11,7 @@
 // Closing or dropping a stream ends a read that another task waits for with errc::cancelled. A
 // stream dropped without close() still sends what is queued, for at most five seconds, in the
 // loop's keeping; loop.run() waits for it.
-// Unix stream sockets are served alike.
+// Unix stream sockets are served alike, and so are streams that are secured: see tls_stream.hpp.
 //
 //   task<void> echo(net::tcp_stream stream) {
 //     while (auto bytes = co_await stream.read())
@@ -38,6 +38,16 @@
 
 namespace weft::net {
 
+struct tls_info;
+
+namespace detail {
+struct tls_access;
+/// As operation_awaiter::await_suspend(), of a stream that is secured.
+bool read_secured(stream_state& stream, receive_operation& into, std::coroutine_handle<> waiting,
+                  const environment& env) noexcept;
+error secured_read_failure(const stream_state& stream) noexcept;
+}  // namespace detail
+
 /// Awaitable: the next bytes.
 class [[nodiscard]] stream_read : public operation_awaiter<receive_operation> {
  public:
@@ -51,8 +61,10 @@ class [[nodiscard]] stream_read : public operation_awaiter<receive_operation> {
     return true;
   }
   template <class Promise>
-  bool await_suspend(std::coroutine_handle<Promise> waiting) noexcept {
+  [[gnu::always_inline]] bool await_suspend(std::coroutine_handle<Promise> waiting) noexcept {
     stream_.read_begins(operation_);
+    if (stream_.is_secured()) [[unlikely]]
+      return detail::read_secured(stream_, operation_, waiting, *waiting.promise().env);
     return operation_awaiter::await_suspend(waiting);
   }
   [[nodiscard]] result<buffer_ref> await_resume() noexcept {
@@ -64,6 +76,7 @@ class [[nodiscard]] stream_read : public operation_awaiter<receive_operation> {
 
  private:
   [[nodiscard]] error failure() const noexcept {
+    if (stream_.is_secured()) return detail::secured_read_failure(stream_);
     return operation_.result == 0 ? stream_.end_of_input() : operation_.failure();
   }
 
@@ -92,7 +105,7 @@ class [[nodiscard]] stream_write {
  private:
   detail::stream_state& stream_;
   std::size_t ready_at_;
-  detail::write_waiter waiter_;
+  detail::socket_waiter waiter_;
 };
 
 /// Who is at the other end of a Unix socket, as the kernel noted when it connected or listened.
@@ -213,8 +226,13 @@ class tcp_stream {
   [[nodiscard]] result<endpoint> peer_endpoint() const;
   /// errc::unsupported for what is no Unix socket of the kernel.
   [[nodiscard]] result<peer_credentials> peer() const;
+  /// What was agreed with the other side, and who that is. nullptr: the stream is not secured.
+  [[nodiscard]] const tls_info* tls() const noexcept;
 
  private:
+  friend detail::tls_access;
+  explicit tcp_stream(detail::stream_state& state) noexcept : state_{&state} {}
+
   [[nodiscard]] stream_write written() noexcept {
     state_->pump();
     return {*state_, high_watermark, low_watermark};

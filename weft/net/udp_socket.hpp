@@ -78,7 +78,7 @@ class [[nodiscard]] udp_send {
 
  private:
   detail::udp_state& socket_;
-  detail::write_waiter waiter_;
+  detail::socket_waiter waiter_;
 };
 
 class udp_socket {

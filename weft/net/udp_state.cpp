@@ -105,7 +105,7 @@ void udp_state::on_sent(operation& op) noexcept {
 }
 
 void udp_state::wake_waiters() noexcept {
-  while (write_waiter* next = waiters_.front()) {
+  while (socket_waiter* next = waiters_.front()) {
     if (!may_send(next->at_most)) return;
     next->wake(outcome());
   }
@@ -113,7 +113,7 @@ void udp_state::wake_waiters() noexcept {
 
 result<void> udp_state::outcome() noexcept { return std::exchange(failure_, result<void>{}); }
 
-bool udp_state::wait(write_waiter& waiter, std::coroutine_handle<> waiting,
+bool udp_state::wait(socket_waiter& waiter, std::coroutine_handle<> waiting,
                      const environment& env) noexcept {
   if (env.stop.stop_requested() || env.until.passed(loop_.now())) {
     waiter.outcome = fail(env.stop.stop_requested() ? errc::cancelled : errc::timed_out);
@@ -142,7 +142,7 @@ void udp_state::abandon() noexcept {
   abandoned_ = true;
   if (receiving_ != nullptr) loop_.io().cancel(*receiving_);
   if (send_.pending) loop_.io().cancel(send_);
-  while (write_waiter* next = waiters_.front()) next->wake(fail(errc::cancelled));
+  while (socket_waiter* next = waiters_.front()) next->wake(fail(errc::cancelled));
   end_if_abandoned();
 }
 

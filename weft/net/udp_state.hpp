@@ -48,7 +48,7 @@ class udp_state final : private flushable {
   /// Why datagrams were dropped since the last time this was asked.
   [[nodiscard]] result<void> outcome() noexcept;
   /// True: suspended until the queue is short enough.
-  [[nodiscard]] bool wait(write_waiter& waiter, std::coroutine_handle<> waiting,
+  [[nodiscard]] bool wait(socket_waiter& waiter, std::coroutine_handle<> waiting,
                           const environment& env) noexcept;
 
   /// Where a receive puts what it gets; what the last one got is given back.
@@ -85,7 +85,7 @@ class udp_state final : private flushable {
   outgoing* last_ = nullptr;
   std::size_t queued_ = 0;
   result<void> failure_;
-  intrusive_list<write_waiter, &write_waiter::in_line> waiters_;
+  intrusive_list<socket_waiter, &socket_waiter::in_line> waiters_;
   receive_datagrams_operation* receiving_ = nullptr;
   bool abandoned_ = false;
   std::array<datagram, receive_most> received_;

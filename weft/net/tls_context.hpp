@@ -1,0 +1,94 @@
+// What TLS connections are made with: certificates, keys, and what is asked of the other side.
+//
+// Problem: files that hold the wrong thing, a certificate that is renewed while thousands are
+// connected, and protocol versions nobody should speak any more. Contract: a context is made whole
+// or not at all; what is wrong is said with the file, the cause and the way out. TLS 1.2 and 1.3,
+// by OpenSSL 3; in 1.2 only ephemeral keys and authenticated ciphers; no renegotiation, no
+// compression, no early data. reload() reads the files again and swaps at once: handshakes that
+// begin later have the new ones, whatever has begun keeps the old; if a file is wrong all stays as
+// it was. Sessions are resumed by tickets, whose keys outlive a reload and may be shared by the
+// contexts of several shards; not where other client certificates are asked for than before.
+// Reading files blocks: some milliseconds. One shard, but for the ticket keys.
+//
+//   auto context = net::tls_context::server({.certificates = {{"site.pem", "site.key"}}});
+//   if (!context) log::error(context.error());
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace weft::net {
+
+class tls_ticket_keys;
+
+namespace detail {
+struct tls_setup;
+}
+
+enum class tls_version : std::uint8_t { tls_1_2, tls_1_3 };
+
+/// A PEM file with the certificate first and then those that lead to its root, and one with its
+/// private key, without a passphrase. They may be one file.
+struct tls_certificate {
+  std::string certificate;
+  std::string key;
+};
+
+enum class client_certificates : std::uint8_t {
+  off,
+  asked,    // who gives one must give a good one
+  required  // who gives none is refused
+};
+
+struct tls_server_options {
+  /// Whoever asks for a name (SNI) is given the first that is made out to it; others get the first.
+  std::vector<tls_certificate> certificates;
+  client_certificates clients = client_certificates::off;
+  /// PEM: who signs the certificates of clients.
+  std::string client_ca{};
+  tls_version minimum = tls_version::tls_1_2;
+  /// What is spoken here, the best first, as ALPN names it. A client that asks for none of these is
+  /// refused; one that does not ask is not. None: nobody is asked.
+  std::vector<std::string> protocols{};
+};
+
+struct tls_client_options {
+  /// PEM: who signs the certificates of servers. Empty: whom the system trusts.
+  std::string ca{};
+  /// Shown to servers that ask for one. Empty: none.
+  tls_certificate certificate{};
+  tls_version minimum = tls_version::tls_1_2;
+  std::vector<std::string> protocols{};
+};
+
+class tls_context {
+ public:
+  using outcome = std::expected<tls_context, std::string>;
+
+  /// `tickets`: of several contexts that resume each other's sessions. None: its own.
+  [[nodiscard]] static outcome server(tls_server_options options,
+                                      std::shared_ptr<tls_ticket_keys> tickets = nullptr);
+  /// Servers have to prove who they are.
+  [[nodiscard]] static outcome client(tls_client_options options);
+
+  /// Reads all files again.
+  [[nodiscard]] std::expected<void, std::string> reload();
+
+  /// For those who shake hands.
+  [[nodiscard]] const std::shared_ptr<const detail::tls_setup>& setup() const noexcept {
+    return setup_;
+  }
+
+ private:
+  tls_context() = default;
+
+  tls_server_options of_server_;
+  tls_client_options of_client_;
+  std::shared_ptr<tls_ticket_keys> tickets_;  // none: of a client
+  std::shared_ptr<const detail::tls_setup> setup_;
+};
+
+}  // namespace weft::net

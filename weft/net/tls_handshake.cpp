@@ -1,0 +1,80 @@
+// How the two sides of a secured stream come to terms.
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+
+#include <memory>
+#include <new>
+
+#include <weft/base/format.hpp>
+#include <weft/base/log.hpp>
+#include <weft/net/tls_state.hpp>
+
+namespace weft::net::detail {
+namespace {
+
+std::string text_of(const X509_NAME* name) {
+  const std::unique_ptr<BIO, decltype([](BIO* bio) { BIO_free(bio); })> out{BIO_new(BIO_s_mem())};
+  if (out == nullptr || X509_NAME_print_ex(out.get(), name, 0, XN_FLAG_RFC2253) < 0)
+    throw std::bad_alloc{};
+  char* text = nullptr;
+  const long size = BIO_get_mem_data(out.get(), &text);
+  return {text, static_cast<std::size_t>(size)};
+}
+
+}  // namespace
+
+tls_state::progress tls_state::shake_hands() noexcept {
+  ERR_clear_error();
+  const int said = SSL_do_handshake(session_.get());
+  const int why = said == 1 ? SSL_ERROR_NONE : SSL_get_error(session_.get(), said);
+  if (why == SSL_ERROR_WANT_READ) {
+    seal_and_send();
+    return progress::wants_input;
+  }
+  try {
+    if (why == SSL_ERROR_NONE)
+      note_info();
+    else
+      log::debug(weft::format("a TLS handshake has failed: {}", last_tls_complaint()));
+  } catch (const std::bad_alloc&) {
+    is_shaken_ = false;
+  }
+  if (!is_shaken_) is_broken_ = true;
+  seal_and_send();
+  return is_shaken_ ? progress::done : progress::failed;
+}
+
+void tls_state::note_info() {
+  SSL* const session = session_.get();
+  info_.version =
+      SSL_version(session) == TLS1_3_VERSION ? tls_version::tls_1_3 : tls_version::tls_1_2;
+  info_.cipher = SSL_get_cipher_name(session);
+  if (const char* name = SSL_get_servername(session, TLSEXT_NAMETYPE_host_name))
+    info_.server_name = name;
+  const unsigned char* protocol = nullptr;
+  unsigned size = 0;
+  SSL_get0_alpn_selected(session, &protocol, &size);
+  if (size != 0) info_.protocol.assign(reinterpret_cast<const char*>(protocol), size);
+  // What is shown without being checked is not believed.
+  const X509* const peer = SSL_get0_peer_certificate(session);
+  if (peer != nullptr && SSL_get_verify_result(session) == X509_V_OK)
+    info_.peer_subject = text_of(X509_get_subject_name(peer));
+  info_.is_resumed = SSL_session_reused(session) == 1;
+  is_shaken_ = true;
+}
+
+bool tls_state::input_wait::begin(std::coroutine_handle<> waiting,
+                                  const environment& env) noexcept {
+  state_.reader_.reset();
+  if (state_.receive()) return false;
+  return state_.stand_in(state_.readers_, state_.reader_.emplace(), waiting, env);
+}
+
+result<void> tls_state::input_wait::await_resume() const noexcept {
+  if (state_.reader_ && !state_.reader_->outcome) return state_.reader_->outcome;
+  if (state_.input_.empty() && state_.input_ended()) return fail(state_.input_failure());
+  return {};
+}
+
+}  // namespace weft::net::detail

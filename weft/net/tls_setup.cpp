@@ -1,0 +1,229 @@
+#include <weft/net/tls_setup.hpp>
+
+#include <openssl/core_names.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/rand.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <new>
+#include <string_view>
+#include <utility>
+
+#include <weft/base/format.hpp>
+#include <weft/net/tls_files.hpp>
+#include <weft/net/tls_ticket_keys.hpp>
+
+namespace weft::net::detail {
+namespace {
+
+using context_ptr = std::unique_ptr<ssl_ctx_st, free_tls>;
+
+/// Of TLS 1.2; those of 1.3 are all good. RFC 9325 section 4.2.
+constexpr const char* cipher_suites = "ECDHE+AESGCM:ECDHE+CHACHA20";
+
+context_ptr new_context(const SSL_METHOD* method, tls_version minimum) {
+  context_ptr made{SSL_CTX_new(method)};
+  if (made == nullptr) throw std::bad_alloc{};
+  const int lowest = minimum == tls_version::tls_1_3 ? TLS1_3_VERSION : TLS1_2_VERSION;
+  const bool is_set = SSL_CTX_set_min_proto_version(made.get(), lowest) == 1 &&
+                      SSL_CTX_set_cipher_list(made.get(), cipher_suites) == 1;
+  if (!is_set)
+    throw tls_complaint{
+        weft::format("this OpenSSL has not what is needed: {}", last_tls_complaint())};
+  SSL_CTX_set_options(made.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
+                                      SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
+  // A write takes what is given it at once, into memory; an idle connection keeps no buffers.
+  SSL_CTX_set_mode(made.get(), SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  return made;
+}
+
+std::string wire_format(const std::vector<std::string>& protocols) {
+  std::string wire;
+  for (const std::string& each : protocols) {
+    if (each.empty() || each.size() > 255)
+      throw tls_complaint{weft::format(
+          "'{}' is no protocol that ALPN could name: such names have 1 to 255 bytes", each)};
+    wire += static_cast<char>(each.size());
+    wire += each;
+  }
+  return wire;
+}
+
+const tls_setup& setup_of(SSL* session) noexcept {
+  return *static_cast<const tls_setup*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(session)));
+}
+
+int choose_certificate(SSL* session, int*, void* of) noexcept {
+  const char* const name = SSL_get_servername(session, TLSEXT_NAMETYPE_host_name);
+  if (name == nullptr) return SSL_TLSEXT_ERR_NOACK;
+  for (const context_ptr& each : static_cast<const tls_setup*>(of)->contexts)
+    if (X509_check_host(SSL_CTX_get0_certificate(each.get()), name, std::strlen(name), 0,
+                        nullptr) == 1) {
+      SSL_set_SSL_CTX(session, each.get());
+      break;
+    }
+  return SSL_TLSEXT_ERR_OK;
+}
+
+int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* chosen_bytes,
+                    const unsigned char* offered, unsigned offered_bytes, void* of) noexcept {
+  const std::string& ours = static_cast<const tls_setup*>(of)->protocols;
+  unsigned char* found = nullptr;
+  if (SSL_select_next_proto(
+          &found, chosen_bytes, reinterpret_cast<const unsigned char*>(ours.data()),
+          static_cast<unsigned>(ours.size()), offered, offered_bytes) != OPENSSL_NPN_NEGOTIATED)
+    return SSL_TLSEXT_ERR_ALERT_FATAL;  // RFC 7301 section 3.2
+  *chosen = found;
+  return SSL_TLSEXT_ERR_OK;
+}
+
+bool prepare(const tls_ticket_keys::key& with, const unsigned char* iv, EVP_CIPHER_CTX* cipher,
+             EVP_MAC_CTX* mac, bool seals) noexcept {
+  auto mac_key = with.mac;
+  char digest[] = "SHA256";
+  const std::array parameters{
+      OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, mac_key.data(), mac_key.size()),
+      OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
+      OSSL_PARAM_construct_end()};
+  return EVP_CipherInit_ex2(cipher, EVP_aes_256_cbc(), with.cipher.data(), iv, seals ? 1 : 0,
+                            nullptr) == 1 &&
+         EVP_MAC_CTX_set_params(mac, parameters.data()) == 1;
+}
+
+/// RFC 5077 section 4, with the answers that OpenSSL asks for.
+int seal_ticket(SSL* session, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher,
+                EVP_MAC_CTX* mac, int seals) noexcept {
+  constexpr int failed = -1;
+  constexpr int not_ours = 0;
+  constexpr int good = 1;
+  constexpr int good_once_more = 2;  // the client is given another one
+  tls_ticket_keys& keys = *setup_of(session).tickets;
+  const auto now = std::chrono::steady_clock::now();
+  if (seals != 0) {
+    const auto key = keys.current(now);
+    if (!key || RAND_bytes(iv, EVP_CIPHER_get_iv_length(EVP_aes_256_cbc())) != 1) return failed;
+    std::ranges::copy(key->name, name);
+    return prepare(*key, iv, cipher, mac, true) ? good : failed;
+  }
+  using key_name = std::span<const unsigned char, tls_ticket_keys::name_bytes>;
+  const auto key = keys.find(key_name{name, tls_ticket_keys::name_bytes}, now);
+  if (!key) return not_ours;
+  if (!prepare(*key, iv, cipher, mac, false)) return failed;
+  const bool is_spent = SSL_version(session) == TLS1_3_VERSION;  // RFC 8446 appendix C.4
+  return is_spent || now - key->since >= tls_ticket_keys::renewed_after ? good_once_more : good;
+}
+
+/// Sessions of those who were asked for other certificates are not resumed.
+void set_session_scope(ssl_ctx_st& context, const tls_server_options& options,
+                       const std::string& client_ca) {
+  const std::string scope = weft::format("{} {}", static_cast<int>(options.clients), client_ca);
+  std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
+  unsigned size = 0;
+  const bool is_set =
+      EVP_Digest(scope.data(), scope.size(), hash.data(), &size, EVP_sha256(), nullptr) == 1 &&
+      SSL_CTX_set_session_id_context(&context, hash.data(), size) == 1;
+  if (!is_set) throw tls_complaint{last_tls_complaint()};
+}
+
+void ask_clients(ssl_ctx_st& context, const tls_server_options& options,
+                 const std::string& client_ca) {
+  if (options.clients == client_certificates::off) return;
+  trust(context, options.client_ca, client_ca, true);
+  const int unless_given =
+      options.clients == client_certificates::required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0;
+  SSL_CTX_set_verify(&context, SSL_VERIFY_PEER | unless_given, nullptr);
+}
+
+context_ptr serving_context(const tls_server_options& options, const tls_certificate& files,
+                            const std::string& client_ca, tls_setup& of) {
+  context_ptr made = new_context(TLS_server_method(), options.minimum);
+  use_certificate(*made, files);
+  ask_clients(*made, options, client_ca);
+  set_session_scope(*made, options, client_ca);
+  SSL_CTX_set_session_cache_mode(made.get(), SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_timeout(made.get(), tls_ticket_keys::renewed_after.count());
+  SSL_CTX_set_tlsext_ticket_key_evp_cb(made.get(), &seal_ticket);
+  SSL_CTX_set_tlsext_servername_callback(made.get(), &choose_certificate);
+  SSL_CTX_set_tlsext_servername_arg(made.get(), &of);
+  if (!of.protocols.empty()) SSL_CTX_set_alpn_select_cb(made.get(), &choose_protocol, &of);
+  SSL_CTX_set_app_data(made.get(), &of);
+  return made;
+}
+
+std::shared_ptr<const tls_setup> serving_setup(const tls_server_options& options,
+                                               const std::shared_ptr<tls_ticket_keys>& tickets) {
+  if (options.certificates.empty())
+    throw tls_complaint{"a TLS server needs a certificate and its private key: name their files"};
+  const bool asks = options.clients != client_certificates::off;
+  if (!asks && !options.client_ca.empty())
+    throw tls_complaint{weft::format(
+        "'{}' would tell whose clients to trust, but no client is asked for a certificate: ask, or "
+        "leave the file out",
+        options.client_ca)};
+  const std::string client_ca =
+      asks ? read_text_file(options.client_ca, "the certificate of who signs clients'") : "";
+  auto made = std::make_shared<tls_setup>();
+  made->protocols = wire_format(options.protocols);
+  made->tickets = tickets;
+  for (const tls_certificate& each : options.certificates)
+    made->contexts.push_back(serving_context(options, each, client_ca, *made));
+  return made;
+}
+
+std::shared_ptr<const tls_setup> asking_setup(const tls_client_options& options) {
+  auto made = std::make_shared<tls_setup>();
+  made->protocols = wire_format(options.protocols);
+  context_ptr context = new_context(TLS_client_method(), options.minimum);
+  SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
+  if (!options.ca.empty())
+    trust(*context, options.ca, read_text_file(options.ca, "the certificate to trust"), false);
+  else if (SSL_CTX_set_default_verify_paths(context.get()) != 1)
+    throw tls_complaint{weft::format("the certificates that the system trusts cannot be read: {}",
+                                     last_tls_complaint())};
+  if (!options.certificate.certificate.empty()) use_certificate(*context, options.certificate);
+  // This one answers 0 when it has done what it was asked.
+  if (!made->protocols.empty() &&
+      SSL_CTX_set_alpn_protos(context.get(),
+                              reinterpret_cast<const unsigned char*>(made->protocols.data()),
+                              static_cast<unsigned>(made->protocols.size())) != 0)
+    throw std::bad_alloc{};
+  made->contexts.push_back(std::move(context));
+  return made;
+}
+
+}  // namespace
+
+void free_tls::operator()(ssl_ctx_st* context) const noexcept { SSL_CTX_free(context); }
+
+void free_tls::operator()(ssl_st* session) const noexcept { SSL_free(session); }
+
+std::string last_tls_complaint() {
+  const unsigned long why = ERR_peek_last_error();
+  ERR_clear_error();
+  const char* const reason = ERR_reason_error_string(why);
+  return reason != nullptr ? reason : weft::format("OpenSSL's error {:x}", why);
+}
+
+tls_setup::made tls_setup::server(const tls_server_options& options,
+                                  const std::shared_ptr<tls_ticket_keys>& tickets) {
+  try {
+    return serving_setup(options, tickets);
+  } catch (const tls_complaint& why) {
+    return std::unexpected{std::string{why.what()}};
+  }
+}
+
+tls_setup::made tls_setup::client(const tls_client_options& options) {
+  try {
+    return asking_setup(options);
+  } catch (const tls_complaint& why) {
+    return std::unexpected{std::string{why.what()}};
+  }
+}
+
+}  // namespace weft::net::detail

@@ -1,0 +1,39 @@
+// A context as OpenSSL has it, for as long as a connection needs it.
+//
+// Contract: internal to net. Never changed once it is made: a reload makes another. Each connection
+// shares the one that its handshake began with.
+#pragma once
+
+#include <expected>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <weft/net/tls_context.hpp>
+
+struct ssl_ctx_st;
+struct ssl_st;
+
+namespace weft::net::detail {
+
+struct free_tls {
+  void operator()(ssl_ctx_st* context) const noexcept;
+  void operator()(ssl_st* session) const noexcept;
+};
+
+struct tls_setup {
+  using made = std::expected<std::shared_ptr<const tls_setup>, std::string>;
+  [[nodiscard]] static made server(const tls_server_options& options,
+                                   const std::shared_ptr<tls_ticket_keys>& tickets);
+  [[nodiscard]] static made client(const tls_client_options& options);
+
+  /// One a certificate; all but the first only lend theirs to a connection of the first.
+  std::vector<std::unique_ptr<ssl_ctx_st, free_tls>> contexts;
+  std::string protocols;  // as ALPN has them on the wire
+  std::shared_ptr<tls_ticket_keys> tickets;
+};
+
+/// What OpenSSL says was wrong last; then it has forgotten.
+[[nodiscard]] std::string last_tls_complaint();
+
+}  // namespace weft::net::detail

@@ -1,0 +1,303 @@
+#include <weft/net/tls_state.hpp>
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <string_view>
+#include <utility>
+
+#include <weft/coro/frame_pool.hpp>
+#include <weft/net/tls_bio.hpp>
+
+namespace weft::net::detail {
+namespace {
+
+/// Of text that is sealed at once: what that comes to leaves in one send.
+constexpr std::size_t sealed_at_once_bytes = 48 * 1024;
+constexpr std::size_t record_bytes = SSL3_RT_MAX_PLAIN_LENGTH;
+
+}  // namespace
+
+tls_state::tls_state(stream_state& plain, std::shared_ptr<const tls_setup> setup)
+    : stream_state{plain.loop(), plain.socket()},
+      setup_{std::move(setup)},
+      session_{SSL_new(setup_->contexts.front().get())},
+      receive_{&plain.socket(), &on_received},
+      out_{&plain.socket(), &on_sent},
+      sealed_{plain.loop().buffers()} {
+  if (session_ == nullptr || !attach_bio(*session_, *this)) throw std::bad_alloc{};
+  receive_.owner = this;
+  out_.owner = this;
+  is_secured_ = true;
+  send_.pending = true;
+  input_ = std::move(plain.unread);
+  plain.closed();
+}
+
+tls_state::~tls_state() = default;
+
+void* tls_state::operator new(std::size_t size_bytes) { return frame_pool::allocate(size_bytes); }
+
+void tls_state::operator delete(void* memory, std::size_t size_bytes) noexcept {
+  frame_pool::deallocate(memory, size_bytes);
+}
+
+std::size_t tls_state::take_input(std::span<char> into) noexcept {
+  const std::size_t size = std::min(input_.size(), into.size());
+  if (size == 0) return 0;
+  std::memcpy(into.data(), input_.data(), size);
+  input_.remove_prefix(size);
+  if (input_.empty()) input_.reset();
+  return size;
+}
+
+void tls_state::add_sealed(std::string_view bytes) {
+  constexpr std::size_t least_room = 512;
+  while (!bytes.empty()) {
+    const std::span<char> room = sealed_.prepare(std::min(bytes.size(), least_room));
+    const std::size_t size = std::min(room.size(), bytes.size());
+    std::memcpy(room.data(), bytes.data(), size);
+    sealed_.commit(size);
+    bytes.remove_prefix(size);
+  }
+}
+
+bool tls_state::has_input() const noexcept {
+  return !input_.empty() || SSL_has_pending(session_.get()) == 1;
+}
+
+error tls_state::input_failure() const noexcept {
+  // An end without a goodbye may be somebody's who cuts in (RFC 8446 section 6.1).
+  return input_end_ == 0 ? error{errc::reset} : error::from_errno(-input_end_);
+}
+
+bool tls_state::receive() noexcept {
+  if (receive_.pending) return false;
+  if (!loop_.start(receive_)) return false;
+  note_input();
+  return true;
+}
+
+void tls_state::note_input() noexcept {
+  if (receive_.result > 0)
+    input_ = std::move(receive_.buffer);
+  else if (receive_.result != -ECANCELED)
+    input_end_ = receive_.result;
+}
+
+void tls_state::on_received(operation& op) noexcept {
+  tls_state& self = *static_cast<owned_receive&>(op).owner;
+  self.note_input();
+  self.go_on();
+  self.end_if_abandoned();
+}
+
+/// Whoever waits is told if there is something for them; what has come else is kept.
+void tls_state::go_on() noexcept {
+  while (!readers_.empty()) {
+    if (!is_shaken_ || open_into(*reading_)) {
+      readers_.front()->wake({});
+      return;
+    }
+    if (!receive()) return;
+  }
+}
+
+bool tls_state::read(receive_operation& into, std::coroutine_handle<> waiting,
+                     const environment& env) noexcept {
+  reader_.reset();
+  if (env.stop.stop_requested() || env.until.passed(loop_.now())) {
+    read_failure_ = env.stop.stop_requested() ? errc::cancelled : errc::timed_out;
+    return false;
+  }
+  do {
+    if (open_into(into)) return false;
+  } while (receive());
+  return stand_in(readers_, reader_.emplace(), waiting, env);
+}
+
+error tls_state::read_failure() const noexcept {
+  return reader_ && !reader_->outcome ? reader_->outcome.error() : read_failure_;
+}
+
+/// True: `into` has the next text, or read_failure_ says why there will be none.
+bool tls_state::open_into(receive_operation& into) noexcept {
+  buffer_ref room = loop_.buffers().acquire();
+  if (!room) {
+    read_failure_ = error{errc::exhausted, ENOBUFS};
+    return true;
+  }
+  ERR_clear_error();
+  std::size_t got = 0;
+  const int said = SSL_read_ex(session_.get(), room.data(), room.capacity(), &got);
+  const int why = said == 1 ? SSL_ERROR_NONE : SSL_get_error(session_.get(), said);
+  if (why == SSL_ERROR_NONE) {
+    room.resize(got);
+    into.buffer = std::move(room);
+    into.result = 1;
+  } else if (why == SSL_ERROR_ZERO_RETURN) {
+    read_failure_ = errc::closed;
+  } else if (why != SSL_ERROR_WANT_READ) {
+    read_failure_ = errc::protocol_error;
+    break_off();
+  } else if (input_ended()) {
+    read_failure_ = input_failure();
+  } else {
+    seal_and_send();  // what OpenSSL answers by itself
+    return false;
+  }
+  seal_and_send();
+  return true;
+}
+
+void tls_state::seal_and_send() noexcept {
+  while (!out_.pending && has_to_send()) {
+    if (!start_send()) return;
+    finish_send();
+  }
+}
+
+bool tls_state::has_to_send() noexcept {
+  const bool may_seal = is_shaken_ && !is_broken_ && failure_.os_errno() == 0;
+  if (sealed_.empty() && may_seal) {
+    if (!queue_.empty()) {
+      seal();
+    } else if (goodbye_is_due_ && !std::exchange(goodbye_is_said_, true)) {
+      ERR_clear_error();
+      SSL_shutdown(session_.get());
+    }
+  }
+  if (!sealed_.empty()) return true;
+  if (queue_.empty() && std::exchange(kernel_is_told_too_, false))
+    loop_.io().shutdown_write(socket());
+  return false;
+}
+
+/// In whole records, as far as there is text for them.
+void tls_state::seal() noexcept {
+  std::array<iovec, 16> pieces;
+  const auto filled = std::span{pieces}.first(queue_.gather(pieces));
+  std::array<char, record_bytes> record;
+  std::size_t size = 0;
+  bool is_good = true;
+  const auto has_room = [&] { return is_good && sealed_bytes_ + size < sealed_at_once_bytes; };
+  for (const iovec& piece : filled) {
+    std::string_view text{static_cast<const char*>(piece.iov_base), piece.iov_len};
+    while (!text.empty() && has_room()) {
+      const std::string_view part = text.substr(0, record_bytes - size);
+      text.remove_prefix(part.size());
+      if (size == 0 && (part.size() == record_bytes || &piece == &filled.back())) {
+        is_good = seal(part);
+        continue;
+      }
+      std::memcpy(record.data() + size, part.data(), part.size());
+      size += part.size();
+      if (size == record_bytes) is_good = seal({record.data(), std::exchange(size, 0)});
+    }
+  }
+  if (size != 0 && is_good) is_good = seal({record.data(), size});
+  if (!is_good) break_off();
+}
+
+bool tls_state::seal(std::string_view text) noexcept {
+  ERR_clear_error();
+  std::size_t written = 0;
+  if (SSL_write_ex(session_.get(), text.data(), text.size(), &written) != 1) return false;
+  sealed_bytes_ += written;
+  return true;
+}
+
+bool tls_state::start_send() noexcept {
+  if (const std::string_view all = sealed_.in_one_piece(); !all.empty()) {
+    out_.message = nullptr;
+    out_.data = all.data();
+    out_.size = all.size();
+  } else {
+    message_.msg_iov = parts_.data();
+    message_.msg_iovlen = sealed_.gather(parts_);
+    out_.message = &message_;
+  }
+  out_.cancelled = false;
+  out_.pending = !loop_.io().start(out_);
+  return !out_.pending;
+}
+
+void tls_state::on_sent(operation& op) noexcept {
+  tls_state& self = static_cast<tls_state&>(*static_cast<owned_send&>(op).owner);
+  self.finish_send();
+  self.seal_and_send();
+  self.end_if_abandoned();
+}
+
+void tls_state::finish_send() noexcept {
+  if (out_.result < 0 || failure_ == errc::cancelled) {
+    fail_sending(error::from_errno(out_.result < 0 ? -out_.result : ECANCELED));
+    sealed_.clear();
+    sealed_bytes_ = 0;
+  } else {
+    const auto sent = static_cast<std::size_t>(out_.result);
+    sealed_.consume(sent);
+    // The last byte counts as sent when all have been that stand for it.
+    const std::size_t gone =
+        sealed_.empty() || sealed_bytes_ == 0 ? sealed_bytes_ : std::min(sent, sealed_bytes_ - 1);
+    sealed_bytes_ -= gone;
+    queue_.consume(gone);
+  }
+  wake_waiters();
+}
+
+void tls_state::break_off() noexcept {
+  is_broken_ = true;
+  sealed_bytes_ = 0;
+  fail_sending(error{errc::protocol_error, EPROTO});
+  wake_waiters();
+}
+
+void tls_state::give_up_sending() noexcept {
+  if (out_.pending) {
+    loop_.io().cancel(out_);
+    return;
+  }
+  queue_.clear();
+  sealed_.clear();
+  sealed_bytes_ = 0;
+}
+
+void tls_state::say_goodbye(bool to_kernel_too) noexcept {
+  goodbye_is_due_ = true;
+  kernel_is_told_too_ = kernel_is_told_too_ || to_kernel_too;
+  seal_and_send();
+}
+
+void tls_state::abandoned() noexcept {
+  if (!readers_.empty()) readers_.front()->wake(fail(errc::cancelled));
+  say_goodbye(false);
+}
+
+/// Closing with bytes unread makes the kernel reset the connection, and what was sent may be lost
+/// with it. A server sends its tickets unasked, and either side its goodbye.
+bool tls_state::stops_receiving() noexcept {
+  constexpr unsigned drained_most = 16;
+  while (drained_ < drained_most && !input_ended() && loop_.io().has_input(socket())) {
+    ++drained_;
+    if (!receive()) return false;
+  }
+  if (!receive_.pending) return true;
+  if (!receive_.cancelled) loop_.io().cancel(receive_);
+  return false;
+}
+
+bool read_secured(stream_state& stream, receive_operation& into, std::coroutine_handle<> waiting,
+                  const environment& env) noexcept {
+  return stream.secured().read(into, waiting, env);
+}
+
+error secured_read_failure(const stream_state& stream) noexcept {
+  return stream.secured().read_failure();
+}
+
+}  // namespace weft::net::detail

@@ -1,0 +1,133 @@
+// What a secured stream keeps beside what every stream keeps: OpenSSL's part, what has come for it,
+// and what it has to say.
+//
+// Problem: whoever has a tcp_stream is not to know, nor to pay for, what becomes of its bytes; and
+// OpenSSL is not to know of sockets, so that every backend will do. Contract: internal to net.
+// OpenSSL reads from `input_` and writes into `sealed_`, both in memory: it never waits. A receive
+// is under way only while somebody reads, and then for longer than they do. `queue_` is sealed in
+// pieces, each when the one before has gone, and counts as sent when its sealed bytes are.
+#pragma once
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <array>
+#include <coroutine>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include <weft/base/result.hpp>
+#include <weft/net/stream_state.hpp>
+#include <weft/net/tls_info.hpp>
+#include <weft/net/tls_setup.hpp>
+#include <weft/net/write_queue.hpp>
+
+namespace weft::net::detail {
+
+class tls_state final : public stream_state {
+ public:
+  /// In place of `plain`, which is no more, and whose socket and unread bytes this takes. Throws
+  /// std::bad_alloc, with `plain` as it was.
+  tls_state(stream_state& plain, std::shared_ptr<const tls_setup> setup);
+  ~tls_state();
+  static void* operator new(std::size_t size_bytes);
+  static void operator delete(void* memory, std::size_t size_bytes) noexcept;
+
+  [[nodiscard]] const tls_info& info() const noexcept { return info_; }
+  [[nodiscard]] ssl_st& session() noexcept { return *session_; }
+
+  // Shaking hands.
+
+  enum class progress : std::uint8_t { done, wants_input, failed };
+  /// With what has come so far.
+  [[nodiscard]] progress shake_hands() noexcept;
+  /// Awaitable: until there is something for shake_hands().
+  class input_wait;
+  [[nodiscard]] input_wait input() noexcept;
+
+  // For stream_state, whose functions of the same meaning come here.
+
+  /// False: `into` has been answered, or read_failure() says why there is nothing.
+  [[nodiscard]] bool read(receive_operation& into, std::coroutine_handle<> waiting,
+                          const environment& env) noexcept;
+  [[nodiscard]] error read_failure() const noexcept;
+  void seal_and_send() noexcept;
+  [[nodiscard]] bool sending() const noexcept { return out_.pending; }
+  void give_up_sending() noexcept;
+  [[nodiscard]] bool has_input() const noexcept;
+  /// Tells the other side, behind what is queued, that this was all; then perhaps the kernel.
+  void say_goodbye(bool to_kernel_too) noexcept;
+  void abandoned() noexcept;
+  /// True: nothing is received any more. False: it will end, and so will this.
+  [[nodiscard]] bool stops_receiving() noexcept;
+
+  // For OpenSSL.
+
+  /// As many of the bytes that have come as fit.
+  [[nodiscard]] std::size_t take_input(std::span<char> into) noexcept;
+  void add_sealed(std::string_view bytes);
+
+ private:
+  struct owned_receive : receive_operation {
+    using receive_operation::receive_operation;
+    tls_state* owner = nullptr;
+  };
+
+  static void on_received(operation& op) noexcept;
+  static void on_sent(operation& op) noexcept;
+  [[nodiscard]] bool input_ended() const noexcept { return input_end_ <= 0; }
+  [[nodiscard]] error input_failure() const noexcept;
+  /// True: something has come, or the end. False: it will.
+  [[nodiscard]] bool receive() noexcept;
+  void note_input() noexcept;
+  void go_on() noexcept;
+  [[nodiscard]] bool open_into(receive_operation& into) noexcept;
+  [[nodiscard]] bool has_to_send() noexcept;
+  void seal() noexcept;
+  [[nodiscard]] bool seal(std::string_view text) noexcept;
+  [[nodiscard]] bool start_send() noexcept;
+  void finish_send() noexcept;
+  void break_off() noexcept;
+  void note_info();
+
+  std::shared_ptr<const tls_setup> setup_;
+  std::unique_ptr<ssl_st, free_tls> session_;
+  owned_receive receive_;
+  owned_send out_;
+  write_queue sealed_;
+  std::size_t sealed_bytes_ = 0;  // of queue_: those that sealed_ stands for
+  buffer_ref input_;
+  int input_end_ = 1;  // 0: the other side has ended; negative: an errno
+  socket_waiters readers_;
+  std::optional<socket_waiter> reader_;  // the last one to wait
+  error read_failure_{errc::closed};
+  msghdr message_{};
+  std::array<iovec, 16> parts_{};
+  tls_info info_;
+  bool is_shaken_ = false;
+  bool is_broken_ = false;  // OpenSSL has nothing more to say
+  bool goodbye_is_due_ = false;
+  bool goodbye_is_said_ = false;
+  bool kernel_is_told_too_ = false;
+  unsigned drained_ = 0;  // receives whose bytes nobody wants
+};
+
+class [[nodiscard]] tls_state::input_wait {
+ public:
+  explicit input_wait(tls_state& of) noexcept : state_{of} {}
+  bool await_ready() const noexcept { return state_.input_ended() || !state_.input_.empty(); }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> waiting) noexcept {
+    return begin(waiting, *waiting.promise().env);
+  }
+  [[nodiscard]] result<void> await_resume() const noexcept;
+
+ private:
+  bool begin(std::coroutine_handle<> waiting, const environment& env) noexcept;
+  tls_state& state_;
+};
+
+inline tls_state::input_wait tls_state::input() noexcept { return input_wait{*this}; }
+
+}  // namespace weft::net::detail

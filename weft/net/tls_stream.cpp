@@ -1,0 +1,82 @@
+#include <weft/net/tls_stream.hpp>
+
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include <new>
+#include <string>
+#include <utility>
+
+#include <weft/coro/with_deadline.hpp>
+#include <weft/net/ip_address.hpp>
+#include <weft/net/tls_state.hpp>
+
+namespace weft::net {
+
+namespace detail {
+
+struct tls_access {
+  static tcp_stream secure(tcp_stream plain, const tls_context& context) {
+    auto* const made = new tls_state{*plain.state_, context.setup()};
+    plain.state_ = nullptr;
+    return tcp_stream{*made};
+  }
+  static tls_state& state_of(tcp_stream& stream) noexcept { return stream.state_->secured(); }
+};
+
+}  // namespace detail
+
+namespace {
+
+using detail::tls_state;
+
+task<result<void>> shake_hands(tls_state& state, handshake_gate& gate, bool begins) {
+  for (;; begins = true) {
+    if (begins) {
+      if (const auto turn = co_await gate.pass(); !turn) co_return turn;
+      switch (state.shake_hands()) {
+        case tls_state::progress::done: co_return result<void>{};
+        case tls_state::progress::failed: co_return fail(errc::protocol_error);
+        case tls_state::progress::wants_input: break;
+      }
+    }
+    if (const auto come = co_await state.input(); !come) co_return come;
+  }
+}
+
+/// Whose certificate is wanted, and, for a name, asks for it.
+bool expect_host(ssl_st& session, const std::string& host) noexcept {
+  if (ip_address::parse(host))
+    return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(&session), host.c_str()) == 1;
+  return SSL_set1_host(&session, host.c_str()) == 1 &&
+         SSL_set_tlsext_host_name(&session, host.c_str()) == 1;
+}
+
+}  // namespace
+
+task<result<tcp_stream>> tls_accept(tcp_stream plain, const tls_context& context,
+                                    handshake_gate& gate) {
+  if (const auto flushed = co_await plain.flush(); !flushed) co_return fail(flushed.error());
+  tcp_stream secured = detail::tls_access::secure(std::move(plain), context);
+  tls_state& state = detail::tls_access::state_of(secured);
+  SSL_set_accept_state(&state.session());
+  const auto done = co_await with_timeout(handshake_timeout, shake_hands(state, gate, false));
+  if (!done) co_return fail(done.error());
+  co_return secured;
+}
+
+task<result<tcp_stream>> tls_connect(tcp_stream plain, const tls_context& context,
+                                     std::string_view host, handshake_gate& gate) {
+  const std::string expected{host};
+  if (expected.empty()) co_return fail(errc::invalid_argument);
+  if (const auto flushed = co_await plain.flush(); !flushed) co_return fail(flushed.error());
+  tcp_stream secured = detail::tls_access::secure(std::move(plain), context);
+  tls_state& state = detail::tls_access::state_of(secured);
+  SSL_set_connect_state(&state.session());
+  if (!expect_host(state.session(), expected)) co_return fail(errc::invalid_argument);
+  const auto done = co_await with_timeout(handshake_timeout, shake_hands(state, gate, true));
+  if (!done) co_return fail(done.error());
+  co_return secured;
+}
+
+}  // namespace weft::net
