@@ -81,6 +81,7 @@ function(weft_test_program target)
   target_compile_options(${target} PRIVATE ${test_flags})
   weft_layer_targets(above ${arg_TEST_DEPENDS})
   list(TRANSFORM above REPLACE "^(.+)$" "$<TARGET_NAME_IF_EXISTS:\\1>")
+  weft_compile_together(${target})
   target_link_libraries(${target} PRIVATE ${arg_LINK} ${above} weft::base GTest::gtest_main)
   weft_precompile(${target} FLAGS ${test_flags})
   # One ctest entry a program: a process per case would cost more than the cases. tools/test counts the

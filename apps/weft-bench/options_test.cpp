@@ -64,7 +64,7 @@ TEST(options, tcp_echoes_its_message) {
 }
 
 TEST(options, body_comes_from_a_file) {
-  const std::string path = testing::TempDir() + "weft_bench_body.json";
+  const std::string path = ::testing::TempDir() + "weft_bench_body.json";
   std::FILE* const file = std::fopen(path.c_str(), "wb");
   ASSERT_NE(file, nullptr);
   std::fputs("{\"a\": 1}\n", file);

@@ -11,7 +11,7 @@ namespace {
 using ceiling::outcome;
 using ceiling::verdict;
 
-class ping : public testing::Test {
+class ping : public ::testing::Test {
  protected:
   outcome serve(std::string_view input) { return ceiling::serve_one(input, *replies_); }
   [[nodiscard]] std::string replies() const { return std::string{replies_->view()}; }

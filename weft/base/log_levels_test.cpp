@@ -11,7 +11,7 @@ namespace {
 namespace log = weft::log;
 using log::level;
 
-class log_levels : public testing::Test {
+class log_levels : public ::testing::Test {
  protected:
   ~log_levels() override {
     log::forget_named_levels();

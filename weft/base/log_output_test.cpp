@@ -140,13 +140,13 @@ TEST(log_output, counts_what_nobody_can_read_any_more) {
   }
   EXPECT_EQ(log::lines_lost() - lost, 2U);
   std::signal(SIGPIPE, before);
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   log::info("told");  // so that no other test is
-  EXPECT_TRUE(testing::internal::GetCapturedStderr().contains(" 2 lines of the log were lost"));
+  EXPECT_TRUE(::testing::internal::GetCapturedStderr().contains(" 2 lines of the log were lost"));
 }
 
 TEST(log_output, a_full_disk_is_no_end) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   const rlimit none{0, RLIM_INFINITY};
   rlimit before{};
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
@@ -156,7 +156,7 @@ TEST(log_output, a_full_disk_is_no_end) {
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
   std::signal(SIGXFSZ, handler);
   log::info("room again");
-  const std::string lines = testing::internal::GetCapturedStderr();
+  const std::string lines = ::testing::internal::GetCapturedStderr();
   EXPECT_TRUE(lines.contains(" 1 line of the log was lost")) << lines;
   EXPECT_FALSE(lines.contains("no room")) << lines;
 }

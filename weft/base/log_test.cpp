@@ -18,7 +18,7 @@ namespace log = weft::log;
 using log::level;
 
 // Puts level and sink back, so that no test depends on another.
-class log_test : public testing::Test {
+class log_test : public ::testing::Test {
  protected:
   ~log_test() override {
     log::set_sink(nullptr, nullptr);
@@ -40,9 +40,9 @@ void remember(level at, std::string_view message, void* context) {
 // What `action` makes the default sink write to stderr.
 template <class Action>
 std::string stderr_of(Action action) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   action();
-  return testing::internal::GetCapturedStderr();
+  return ::testing::internal::GetCapturedStderr();
 }
 
 TEST_F(log_test, the_level_decides_what_the_sink_gets) {
@@ -146,7 +146,7 @@ TEST_F(log_test, each_line_is_one_write) {
 }
 
 TEST_F(log_test, errno_survives) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   const int saved_stderr = ::dup(STDERR_FILENO);
   ::close(STDERR_FILENO);
   errno = ENOENT;
@@ -155,7 +155,7 @@ TEST_F(log_test, errno_survives) {
   ::dup2(saved_stderr, STDERR_FILENO);
   ::close(saved_stderr);
   log::info("stderr is back");
-  const std::string lines = testing::internal::GetCapturedStderr();
+  const std::string lines = ::testing::internal::GetCapturedStderr();
   EXPECT_EQ(after, ENOENT);
   EXPECT_TRUE(lines.contains(" warn  1 line of the log was lost: ")) << lines;
 }

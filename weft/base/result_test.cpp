@@ -17,12 +17,12 @@ static_assert(std::is_trivially_copy_constructible_v<result<int>>);
 static_assert(std::is_trivially_destructible_v<result<int>>);
 static_assert(sizeof(result<int>) <= 12);
 
-constexpr result<int> half(int number) {
+constexpr result<int> exact_half(int number) {
   if (number % 2 != 0) return fail(errc::invalid_argument);
   return number / 2;
 }
-static_assert(half(4) == 2);
-static_assert(half(3).error() == errc::invalid_argument);
+static_assert(exact_half(4) == 2);
+static_assert(exact_half(3).error() == errc::invalid_argument);
 
 TEST(result, fail_converts_to_any_result) {
   const result<> nothing = fail(errc::closed);
@@ -35,7 +35,7 @@ TEST(result, fail_converts_to_any_result) {
 
 TEST(result, an_error_passes_on_to_a_result_of_another_type) {
   const auto outer = [](int number) -> result<std::unique_ptr<int>> {
-    const auto inner = half(number);
+    const auto inner = exact_half(number);
     if (!inner) return fail(inner.error());
     return std::make_unique<int>(*inner);
   };

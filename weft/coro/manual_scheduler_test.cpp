@@ -21,7 +21,7 @@ struct noting_timer : timer {
   int number;
 };
 
-class manual_scheduler_test : public testing::Test {
+class manual_scheduler_test : public ::testing::Test {
  protected:
   void arm(timer& t, seconds after) { ready_.arm(t, ready_.now() + after); }
 

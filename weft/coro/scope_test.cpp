@@ -27,7 +27,7 @@ class gate : private runnable {
   std::coroutine_handle<> waiting_;
 };
 
-class scope_test : public testing::Test {
+class scope_test : public ::testing::Test {
  protected:
   ~scope_test() override { EXPECT_EQ(frame_pool::live_frames(), frames_before_); }
 

@@ -9,7 +9,7 @@
 namespace weft {
 namespace {
 
-class task_dump_test : public testing::Test {
+class task_dump_test : public ::testing::Test {
  protected:
   task<void> wait_inside() { std::ignore = co_await gate_.wait(); }
   task<void> wait_outside() {

@@ -16,7 +16,7 @@
 
 namespace weft {
 
-class task_fixture : public testing::Test {
+class task_fixture : public ::testing::Test {
  protected:
   ~task_fixture() override { EXPECT_EQ(frame_pool::live_frames(), frames_before_); }
 

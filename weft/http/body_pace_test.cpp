@@ -85,7 +85,7 @@ class slow_body : public testing::in_memory {
   duration took_{};
 };
 
-constexpr std::array framings = {"length", "chunked"};
+constexpr std::array both_framings = {"length", "chunked"};
 
 TEST_F(slow_body, is_refused_though_never_idle) {
   run([&]() -> task<void> {
@@ -107,7 +107,7 @@ TEST_F(slow_body, is_refused_below_the_average) {
 
 TEST_F(slow_body, is_taken_at_the_average_however_long_it_takes) {
   run([&]() -> task<void> {
-    for (const char* framing : framings) {
+    for (const char* framing : both_framings) {
       co_await send(framing, 240, 600, seconds{1});
       EXPECT_EQ(answer_.body, "144000") << framing;
     }
@@ -116,7 +116,7 @@ TEST_F(slow_body, is_taken_at_the_average_however_long_it_takes) {
 
 TEST_F(slow_body, may_begin_late) {
   run([&]() -> task<void> {
-    for (const char* framing : framings) {
+    for (const char* framing : both_framings) {
       co_await send(framing, 2'400, 2, milliseconds{4'900});
       EXPECT_EQ(answer_.body, "4800") << framing;
     }
@@ -126,7 +126,7 @@ TEST_F(slow_body, may_begin_late) {
 TEST_F(slow_body, is_taken_where_there_is_no_bound) {
   serve({.body_bytes_per_second = 0});
   run([&]() -> task<void> {
-    for (const char* framing : framings) {
+    for (const char* framing : both_framings) {
       co_await send(framing, 1, 20, seconds{4});
       EXPECT_EQ(answer_.body, "20") << framing;
     }

@@ -24,8 +24,8 @@ using testing::each_backend;
 using testing::http_client;
 using testing::http_reply;
 using testing::in_memory;
+using testing::plain_get;
 
-constexpr std::string_view get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 constexpr std::array<std::string_view, 2> framings = {"length", "chunked"};
 
 std::string text_of(std::size_t size_bytes) {
@@ -102,7 +102,7 @@ TEST_P(body_reader_test, gives_bodies_of_any_size_and_leaves_what_follows) {
       auto client = co_await world().connect();
       for (const std::size_t size : {0U, 1U, 100U, 3'900U, 4'032U, 4'033U, 50'000U, 1'000'000U}) {
         const std::string body = text_of(size);
-        co_await client.send(upload(framing, "/upload", body) + std::string{get});
+        co_await client.send(upload(framing, "/upload", body) + std::string{plain_get});
         const http_reply answer = co_await client.reply();
         EXPECT_EQ(answer.status, 200) << framing << size;
         EXPECT_TRUE(answer.body == body) << framing << size;
@@ -120,7 +120,7 @@ TEST_P(body_reader_test, takes_bodies_cut_anywhere) {
       for (std::size_t cut = 1; cut < whole.size(); ++cut) {
         co_await client.send(whole.substr(0, cut));
         co_await turns(4);
-        co_await client.send(whole.substr(cut) + std::string{get});
+        co_await client.send(whole.substr(cut) + std::string{plain_get});
         EXPECT_EQ((co_await client.reply()).body, "hello wide world") << framing << cut;
         EXPECT_EQ((co_await client.reply()).body, "hello") << framing << cut;
       }
@@ -185,7 +185,7 @@ TEST_P(body_reader_test, drops_a_little_that_was_not_read_and_closes_before_much
     for (const std::string_view framing : framings) {
       auto client = co_await world().connect();
       for (const std::size_t size : {10U, 5'000U, 30'000U}) {
-        co_await client.send(upload(framing, "/ignore", text_of(size)) + std::string{get});
+        co_await client.send(upload(framing, "/ignore", text_of(size)) + std::string{plain_get});
         EXPECT_EQ((co_await client.reply()).body, "ignored") << framing << size;
         EXPECT_EQ((co_await client.reply()).body, "hello") << framing << size;
       }
@@ -198,7 +198,7 @@ TEST_P(body_reader_test, drops_a_little_that_was_not_read_and_closes_before_much
     EXPECT_EQ(co_await client.rest(), "");
     EXPECT_EQ(client.last_error(), errc::closed) << "no reset";
     auto chunks = co_await world().connect();
-    co_await chunks.send(upload("chunked", "/ignore", text_of(200'000)) + std::string{get});
+    co_await chunks.send(upload("chunked", "/ignore", text_of(200'000)) + std::string{plain_get});
     EXPECT_EQ((co_await chunks.reply()).body, "ignored");
     EXPECT_EQ(co_await chunks.rest(), "") << "the next request is not taken out of the body";
     EXPECT_EQ(chunks.last_error(), errc::closed);

@@ -24,9 +24,8 @@ using testing::backend_name;
 using testing::backends;
 using testing::http_client;
 using testing::http_reply;
+using testing::plain_get;
 using testing::repeated;
-
-constexpr std::string_view get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
 struct sum {
   std::int64_t a = 0;
@@ -239,7 +238,7 @@ TEST_P(conformance_server, byte_by_byte) {
 
 // The client must read the whole reply and a proper end, though it had sent much more by then.
 TEST_P(conformance_server, much_behind_what_closes) {
-  const std::string behind = repeated(get, 200_KiB / get.size());
+  const std::string behind = repeated(plain_get, 200_KiB / plain_get.size());
   for_each_case([this, &behind](const conformance_case& one) -> task<void> {
     if (one.end == expected_end::closed) co_await play(one, {}, behind);
   });

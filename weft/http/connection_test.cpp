@@ -17,13 +17,12 @@ using testing::backends;
 using testing::each_backend;
 using testing::http_reply;
 using testing::in_memory;
+using testing::plain_get;
 using testing::repeated;
 
 struct ping {
   std::int64_t sequence = 0;
 };
-
-constexpr std::string_view get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
 std::string posted(std::string_view body) {
   return "POST /ping HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(body.size()) +
@@ -124,7 +123,7 @@ TEST_P(connection_test, takes_a_request_split_anywhere) {
 }
 
 TEST_P(connection_test, takes_bytes_one_by_one) {
-  const std::string whole = posted(R"({"sequence":42})") + std::string{get};
+  const std::string whole = posted(R"({"sequence":42})") + std::string{plain_get};
   run([&]() -> task<void> {
     auto client = co_await world().connect();
     for (const char byte : whole) {
@@ -171,7 +170,7 @@ TEST_P(connection_test, refuses_a_body_that_is_too_long_and_says_so) {
 TEST_P(connection_test, refuses_what_is_no_http_and_says_so) {
   run([&]() -> task<void> {
     auto client = co_await world().connect();
-    co_await client.send(std::string{get} + "GET /\r\n\r\n" + std::string{get});
+    co_await client.send(std::string{plain_get} + "GET /\r\n\r\n" + std::string{plain_get});
     EXPECT_EQ((co_await client.reply()).status, 200) << "what came before is answered";
     const http_reply refused = co_await client.reply();
     EXPECT_EQ(refused.status, 400);
@@ -188,14 +187,14 @@ TEST_P(connection_test, takes_chunked_bodies) {
       "5;note=1\r\nhello\r\n1\r\n \r\nA\r\nwide world\r\n0\r\nX-Trailer: 1\r\n\r\n";
   run([&]() -> task<void> {
     auto client = co_await world().connect();
-    co_await client.send(head + body + head + body + std::string{get});
+    co_await client.send(head + body + head + body + std::string{plain_get});
     EXPECT_EQ((co_await client.reply()).body, "hello wide world");
     EXPECT_EQ((co_await client.reply()).body, "hello wide world");
     EXPECT_EQ((co_await client.reply()).body, "hello");
     for (std::size_t cut = 1; cut < body.size(); ++cut) {
       co_await client.send(head + body.substr(0, cut));
       for (int i = 0; i < 4; ++i) co_await yield{loop()};
-      co_await client.send(body.substr(cut) + std::string{get});
+      co_await client.send(body.substr(cut) + std::string{plain_get});
       EXPECT_EQ((co_await client.reply()).body, "hello wide world") << cut;
       EXPECT_EQ((co_await client.reply()).body, "hello") << cut;
     }
@@ -268,7 +267,7 @@ TEST_P(connection_test, ends_with_a_client_that_goes_in_the_middle) {
 TEST_P(connection_test, answers_a_client_that_has_shut_its_side_down) {
   run([&]() -> task<void> {
     auto client = co_await world().connect();
-    co_await client.send(repeated(get, 3));
+    co_await client.send(repeated(plain_get, 3));
     EXPECT_TRUE((co_await client.stream().shutdown()).has_value());
     for (int i = 0; i < 3; ++i) EXPECT_EQ((co_await client.reply()).body, "hello");
     EXPECT_EQ(co_await client.rest(), "");
@@ -279,7 +278,7 @@ TEST_P(connection_test, sends_the_answer_to_close_before_bytes_that_are_not_read
   run([&]() -> task<void> {
     auto client = co_await world().connect();
     co_await client.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" +
-                         repeated(get, 4'000));
+                         repeated(plain_get, 4'000));
     EXPECT_EQ((co_await client.reply()).body, "hello");
     EXPECT_EQ(co_await client.rest(), "");
     EXPECT_EQ(client.last_error(), errc::closed);
@@ -328,7 +327,7 @@ using std::chrono::seconds;
 TEST_F(connection_in_memory, sends_pipelined_replies_in_one_write) {
   run([&]() -> task<void> {
     auto client = co_await world().connect();
-    co_await client.send(repeated(get, 16));
+    co_await client.send(repeated(plain_get, 16));
     const std::string all = co_await client.receive();
     std::size_t replies = 0;
     for (std::size_t at = all.find("HTTP/1.1 200"); at != all.npos;

@@ -11,7 +11,7 @@
 namespace weft::http {
 namespace {
 
-std::string described(std::string_view field) {
+std::string pieces_of(std::string_view field) {
   std::string text;
   for (const auto [name, value] : cookies{field})
     text.append(name).append("=[").append(value).append("] ");
@@ -42,7 +42,7 @@ TEST(cookies, are_read_in_order_and_what_is_none_is_passed_over) {
            {"a=\xc3\xa4; d=e", "d=[e] "},
            {R"(a="; b="c; d=e)", "d=[e] "},
        })
-    EXPECT_EQ(described(sent), read) << sent;
+    EXPECT_EQ(pieces_of(sent), read) << sent;
 }
 
 TEST(cookies, are_found_in_all_fields_by_their_exact_name) {

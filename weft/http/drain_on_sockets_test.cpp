@@ -19,8 +19,7 @@ namespace {
 
 using testing::backend_name;
 using testing::each_backend;
-
-constexpr std::string_view get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+using testing::plain_get;
 
 /// Clients without a loop: what they do, they have done before the server's loop turns again.
 class blocking_client {
@@ -65,7 +64,7 @@ TEST_P(drain_on_sockets, answers_who_stands_in_line) {
     std::vector<blocking_client> clients;
     for (int i = 0; i < 300; ++i) {  // more than one look at the line takes
       clients.emplace_back(http().local_endpoint());
-      clients.back().send(get);
+      clients.back().send(plain_get);
     }
     EXPECT_EQ(http().connections(), 0U);
     EXPECT_TRUE((co_await http().stop()).has_value());
@@ -85,11 +84,11 @@ TEST_P(drain_on_sockets, answers_what_has_come_to_idle_connections_and_was_not_r
     std::vector<blocking_client> clients;
     for (int i = 0; i < 50; ++i) {
       clients.emplace_back(http().local_endpoint());
-      clients.back().send(get);
+      clients.back().send(plain_get);
     }
     while (http().requests() < clients.size()) co_await yield{loop()};
     for (int i = 0; i < 10; ++i) co_await yield{loop()};
-    for (const blocking_client& client : clients) client.send(get);
+    for (const blocking_client& client : clients) client.send(plain_get);
     EXPECT_TRUE((co_await http().stop()).has_value());
     for (const blocking_client& client : clients) {
       if (HasFailure()) break;

@@ -19,9 +19,9 @@ using testing::each_backend;
 using testing::http_client;
 using testing::http_reply;
 using testing::in_memory;
+using testing::plain_get;
 using testing::repeated;
 
-constexpr std::string_view get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 constexpr duration soon = std::chrono::milliseconds{20};
 
 /// Stops `http` as a program does: with a deadline.
@@ -137,7 +137,7 @@ TEST_F(drain_in_memory, obeys_the_earlier_deadline_of_a_second_stop) {
   });
   run([&]() -> task<void> {
     auto client = co_await world().connect();
-    co_await client.send(get);
+    co_await client.send(plain_get);
     while (http().requests() == 0) co_await yield{loop()};
     scope stopping{co_await this_task::environment()};
     stopping.spawn(stop_within(http(), std::chrono::hours{1}));
@@ -161,7 +161,7 @@ TEST_P(drain_test, lets_a_running_handler_finish_without_asking_it_to_stop) {
   });
   run([&]() -> task<void> {
     auto client = co_await world().connect();
-    co_await client.send(get);
+    co_await client.send(plain_get);
     co_await until_requests(1);
     scope stopping{co_await this_task::environment()};
     begin_to_stop(stopping);
@@ -186,7 +186,7 @@ TEST_P(drain_test, asks_a_handler_to_stop_at_the_deadline_and_sends_its_reply) {
   });
   run([&]() -> task<void> {
     auto client = co_await world().connect();
-    co_await client.send(get);
+    co_await client.send(plain_get);
     co_await until_requests(1);
     co_await stop_within(http(), soon);
     EXPECT_TRUE(asked_to_stop);
@@ -206,7 +206,7 @@ TEST_P(drain_test, answers_all_pipelined_requests_and_says_close_in_the_last) {
   });
   run([&]() -> task<void> {
     auto client = co_await world().connect();
-    co_await client.send(repeated(get, 200));  // more than one buffer takes
+    co_await client.send(repeated(plain_get, 200));  // more than one buffer takes
     co_await until_requests(1);
     scope stopping{co_await this_task::environment()};
     begin_to_stop(stopping);
@@ -231,12 +231,12 @@ TEST_P(drain_test, answers_what_came_while_a_handler_ran) {
   });
   run([&]() -> task<void> {
     auto client = co_await world().connect();
-    co_await client.send(get);
+    co_await client.send(plain_get);
     co_await until_requests(1);
     scope stopping{co_await this_task::environment()};
     begin_to_stop(stopping);
     co_await turns(10);
-    co_await client.send(get);  // nobody reads it until the first is answered
+    co_await client.send(plain_get);  // nobody reads it until the first is answered
     co_await turns(10);
     released = true;
     EXPECT_FALSE((co_await client.reply()).field("Connection").has_value());
@@ -254,7 +254,7 @@ TEST_P(drain_test, cuts_pipelined_requests_at_the_deadline) {
   });
   run([&]() -> task<void> {
     auto client = co_await world().connect();
-    co_await client.send(repeated(get, 5));
+    co_await client.send(repeated(plain_get, 5));
     co_await until_requests(1);
     co_await stop_within(http(), soon);
     const http_reply answer = co_await client.reply();
@@ -336,7 +336,7 @@ TEST_P(drain_test, refuses_newcomers) {
   });
   run([&]() -> task<void> {
     auto client = co_await world().connect();
-    co_await client.send(get);
+    co_await client.send(plain_get);
     co_await until_requests(1);
     scope stopping{co_await this_task::environment()};
     begin_to_stop(stopping);
@@ -363,7 +363,7 @@ TEST_P(drain_test, happens_once_and_all_who_ask_for_it_wait) {
   });
   run([&]() -> task<void> {
     auto client = co_await world().connect();
-    co_await client.send(get);
+    co_await client.send(plain_get);
     co_await until_requests(1);
     scope stopping{co_await this_task::environment()};
     for (int i = 0; i < 3; ++i) begin_to_stop(stopping);
@@ -384,7 +384,7 @@ TEST_P(drain_test, sends_what_is_queued_before_the_end) {
   http().get("/", [&] { return large; });
   run([&]() -> task<void> {
     auto client = co_await world().connect();
-    co_await client.send(get);
+    co_await client.send(plain_get);
     co_await until_requests(1);
     co_await turns(10);
     scope stopping{co_await this_task::environment()};
@@ -402,7 +402,7 @@ TEST_F(drain_in_memory, lets_in_who_stands_in_line) {
     std::vector<http_client> clients;
     for (int i = 0; i < 20; ++i) {  // at once: no other task has its turn
       clients.push_back(co_await world().connect());
-      co_await clients.back().send(get);
+      co_await clients.back().send(plain_get);
     }
     EXPECT_EQ(http().connections(), 0U);
     co_await http().stop();
@@ -443,7 +443,7 @@ TEST_F(drain_in_memory, ends_who_is_idle_after_the_grace_and_not_before) {
     EXPECT_EQ(client.last_error(), errc::closed);
     EXPECT_GE(loop().now() - before, std::chrono::milliseconds{100});
     EXPECT_LT(loop().now() - before, std::chrono::milliseconds{110});
-    co_await client.send(get);  // too late: but no reset for that, either
+    co_await client.send(plain_get);  // too late: but no reset for that, either
     EXPECT_EQ(co_await client.rest(), "");
     EXPECT_EQ(client.last_error(), errc::closed);
     co_await stopping.join();

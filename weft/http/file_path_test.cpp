@@ -66,10 +66,10 @@ TEST(file_path, names_files_and_nothing_else) {
 }
 
 // A folder with files, beside one that is none of the client's business.
-class open_beneath_test : public testing::TestWithParam<bool> {
+class open_beneath_test : public ::testing::TestWithParam<bool> {
  protected:
   open_beneath_test() {
-    std::string name = testing::TempDir() + "weft-XXXXXX";
+    std::string name = ::testing::TempDir() + "weft-XXXXXX";
     folder_ = ::mkdtemp(name.data());
     std::filesystem::create_directories(folder_ / "root/sub");
     write("root/a.txt", "text");
@@ -139,7 +139,7 @@ TEST_P(open_beneath_test, tells_when_a_file_changed_and_closes_it) {
   EXPECT_EQ(::close(fd), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(by_openat2_and_by_walking, open_beneath_test, testing::Bool());
+INSTANTIATE_TEST_SUITE_P(by_openat2_and_by_walking, open_beneath_test, ::testing::Bool());
 
 }  // namespace
 }  // namespace weft::http

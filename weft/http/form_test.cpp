@@ -9,7 +9,7 @@ namespace weft::http {
 namespace {
 
 // "name=[value] " for each pair, then why it ended where that was too early.
-std::string described(std::string_view encoded, std::size_t pairs_max) {
+std::string pairs_of(std::string_view encoded, std::size_t pairs_max) {
   std::string room(encoded.size(), '\0');
   form_reader form{encoded, room, pairs_max};
   std::string text;
@@ -49,13 +49,13 @@ TEST(form, pairs_come_decoded_and_in_order) {
            {"%u0041=1", "invalid_argument"},
            {"a%=b", "invalid_argument"},
        })
-    EXPECT_EQ(described(sent, 10), read) << sent;
+    EXPECT_EQ(pairs_of(sent, 10), read) << sent;
 }
 
 TEST(form, has_no_more_pairs_than_the_limit) {
-  EXPECT_EQ(described("a&b&c", 3), "a=[] b=[] c=[] ");
-  EXPECT_EQ(described("a&b&c&d", 3), "a=[] b=[] c=[] limit_exceeded");
-  EXPECT_EQ(described("a&b&", 2), "a=[] b=[] ");
+  EXPECT_EQ(pairs_of("a&b&c", 3), "a=[] b=[] c=[] ");
+  EXPECT_EQ(pairs_of("a&b&c&d", 3), "a=[] b=[] c=[] limit_exceeded");
+  EXPECT_EQ(pairs_of("a&b&", 2), "a=[] b=[] ");
 }
 
 TEST(form, may_be_decoded_where_it_lies) {

@@ -17,7 +17,7 @@ struct client_case {
   std::string client;
 };
 
-class find_client_test : public testing::Test {
+class find_client_test : public ::testing::Test {
  protected:
   std::string described(const client_case& one, forwarding field) {
     const std::string input = "GET / HTTP/1.1\r\nHost: a\r\n" + one.fields + "\r\n";

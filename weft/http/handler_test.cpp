@@ -18,7 +18,7 @@ using testing::backends;
 using testing::each_backend;
 using testing::http_reply;
 
-struct ping {
+struct knock {
   std::int64_t sequence = 0;
 };
 
@@ -31,10 +31,10 @@ class handler_test : public each_backend {};
 INSTANTIATE_TEST_SUITE_P(on, handler_test, backends, backend_name);
 
 TEST_P(handler_test, reads_and_writes_json) {
-  http().post("/ping", [](ping p) { return ping{.sequence = p.sequence + 1}; });
+  http().post("/knock", [](knock p) { return knock{.sequence = p.sequence + 1}; });
   run([&]() -> task<void> {
     auto client = co_await world().connect();
-    const http_reply answer = co_await client.ask("POST", "/ping", R"( {"sequence": 2} )");
+    const http_reply answer = co_await client.ask("POST", "/knock", R"( {"sequence": 2} )");
     EXPECT_EQ(answer.status, 200);
     EXPECT_EQ(answer.body, R"({"sequence":3})");
     EXPECT_EQ(answer.field("content-type"), "application/json");
@@ -45,21 +45,21 @@ TEST_P(handler_test, reads_and_writes_json) {
 
 TEST_P(handler_test, answers_a_bad_body_with_where_and_why) {
   bool called = false;
-  http().post("/ping", [&](ping p) {
+  http().post("/knock", [&](knock p) {
     called = true;
     return p;
   });
   run([&]() -> task<void> {
     auto client = co_await world().connect();
-    const http_reply answer = co_await client.ask("POST", "/ping", R"({"sequence":"two"})");
+    const http_reply answer = co_await client.ask("POST", "/knock", R"({"sequence":"two"})");
     EXPECT_EQ(answer.status, 400);
     EXPECT_EQ(answer.field("content-type"), "application/problem+json");
     EXPECT_NE(answer.body.find(R"("status":400)"), std::string::npos) << answer.body;
     EXPECT_NE(answer.body.find(R"("offset":12)"), std::string::npos) << answer.body;
     EXPECT_NE(answer.body.find(R"("path":"/sequence")"), std::string::npos) << answer.body;
     EXPECT_FALSE(called);
-    EXPECT_EQ((co_await client.ask("POST", "/ping")).status, 400) << "no body at all";
-    EXPECT_EQ((co_await client.ask("POST", "/ping", R"({"sequence":2})")).status, 200)
+    EXPECT_EQ((co_await client.ask("POST", "/knock")).status, 400) << "no body at all";
+    EXPECT_EQ((co_await client.ask("POST", "/knock", R"({"sequence":2})")).status, 200)
         << "the connection goes on";
   });
 }
@@ -80,7 +80,7 @@ TEST_P(handler_test, takes_every_shape_of_function) {
              })
       .del("/noexcept", []() noexcept { return "gone"; })
       .post("/map", [](std::map<std::string, int> counts) { return counts.size(); })
-      .post("/pointer", +[](ping p) { return p; });
+      .post("/pointer", +[](knock p) { return p; });
   run([&]() -> task<void> {
     auto client = co_await world().connect();
     EXPECT_EQ((co_await client.ask("GET", "/text")).body, "string");
@@ -164,10 +164,10 @@ TEST_P(handler_test, maps_errors_to_statuses) {
       {"/system", errc::system, 500},
   };
   for (const expectation& each : all) {
-    http().get(each.path, [code = each.code]() -> result<ping> { return fail(code); });
+    http().get(each.path, [code = each.code]() -> result<knock> { return fail(code); });
     http().post(each.path, [code = each.code]() -> task<result<void>> { co_return fail(code); });
   }
-  http().get("/good", []() -> result<ping> { return ping{7}; });
+  http().get("/good", []() -> result<knock> { return knock{7}; });
   http().get("/done", []() -> result<void> { return {}; });
   run([&]() -> task<void> {
     auto client = co_await world().connect();

@@ -7,7 +7,7 @@
 namespace weft::http {
 namespace {
 
-class input_buffer_test : public testing::Test {
+class input_buffer_test : public ::testing::Test {
  protected:
   buffer_ref received(std::string_view text) {
     buffer_ref bytes = pool_.acquire();

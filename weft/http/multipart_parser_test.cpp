@@ -43,7 +43,7 @@ struct form_case {
   std::string_view read;
 };
 
-const std::vector<form_case>& cases() {
+const std::vector<form_case>& body_cases() {
   static const std::vector<form_case> all = {
       // RFC 7578 section 4.
       {"--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\none\r\n--B--\r\n",
@@ -113,12 +113,12 @@ const std::vector<form_case>& cases() {
 }
 
 TEST(multipart_parser, whole) {
-  for (const auto& [body, read] : cases())
+  for (const auto& [body, read] : body_cases())
     EXPECT_EQ(described("B", body, body.size() + 1), read) << body;
 }
 
 TEST(multipart_parser, in_pieces_of_every_size) {
-  for (const auto& [body, read] : cases())
+  for (const auto& [body, read] : body_cases())
     for (std::size_t piece = 1; piece <= body.size(); ++piece)
       ASSERT_EQ(described("B", body, piece), read) << piece << " bytes at a time of\n" << body;
 }

@@ -12,10 +12,10 @@
 namespace weft::http {
 namespace {
 
-class precompressed_file_test : public testing::Test {
+class precompressed_file_test : public ::testing::Test {
  protected:
   precompressed_file_test() {
-    std::string name = testing::TempDir() + "weft-XXXXXX";
+    std::string name = ::testing::TempDir() + "weft-XXXXXX";
     folder_ = ::mkdtemp(name.data());
     root_ = ::open(folder_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   }

@@ -55,7 +55,7 @@ struct header_case {
 const std::string bad_peers = "not two addresses and two ports with one space between them";
 const std::string bad_family = "a family or transport that is not specified";
 
-const std::vector<header_case>& cases() {
+const std::vector<header_case>& header_cases() {
   static const std::vector<header_case> all = {
       // Version 1 (section 2.1).
       {"PROXY TCP4 10.0.0.1 10.0.0.2 8080 443\r\n", "39 10.0.0.1 8080 10.0.0.2 443"},
@@ -117,7 +117,7 @@ const std::vector<header_case>& cases() {
 }
 
 TEST(proxy_header, whole_and_with_the_request_behind_it) {
-  for (const auto& [received, outcome] : cases()) {
+  for (const auto& [received, outcome] : header_cases()) {
     EXPECT_EQ(described(received), outcome) << received;
     if (outcome != "incomplete") EXPECT_EQ(described(received + "GET / HTTP/1.1\r\n"), outcome);
   }
@@ -125,7 +125,7 @@ TEST(proxy_header, whole_and_with_the_request_behind_it) {
 
 // What is decided stays so, and before that there is nothing but waiting.
 TEST(proxy_header, byte_by_byte) {
-  for (const auto& [received, outcome] : cases()) {
+  for (const auto& [received, outcome] : header_cases()) {
     std::string seen = "incomplete";
     for (std::size_t size = 0; size <= received.size(); ++size) {
       const std::string now = described(received.substr(0, size));

@@ -7,7 +7,7 @@
 namespace weft::http {
 namespace {
 
-const reply_start start{format_date(784111777)};
+const reply_start first_part{format_date(784111777)};
 const std::string date = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n";
 
 /// What is written, checked to touch nothing behind what was said.
@@ -21,7 +21,7 @@ std::string written(const reply_head& head) {
 
 TEST(reply_head, has_all_that_is_known) {
   EXPECT_EQ(written({.code = status::ok,
-                     .start = start,
+                     .start = first_part,
                      .content_type = "text/plain",
                      .content_length = 6,
                      .fields = "ETag: \"a\"\r\n",
@@ -32,25 +32,25 @@ TEST(reply_head, has_all_that_is_known) {
 }
 
 TEST(reply_head, leaves_out_what_is_not) {
-  EXPECT_EQ(written({.code = status::not_found, .start = start}),
+  EXPECT_EQ(written({.code = status::not_found, .start = first_part}),
             "HTTP/1.1 404 Not Found\r\n" + date + "Content-Length: 0\r\n\r\n");
 }
 
 TEST(reply_head, gives_no_length_where_there_can_be_no_content) {
-  EXPECT_EQ(written({.code = status::no_content, .start = start, .content_length = 3}),
+  EXPECT_EQ(written({.code = status::no_content, .start = first_part, .content_length = 3}),
             "HTTP/1.1 204 No Content\r\n" + date + "\r\n");
 }
 
 TEST(reply_head, tells_an_old_client_that_the_connection_is_kept) {
-  EXPECT_EQ(
-      written(
-          {.code = status::no_content, .start = start, .connection = connection_field::keep_alive}),
-      "HTTP/1.1 204 No Content\r\n" + date + "Connection: keep-alive\r\n\r\n");
+  EXPECT_EQ(written({.code = status::no_content,
+                     .start = first_part,
+                     .connection = connection_field::keep_alive}),
+            "HTTP/1.1 204 No Content\r\n" + date + "Connection: keep-alive\r\n\r\n");
 }
 
 TEST(reply_head, has_room_for_the_longest_of_everything) {
   const std::string text = written({.code = status::request_header_fields_too_large,
-                                    .start = start,
+                                    .start = first_part,
                                     .content_type = "a/b",
                                     .content_length = ~std::uint64_t{0},
                                     .connection = connection_field::keep_alive});
@@ -62,7 +62,7 @@ TEST(reply_head, copies_texts_of_every_size) {
     std::string type;
     for (std::size_t i = 0; i < size; ++i) type += static_cast<char>('a' + i % 26);
     EXPECT_NE(
-        written({.start = start, .content_type = type}).find("Content-Type: " + type + "\r\n"),
+        written({.start = first_part, .content_type = type}).find("Content-Type: " + type + "\r\n"),
         std::string::npos)
         << size;
   }
@@ -71,7 +71,7 @@ TEST(reply_head, copies_texts_of_every_size) {
 TEST(reply_head, writes_every_number_of_digits) {
   for (const std::uint64_t length : {std::uint64_t{9}, std::uint64_t{10}, std::uint64_t{99},
                                      std::uint64_t{100}, ~std::uint64_t{0}}) {
-    const std::string text = written({.start = start, .content_length = length});
+    const std::string text = written({.start = first_part, .content_length = length});
     EXPECT_NE(text.find("Content-Length: " + std::to_string(length) + "\r\n"), std::string::npos);
   }
 }

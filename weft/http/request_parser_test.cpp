@@ -13,7 +13,7 @@ constexpr std::string_view ping =
     "POST /ping?x=1 HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nContent-Type: application/json\r\n"
     "Content-Length: 15\r\nX-Tag: a\r\nX-Tag: b\r\n\r\n";
 
-class request_parser_contract : public testing::Test {
+class request_parser_contract : public ::testing::Test {
  protected:
   request_parser parser;
   std::unique_ptr<parsed_head> head = std::make_unique<parsed_head>();

@@ -43,10 +43,10 @@ TEST(response, what_would_split_it_is_refused) {
   for (const std::string& value :
        {"a\r\nSet-Cookie: b"s, "a\n"s, "a\r"s, "a\0b"s, "\x01"s, "\x7f"s, " a"s, "a\t"s})
     EXPECT_EQ(made.add_field("Location", value).error(), errc::invalid_argument)
-        << testing::PrintToString(value);
+        << ::testing::PrintToString(value);
   for (const std::string& name : {""s, "a b"s, "a:"s, "a\r\nb"s, "\xc3\xa4"s, "a\0"s})
     EXPECT_EQ(made.add_field(name, "x").error(), errc::invalid_argument)
-        << testing::PrintToString(name);
+        << ::testing::PrintToString(name);
   EXPECT_EQ(made.set_content_type("text/html\r\nA: b").error(), errc::invalid_argument);
   EXPECT_EQ(made.set_content_type("").error(), errc::invalid_argument);
   EXPECT_EQ(made.fields(), "");

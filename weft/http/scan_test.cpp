@@ -83,10 +83,10 @@ void compare(scan::set of, const char* text, std::size_t at, std::size_t end) {
             scan::skip_by(scan::variant::scalar, of, text, some, end) == expected;
   }
   ASSERT_TRUE(agree) << "set " << static_cast<int>(of) << " from " << at << " of "
-                     << testing::PrintToString(std::string{text, end});
+                     << ::testing::PrintToString(std::string{text, end});
 }
 
-class scan_variants : public testing::Test {
+class scan_variants : public ::testing::Test {
  protected:
   void TearDown() override { scan::use(best_); }
 

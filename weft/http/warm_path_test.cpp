@@ -25,7 +25,7 @@ using testing::each_backend;
 using testing::http_client;
 using testing::repeated;
 
-struct ping {
+struct warm_ping {
   std::int64_t sequence = 0;
 };
 
@@ -83,13 +83,13 @@ constexpr std::string_view ping_request =
     "Content-Type: application/json\r\nContent-Length: 14\r\n\r\n{\"sequence\":2}";
 
 TEST_P(warm_path, of_a_ping_allocates_nothing) {
-  http().post("/ping", [](ping p) { return p; });
+  http().post("/ping", [](warm_ping p) { return p; });
   expect_no_allocation(ping_request);
 }
 
 TEST_P(warm_path, of_a_ping_to_a_coroutine_allocates_nothing) {
   event_loop& turning = loop();
-  http().post("/ping", [&turning](ping p) -> task<ping> {
+  http().post("/ping", [&turning](warm_ping p) -> task<warm_ping> {
     co_await yield{turning};
     co_return p;
   });
@@ -97,12 +97,12 @@ TEST_P(warm_path, of_a_ping_to_a_coroutine_allocates_nothing) {
 }
 
 TEST_P(warm_path, of_a_coroutine_that_does_not_wait_allocates_nothing) {
-  http().post("/ping", [](ping p) -> task<result<ping>> { co_return p; });
+  http().post("/ping", [](warm_ping p) -> task<result<warm_ping>> { co_return p; });
   expect_no_allocation(ping_request);
 }
 
 TEST_P(warm_path, of_pipelined_pings_allocates_nothing) {
-  http().post("/ping", [](ping p) { return p; });
+  http().post("/ping", [](warm_ping p) { return p; });
   expect_no_allocation(repeated(ping_request, 8));
 }
 
@@ -117,7 +117,7 @@ TEST_P(warm_path, of_a_request_through_three_middlewares_allocates_nothing) {
     next(e);
   };
   http().group("/users").wrap(count).wrap(mark).wrap(count).post(
-      "/{name}/pings", [](const request& r, ping p) {
+      "/{name}/pings", [](const request& r, warm_ping p) {
         EXPECT_EQ(r.parameter("name"), "ann");
         return p;
       });
@@ -139,7 +139,7 @@ TEST_P(warm_path, of_streamed_bodies_allocates_nothing) {
 }
 
 TEST_P(warm_path, of_a_refusal_by_the_router_allocates_nothing) {
-  http().post("/ping", [](ping p) { return p; });
+  http().post("/ping", [](warm_ping p) { return p; });
   expect_no_allocation("GET /elsewhere HTTP/1.1\r\nHost: a\r\n\r\n");
 }
 
@@ -181,7 +181,7 @@ INSTANTIATE_TEST_SUITE_P(on, idle_connection,
                          backend_name);
 
 TEST_P(idle_connection, takes_a_kilobyte_at_most_and_no_buffer) {
-  http().post("/ping", [](ping p) { return p; });
+  http().post("/ping", [](warm_ping p) { return p; });
   run([&]() -> task<void> {
     constexpr std::size_t count = 100;
     std::vector<bare_client> clients;

@@ -20,7 +20,7 @@ namespace {
 using weft::json::append;
 using weft::json::write;
 
-struct ping {
+struct beat {
   std::int64_t sequence;
 };
 struct row {
@@ -41,15 +41,15 @@ std::string written(const T& value) {
 }
 
 TEST(json_write, replaces_what_the_string_held) {
-  EXPECT_EQ(written(ping{2}), R"({"sequence":2})");
-  EXPECT_EQ(written(ping{std::numeric_limits<std::int64_t>::min()}),
+  EXPECT_EQ(written(beat{2}), R"({"sequence":2})");
+  EXPECT_EQ(written(beat{std::numeric_limits<std::int64_t>::min()}),
             R"({"sequence":-9223372036854775808})");
 }
 
 TEST(json_write, appends_behind_what_the_string_held) {
   std::string out = "data: ";
-  append(ping{1}, out);
-  append(ping{2}, out);
+  append(beat{1}, out);
+  append(beat{2}, out);
   EXPECT_EQ(out, R"(data: {"sequence":1}{"sequence":2})");
 }
 
@@ -57,7 +57,7 @@ TEST(json_write, reuses_the_capacity_once_it_is_large_enough) {
   std::string out;
   out.reserve(30);
   const char* const memory = out.data();
-  for (std::int64_t i = 0; i < 1000; ++i) write(ping{i}, out);
+  for (std::int64_t i = 0; i < 1000; ++i) write(beat{i}, out);
   EXPECT_EQ(out.data(), memory);
   EXPECT_EQ(out, R"({"sequence":999})");
 

@@ -23,12 +23,12 @@ using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-class file {
+class held_descriptor {
  public:
-  explicit file(int fd) : fd_{fd} { EXPECT_GE(fd, 0); }
-  file(file&& other) noexcept : fd_{std::exchange(other.fd_, -1)} {}
-  file& operator=(file&&) = delete;
-  ~file() { close(); }
+  explicit held_descriptor(int fd) : fd_{fd} { EXPECT_GE(fd, 0); }
+  held_descriptor(held_descriptor&& other) noexcept : fd_{std::exchange(other.fd_, -1)} {}
+  held_descriptor& operator=(held_descriptor&&) = delete;
+  ~held_descriptor() { close(); }
   void close() {
     if (fd_ >= 0) ::close(std::exchange(fd_, -1));
   }
@@ -45,12 +45,12 @@ class file {
 };
 
 struct pipe_ends {
-  file out;
-  file in;
+  held_descriptor out;
+  held_descriptor in;
   static pipe_ends open() {
     std::array<int, 2> ends{};
     EXPECT_EQ(::pipe2(ends.data(), O_NONBLOCK | O_CLOEXEC), 0);
-    return {file{ends[0]}, file{ends[1]}};
+    return {held_descriptor{ends[0]}, held_descriptor{ends[1]}};
   }
   /// Writes until no more fits.
   void fill() const {
@@ -120,7 +120,7 @@ TEST_P(descriptor_wait_test, what_becomes_ready_is_answered_then_and_again) {
 }
 
 TEST_P(descriptor_wait_test, another_thread_makes_it_ready) {
-  const file event{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+  const held_descriptor event{::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
   outcome reads;
   loop_->spawn(watch(*loop_, to_read, event, reads));
   std::thread friendly{[&] { event.count(1); }};
@@ -150,7 +150,7 @@ TEST_P(descriptor_wait_test, the_end_of_the_other_side_is_an_answer) {
 TEST_P(descriptor_wait_test, a_descriptor_has_a_waiter_each_way) {
   std::array<int, 2> ends{};
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()), 0);
-  const pipe_ends pair{file{ends[0]}, file{ends[1]}};
+  const pipe_ends pair{held_descriptor{ends[0]}, held_descriptor{ends[1]}};
   pair.fill();
   outcome reads;
   outcome writes;
@@ -170,7 +170,7 @@ TEST_P(descriptor_wait_test, a_descriptor_has_a_waiter_each_way) {
 
 TEST_P(descriptor_wait_test, many_descriptors_are_told_apart) {
   constexpr std::size_t count = 50;
-  std::vector<file> events;
+  std::vector<held_descriptor> events;
   std::array<outcome, count> answers;
   for (std::size_t i = 0; i < count; ++i) {
     events.emplace_back(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
@@ -187,7 +187,7 @@ TEST_P(descriptor_wait_test, many_descriptors_are_told_apart) {
 }
 
 TEST_P(descriptor_wait_test, a_regular_file_is_always_ready) {
-  const file regular{::open("/proc/self/exe", O_RDONLY | O_CLOEXEC)};
+  const held_descriptor regular{::open("/proc/self/exe", O_RDONLY | O_CLOEXEC)};
   outcome reads;
   outcome writes;
   loop_->spawn(watch(*loop_, to_read, regular, reads));
@@ -198,7 +198,7 @@ TEST_P(descriptor_wait_test, a_regular_file_is_always_ready) {
 }
 
 TEST_P(descriptor_wait_test, what_is_no_descriptor_fails) {
-  const int gone = file{::eventfd(0, EFD_CLOEXEC)};
+  const int gone = held_descriptor{::eventfd(0, EFD_CLOEXEC)};
   outcome reads;
   loop_->spawn(watch(*loop_, to_read, gone, reads));
   loop_->run();
@@ -232,7 +232,7 @@ TEST_P(descriptor_wait_test, a_stop_before_and_during_the_wait_cancels_it) {
 TEST_P(descriptor_wait_test, a_cancelled_reader_leaves_the_writer_alone) {
   std::array<int, 2> ends{};
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()), 0);
-  const pipe_ends pair{file{ends[0]}, file{ends[1]}};
+  const pipe_ends pair{held_descriptor{ends[0]}, held_descriptor{ends[1]}};
   pair.fill();
   stop_source stop;
   const environment stoppable{.stop = stop.token(), .until = {}, .runs_on = loop_.get()};

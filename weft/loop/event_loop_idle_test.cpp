@@ -216,9 +216,9 @@ TEST_F(idle_loop_in_memory_test, where_there_is_no_kernel_to_ask_nothing_spins) 
 
 class idle_loop_seeds_test
     : public loop_fixture,
-      public testing::WithParamInterface<std::tuple<backend_kind, std::uint64_t>> {};
+      public ::testing::WithParamInterface<std::tuple<backend_kind, std::uint64_t>> {};
 INSTANTIATE_TEST_SUITE_P(seeds, idle_loop_seeds_test,
-                         testing::Combine(kernel_backends, testing::Range<std::uint64_t>(1, 9)),
+                         ::testing::Combine(kernel_backends, ::testing::Range<std::uint64_t>(1, 9)),
                          [](const auto& each) {
                            return std::string{to_string(std::get<0>(each.param))} + "_" +
                                   std::to_string(std::get<1>(each.param));

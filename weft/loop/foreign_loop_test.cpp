@@ -53,7 +53,7 @@ class foreign_loop_test : public on_any_backend {
   int polls_ = 0;
   int own_events_ = 0;
 };
-INSTANTIATE_TEST_SUITE_P(backends, foreign_loop_test, testing::Values(backend_kind::epoll),
+INSTANTIATE_TEST_SUITE_P(backends, foreign_loop_test, ::testing::Values(backend_kind::epoll),
                          backend_name);
 
 TEST_P(foreign_loop_test, tells_when_its_timers_are_due) {

@@ -17,7 +17,7 @@ struct counted_timer : lazy_timer {
   int fired = 0;
 };
 
-class lazy_timer_test : public testing::Test {
+class lazy_timer_test : public ::testing::Test {
  protected:
   void run(task<void> script) {
     loop_->spawn(std::move(script));

@@ -241,7 +241,7 @@ TEST_P(left_behind_in_kernel_test, a_file_that_does_not_open) {
 class left_behind_in_ring_test : public left_behind_test {};
 
 INSTANTIATE_TEST_SUITE_P(backends, left_behind_in_ring_test,
-                         testing::Values(backend_kind::io_uring), backend_name);
+                         ::testing::Values(backend_kind::io_uring), backend_name);
 
 /// Only there does input come that nobody has asked for yet.
 TEST_P(left_behind_in_ring_test, input_that_nobody_reads) {

@@ -26,7 +26,7 @@ namespace weft {
 using outcome = std::optional<result<void>>;
 
 /// A loop on one backend, and the check that nothing was left behind.
-class loop_fixture : public testing::Test {
+class loop_fixture : public ::testing::Test {
  protected:
   void open(loop_options options) {
     auto made = event_loop::create(options);
@@ -51,7 +51,7 @@ class loop_fixture : public testing::Test {
   std::unique_ptr<event_loop> loop_;
 };
 
-class on_any_backend : public loop_fixture, public testing::WithParamInterface<backend_kind> {
+class on_any_backend : public loop_fixture, public ::testing::WithParamInterface<backend_kind> {
  protected:
   void SetUp() override { open({.backend = GetParam()}); }
 };
@@ -61,12 +61,12 @@ class in_memory : public loop_fixture {
   void SetUp() override { open({.backend = backend_kind::simulated}); }
 };
 
-inline std::string backend_name(const testing::TestParamInfo<backend_kind>& info) {
+inline std::string backend_name(const ::testing::TestParamInfo<backend_kind>& info) {
   return std::string{to_string(info.param)};
 }
 inline const auto every_backend =
-    testing::Values(backend_kind::simulated, backend_kind::epoll, backend_kind::io_uring);
+    ::testing::Values(backend_kind::simulated, backend_kind::epoll, backend_kind::io_uring);
 /// Those with file descriptors of the system, and other threads.
-inline const auto kernel_backends = testing::Values(backend_kind::epoll, backend_kind::io_uring);
+inline const auto kernel_backends = ::testing::Values(backend_kind::epoll, backend_kind::io_uring);
 
 }  // namespace weft

@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-class make_backend_test : public testing::Test {
+class make_backend_test : public ::testing::Test {
  protected:
   make_backend_test() {
     log::set_level(log::level::debug);  // a choice is told at info once a program, at debug later

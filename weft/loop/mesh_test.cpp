@@ -52,10 +52,10 @@ TEST(message_ring, goes_round_for_ever) {
   }
 }
 
-class message_ring_threads : public testing::TestWithParam<unsigned> {};
+class message_ring_threads : public ::testing::TestWithParam<unsigned> {};
 // A ring of one is emptied by each release, so that nothing later makes up for a word that was
 // lost.
-INSTANTIATE_TEST_SUITE_P(capacities, message_ring_threads, testing::Values(1, 8));
+INSTANTIATE_TEST_SUITE_P(capacities, message_ring_threads, ::testing::Values(1, 8));
 
 /// Producer and consumer sleep whenever they may: a word lost would leave one of them there.
 TEST_P(message_ring_threads, lose_nothing_though_both_sleep) {

@@ -15,7 +15,7 @@ namespace {
 class sharded_test : public on_shards {};
 INSTANTIATE_TEST_SUITE_P(backends, sharded_test, threaded_backends, shards_backend_name);
 
-unsigned here() { return event_loop::current().shard(); }
+unsigned own_shard() { return event_loop::current().shard(); }
 
 /// Knows where it was made, and counts those destroyed there.
 class resident {
@@ -24,9 +24,9 @@ class resident {
   resident(resident&& other) noexcept
       : home{other.home}, ended_at_home_{std::exchange(other.ended_at_home_, nullptr)} {}
   ~resident() {
-    if (ended_at_home_ != nullptr && home == here()) ++*ended_at_home_;
+    if (ended_at_home_ != nullptr && home == own_shard()) ++*ended_at_home_;
   }
-  unsigned home = here();
+  unsigned home = own_shard();
   int calls = 0;
 
  private:

@@ -20,7 +20,7 @@
 
 namespace weft {
 
-class on_shards : public testing::TestWithParam<backend_kind> {
+class on_shards : public ::testing::TestWithParam<backend_kind> {
  protected:
   void SetUp() override {
     if (!event_loop::create({.backend = GetParam()}))
@@ -48,9 +48,10 @@ class on_shards : public testing::TestWithParam<backend_kind> {
   mesh* shards_ = nullptr;
 };
 
-inline std::string shards_backend_name(const testing::TestParamInfo<backend_kind>& info) {
+inline std::string shards_backend_name(const ::testing::TestParamInfo<backend_kind>& info) {
   return std::string{to_string(info.param)};
 }
-inline const auto threaded_backends = testing::Values(backend_kind::epoll, backend_kind::io_uring);
+inline const auto threaded_backends =
+    ::testing::Values(backend_kind::epoll, backend_kind::io_uring);
 
 }  // namespace weft

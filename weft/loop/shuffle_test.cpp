@@ -94,7 +94,7 @@ TEST(shuffle_seed_death_test, is_drawn_in_debug_builds_unless_it_is_told) {
         ::unsetenv("WEFT_SHUFFLE");
         std::_Exit(default_shuffle_seed() != 0 ? 1 : 0);
       },
-      testing::ExitedWithCode(is_drawn ? 1 : 0), "");
+      ::testing::ExitedWithCode(is_drawn ? 1 : 0), "");
 }
 
 TEST(shuffle_seed, is_told_of_with_every_failure) {

@@ -19,7 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 
 /// Each test waits for what it tests to be said, however long that takes on a busy machine.
-class stall_watch_test : public loop_fixture, public testing::WithParamInterface<backend_kind> {
+class stall_watch_test : public loop_fixture, public ::testing::WithParamInterface<backend_kind> {
  protected:
   void SetUp() override {
     log::set_sink(

@@ -19,7 +19,7 @@ using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
 constexpr time_point start{hours{5}};
-constexpr unsigned no_limit = 1'000'000;
+constexpr unsigned all_of_them = 1'000'000;
 constexpr duration year = hours{24 * 365};
 
 /// Notes its number when it fires, and does then what the test says.
@@ -40,7 +40,7 @@ struct probe : timer {
   probe* disarms = nullptr;
 };
 
-class timer_wheel_test : public testing::Test {
+class timer_wheel_test : public ::testing::Test {
  protected:
   probe& make() { return probes_.emplace_back(static_cast<int>(probes_.size()), fired_); }
   probe& arm(duration ahead) {
@@ -48,7 +48,7 @@ class timer_wheel_test : public testing::Test {
     wheel_.arm(made, start + ahead);
     return made;
   }
-  unsigned advance(duration to, unsigned limit = no_limit) {
+  unsigned advance(duration to, unsigned limit = all_of_them) {
     return wheel_.advance(start + to, limit);
   }
   ~timer_wheel_test() override {
@@ -183,7 +183,8 @@ TEST_F(timer_wheel_test, every_slot_edge_of_every_level_is_exact) {
   for (unsigned level = 0; level < 6; ++level)
     for (const std::uint64_t slot : {1U, 2U, 31U, 62U, 63U})
       for (const std::int64_t off : {-1, 0, 1}) {
-        SCOPED_TRACE(testing::Message() << "level " << level << " slot " << slot << " off " << off);
+        SCOPED_TRACE(::testing::Message()
+                     << "level " << level << " slot " << slot << " off " << off);
         const auto ticks = static_cast<std::int64_t>(slot << (6 * level)) + off;
         const time_point when = start + milliseconds{ticks};
         timer_wheel wheel{start};
@@ -195,7 +196,7 @@ TEST_F(timer_wheel_test, every_slot_edge_of_every_level_is_exact) {
         while (p.armed() && ++steps < 20) {
           const time_point next = wheel.next_due();
           ASSERT_LE(next, when);
-          const unsigned count = wheel.advance(next, no_limit);
+          const unsigned count = wheel.advance(next, all_of_them);
           ASSERT_EQ(count, next == when ? 1U : 0U);
         }
         ASSERT_EQ(seen.size(), 1U);
@@ -220,7 +221,7 @@ TEST_F(timer_wheel_test, the_end_of_time_can_be_waited_for) {
   EXPECT_EQ(advance(200 * year), 0U);
   int steps = 0;
   while (wheel_.next_due() != time_point::max() && ++steps < 200)
-    EXPECT_EQ(wheel_.advance(wheel_.next_due(), no_limit), 0U);
+    EXPECT_EQ(wheel_.advance(wheel_.next_due(), all_of_them), 0U);
   EXPECT_LT(steps, 200);
 }
 
@@ -263,8 +264,8 @@ class model {
   std::map<int, queue::iterator> places_;
 };
 
-class timer_wheel_model_test : public testing::TestWithParam<std::uint64_t> {};
-INSTANTIATE_TEST_SUITE_P(seeds, timer_wheel_model_test, testing::Range<std::uint64_t>(1, 21));
+class timer_wheel_model_test : public ::testing::TestWithParam<std::uint64_t> {};
+INSTANTIATE_TEST_SUITE_P(seeds, timer_wheel_model_test, ::testing::Range<std::uint64_t>(1, 21));
 
 TEST_P(timer_wheel_model_test, behaves_as_a_sorted_multimap) {
   random random{GetParam()};
@@ -298,7 +299,7 @@ TEST_P(timer_wheel_model_test, behaves_as_a_sorted_multimap) {
         now = std::max(now, due);
       else
         now += any_length() / 64;
-      const auto limit = random.chance(1, 4) ? random.between<unsigned>(0, 3) : no_limit;
+      const auto limit = random.chance(1, 4) ? random.between<unsigned>(0, 3) : all_of_them;
       seen.clear();
       const unsigned count = wheel.advance(now, limit);
       ASSERT_EQ(seen, expected.advance(now, limit)) << "step " << step;

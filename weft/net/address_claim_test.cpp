@@ -47,7 +47,7 @@ class scratch_folder {
   [[nodiscard]] endpoint where() const { return endpoint::parse("unix:" + file()).value(); }
 
  private:
-  std::string path_ = testing::TempDir() + "weft-claim-XXXXXX";
+  std::string path_ = ::testing::TempDir() + "weft-claim-XXXXXX";
 };
 
 TEST(address_claim, resolves_port_zero_once) {

@@ -177,7 +177,7 @@ inline task<void> flush_once(tcp_stream& stream, write_outcome& outcome) {
   outcome.ended = true;
 }
 
-class loopback : public testing::TestWithParam<backend_kind> {
+class loopback : public ::testing::TestWithParam<backend_kind> {
  protected:
   void SetUp() override {
     log::set_level(log::level::warning);
@@ -235,7 +235,7 @@ class loopback : public testing::TestWithParam<backend_kind> {
   std::size_t descriptors_before_ = 0;
 };
 
-inline std::string backend_name(const testing::TestParamInfo<backend_kind>& info) {
+inline std::string backend_name(const ::testing::TestParamInfo<backend_kind>& info) {
   return std::string{to_string(info.param)};
 }
 

@@ -57,7 +57,7 @@ class resolver_test : public loopback {
 };
 
 INSTANTIATE_TEST_SUITE_P(backends, resolver_test,
-                         testing::Values(backend_kind::epoll, backend_kind::io_uring),
+                         ::testing::Values(backend_kind::epoll, backend_kind::io_uring),
                          backend_name);
 
 TEST_P(resolver_test, gives_all_addresses_of_a_name_with_the_port) {

@@ -22,11 +22,11 @@ using tcp_listener_test = loopback;
 using tcp_listener_on_sockets_test = loopback;
 
 INSTANTIATE_TEST_SUITE_P(backends, tcp_listener_test,
-                         testing::Values(backend_kind::simulated, backend_kind::epoll,
-                                         backend_kind::io_uring),
+                         ::testing::Values(backend_kind::simulated, backend_kind::epoll,
+                                           backend_kind::io_uring),
                          backend_name);
 INSTANTIATE_TEST_SUITE_P(backends, tcp_listener_on_sockets_test,
-                         testing::Values(backend_kind::epoll, backend_kind::io_uring),
+                         ::testing::Values(backend_kind::epoll, backend_kind::io_uring),
                          backend_name);
 
 struct accept_outcome {

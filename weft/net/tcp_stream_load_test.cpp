@@ -16,11 +16,11 @@ using tcp_stream_load_test = loopback;
 using tcp_stream_load_on_sockets_test = loopback;
 
 INSTANTIATE_TEST_SUITE_P(backends, tcp_stream_load_test,
-                         testing::Values(backend_kind::simulated, backend_kind::epoll,
-                                         backend_kind::io_uring),
+                         ::testing::Values(backend_kind::simulated, backend_kind::epoll,
+                                           backend_kind::io_uring),
                          backend_name);
 INSTANTIATE_TEST_SUITE_P(backends, tcp_stream_load_on_sockets_test,
-                         testing::Values(backend_kind::epoll, backend_kind::io_uring),
+                         ::testing::Values(backend_kind::epoll, backend_kind::io_uring),
                          backend_name);
 
 TEST_P(tcp_stream_load_test, stops_hundreds_of_connections_at_once) {

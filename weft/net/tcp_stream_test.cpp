@@ -19,11 +19,11 @@ using tcp_stream_test = loopback;
 using tcp_stream_on_sockets_test = loopback;
 
 INSTANTIATE_TEST_SUITE_P(backends, tcp_stream_test,
-                         testing::Values(backend_kind::simulated, backend_kind::epoll,
-                                         backend_kind::io_uring),
+                         ::testing::Values(backend_kind::simulated, backend_kind::epoll,
+                                           backend_kind::io_uring),
                          backend_name);
 INSTANTIATE_TEST_SUITE_P(backends, tcp_stream_on_sockets_test,
-                         testing::Values(backend_kind::epoll, backend_kind::io_uring),
+                         ::testing::Values(backend_kind::epoll, backend_kind::io_uring),
                          backend_name);
 
 TEST_P(tcp_stream_test, echoes_from_one_byte_to_ten_mebibytes) {
@@ -224,7 +224,7 @@ TEST_P(tcp_stream_test, knows_both_its_ends) {
 }
 
 TEST_P(tcp_stream_on_sockets_test, serves_unix_sockets_alike) {
-  const std::string path = weft::format("{}weft-stream-{}", testing::TempDir(), ::getpid());
+  const std::string path = weft::format("{}weft-stream-{}", ::testing::TempDir(), ::getpid());
   ::unlink(path.c_str());
   run([&]() -> task<void> {
     const endpoint where = endpoint::parse("unix:" + path).value();

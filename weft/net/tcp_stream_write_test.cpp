@@ -20,14 +20,14 @@ using tcp_stream_write_on_sockets_test = loopback;
 using tcp_stream_lingering_test = loopback;
 
 INSTANTIATE_TEST_SUITE_P(backends, tcp_stream_write_test,
-                         testing::Values(backend_kind::simulated, backend_kind::epoll,
-                                         backend_kind::io_uring),
+                         ::testing::Values(backend_kind::simulated, backend_kind::epoll,
+                                           backend_kind::io_uring),
                          backend_name);
 INSTANTIATE_TEST_SUITE_P(backends, tcp_stream_write_on_sockets_test,
-                         testing::Values(backend_kind::epoll, backend_kind::io_uring),
+                         ::testing::Values(backend_kind::epoll, backend_kind::io_uring),
                          backend_name);
 INSTANTIATE_TEST_SUITE_P(backends, tcp_stream_lingering_test,
-                         testing::Values(backend_kind::simulated), backend_name);
+                         ::testing::Values(backend_kind::simulated), backend_name);
 
 TEST_P(tcp_stream_write_test, suspends_a_writer_above_the_high_watermark_until_the_low_one) {
   run([&]() -> task<void> {

@@ -14,7 +14,7 @@
 namespace weft::net {
 namespace {
 
-class tls_context_test : public testing::Test {
+class tls_context_test : public ::testing::Test {
  protected:
   static std::string complaint(tls_server_options options) {
     const auto made = tls_context::server(std::move(options));

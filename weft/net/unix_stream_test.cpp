@@ -15,7 +15,7 @@ namespace {
 
 using unix_stream_test = loopback;
 INSTANTIATE_TEST_SUITE_P(backends, unix_stream_test,
-                         testing::Values(backend_kind::epoll, backend_kind::io_uring),
+                         ::testing::Values(backend_kind::epoll, backend_kind::io_uring),
                          backend_name);
 
 /// A name of this process alone.

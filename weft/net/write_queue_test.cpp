@@ -14,7 +14,7 @@
 namespace weft::net {
 namespace {
 
-class write_queue_test : public testing::Test {
+class write_queue_test : public ::testing::Test {
  protected:
   std::string gathered(std::size_t parts_max = 16) {
     std::vector<iovec> parts(parts_max);

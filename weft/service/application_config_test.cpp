@@ -63,20 +63,20 @@ class options_file {
   char path_[32] = "/tmp/weft_options_XXXXXX";
 };
 
-class application_config : public testing::Test {
+class application_config : public ::testing::Test {
  protected:
   /// The exit code of a bakery that closes at once.
   int run(std::vector<const char*> arguments) {
     arguments.insert(arguments.begin(), "bakery");
     bakery::oven::seen() = {.loaves = -1, .flour = ""};
-    testing::internal::CaptureStdout();
-    testing::internal::CaptureStderr();
+    ::testing::internal::CaptureStdout();
+    ::testing::internal::CaptureStderr();
     weft::application app{static_cast<int>(arguments.size()), const_cast<char**>(arguments.data())};
     app.add<bakery::oven>({.flour = "rye"});
     app.request_stop();
     const int code = app.run();
-    out = testing::internal::GetCapturedStdout();
-    err = testing::internal::GetCapturedStderr();
+    out = ::testing::internal::GetCapturedStdout();
+    err = ::testing::internal::GetCapturedStderr();
     return code;
   }
 
@@ -98,12 +98,12 @@ TEST_F(application_config, gives_services_what_the_file_and_the_command_line_say
 
 TEST_F(application_config, watches_for_stalls_as_the_command_line_says) {
   std::vector<const char*> arguments{"bakery", "--application.stall_limit=10ms"};
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   weft::application app{2, const_cast<char**>(arguments.data()), {.stall_limit = {}}};
   app.add<bakery::kneader>();
   app.request_stop();
   EXPECT_EQ(app.run(), 0);
-  EXPECT_TRUE(testing::internal::GetCapturedStderr().contains("shard 0 was kept for "));
+  EXPECT_TRUE(::testing::internal::GetCapturedStderr().contains("shard 0 was kept for "));
 }
 
 TEST_F(application_config, a_day_is_the_longest_limit_of_a_stall) {
@@ -190,9 +190,9 @@ TEST_F(application_config, knows_services_by_their_names) {
   app.add<bakery::oven>({.loaves = 50}).named("large");
   app.add<bakery::oven>();
   app.add<bakery::oven>();
-  testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStdout();
   EXPECT_EQ(app.run(), 0);
-  out = testing::internal::GetCapturedStdout();
+  out = ::testing::internal::GetCapturedStdout();
   EXPECT_TRUE(out.contains("[small]\nloaves = 5 ")) << out;
   EXPECT_TRUE(out.contains("[large]\nloaves = 900 ")) << out;
   EXPECT_TRUE(out.contains("[bakery.oven]\n")) << out;

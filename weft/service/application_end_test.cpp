@@ -78,44 +78,44 @@ int run_and_stop(const char* threads) {
   return code;
 }
 
-class application_end_death_test : public testing::Test {
+class application_end_death_test : public ::testing::Test {
  protected:
   application_end_death_test() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 
 TEST_F(application_end_death_test, says_which_service_does_not_stop) {
-  EXPECT_EXIT(std::exit(run_and_stop<never_stops>("1")), testing::ExitedWithCode(1),
+  EXPECT_EXIT(std::exit(run_and_stop<never_stops>("1")), ::testing::ExitedWithCode(1),
               "shard 0 waits for .*never_stops to stop");
-  EXPECT_EXIT(std::exit(run_and_stop<never_stops>("2")), testing::ExitedWithCode(1),
+  EXPECT_EXIT(std::exit(run_and_stop<never_stops>("2")), ::testing::ExitedWithCode(1),
               "shard 1 waits for .*never_stops to stop");
 }
 
 TEST_F(application_end_death_test, says_that_a_task_was_left_behind) {
-  EXPECT_EXIT(std::exit(run_and_stop<leaves_a_task>("1")), testing::ExitedWithCode(1),
+  EXPECT_EXIT(std::exit(run_and_stop<leaves_a_task>("1")), ::testing::ExitedWithCode(1),
               "shard 0 waits for tasks that services left behind");
 }
 
 TEST_F(application_end_death_test, names_each_task_that_is_left_and_counts_the_rest) {
-  EXPECT_EXIT(std::exit(run_and_stop<leaves_a_task>("2")), testing::ExitedWithCode(1),
+  EXPECT_EXIT(std::exit(run_and_stop<leaves_a_task>("2")), ::testing::ExitedWithCode(1),
               "shard 0 has left: 1 task, 1 timer, 0 buffers, 0 operations\n.*"
               "  1 task waits in .*go_on.* at application_end_test.cpp:.* > (.|\n)*"
               "shard 1 has left: 1 task, 1 timer");
 }
 
 TEST_F(application_end_death_test, says_that_something_keeps_the_thread) {
-  EXPECT_EXIT(std::exit(run_and_stop<keeps_its_thread>("1")), testing::ExitedWithCode(1),
+  EXPECT_EXIT(std::exit(run_and_stop<keeps_its_thread>("1")), ::testing::ExitedWithCode(1),
               "shard 0 has not heard that it is to stop: something keeps its thread(.|\n)*"
               "shard 0 does not say what it has left: its thread is kept by a task, resumed in "
               ".*keeps_its_thread::block.* at application_end_test.cpp:");
 }
 
 TEST_F(application_end_death_test, says_that_a_service_is_still_starting) {
-  EXPECT_EXIT(std::exit(run_and_stop<never_starts>("1")), testing::ExitedWithCode(1),
+  EXPECT_EXIT(std::exit(run_and_stop<never_starts>("1")), ::testing::ExitedWithCode(1),
               "shard 0 is still starting its services");
 }
 
 TEST_F(application_end_death_test, counts_what_is_drained_over_all_shards) {
-  EXPECT_EXIT(std::exit(run_and_stop<has_connections>("2")), testing::ExitedWithCode(0),
+  EXPECT_EXIT(std::exit(run_and_stop<has_connections>("2")), ::testing::ExitedWithCode(0),
               "draining 6 connections, for 0s at most(.|\n)*ended, ");
 }
 

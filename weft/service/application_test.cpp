@@ -22,12 +22,12 @@
 namespace {
 
 /// What was logged while it lives, from whichever thread.
-class captured_log {
+class log_of_all_threads {
  public:
-  captured_log() { weft::log::set_sink(&on_message, this); }
-  captured_log(const captured_log&) = delete;
-  captured_log& operator=(const captured_log&) = delete;
-  ~captured_log() { weft::log::set_sink(nullptr, nullptr); }
+  log_of_all_threads() { weft::log::set_sink(&on_message, this); }
+  log_of_all_threads(const log_of_all_threads&) = delete;
+  log_of_all_threads& operator=(const log_of_all_threads&) = delete;
+  ~log_of_all_threads() { weft::log::set_sink(nullptr, nullptr); }
 
   std::size_t count(std::string_view part) {
     const std::lock_guard lock{mutex_};
@@ -37,7 +37,7 @@ class captured_log {
 
  private:
   static void on_message(weft::log::level, std::string_view text, void* context) {
-    auto& self = *static_cast<captured_log*>(context);
+    auto& self = *static_cast<log_of_all_threads*>(context);
     const std::lock_guard lock{self.mutex_};
     self.lines_.emplace_back(text);
   }
@@ -81,7 +81,7 @@ struct fragile {
   }
 };
 
-class application_run : public testing::Test {
+class application_run : public ::testing::Test {
  protected:
   application_run() {
     made = stopped = 0;
@@ -96,7 +96,7 @@ class application_run : public testing::Test {
     return app.run();
   }
 
-  captured_log log;
+  log_of_all_threads log;
   bool was_ready = false;
   std::string name = "program";
   std::string option = "--threads=3";
@@ -241,9 +241,9 @@ TEST_F(application_run, refuses_a_wrong_command_line_before_anything_is_made) {
   arguments[1] = option.data();
   weft::application app{2, arguments.data()};
   app.add<counted>();
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   EXPECT_EQ(app.run(), 2);
-  EXPECT_TRUE(testing::internal::GetCapturedStderr().contains("from 0 to 1024"));
+  EXPECT_TRUE(::testing::internal::GetCapturedStderr().contains("from 0 to 1024"));
   EXPECT_EQ(made, 0);
 }
 
@@ -251,9 +251,9 @@ TEST_F(application_run, refuses_a_way_to_be_idle_that_it_does_not_know) {
   option = "--idle=spin=5";
   arguments[1] = option.data();
   weft::application app{2, arguments.data()};
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   EXPECT_EQ(app.run(), 2);
-  const std::string refusal = testing::internal::GetCapturedStderr();
+  const std::string refusal = ::testing::internal::GetCapturedStderr();
   EXPECT_TRUE(refusal.contains("--idle: 'spin=5' lacks a unit")) << refusal;
 }
 

@@ -12,7 +12,7 @@ namespace {
 using weft::command_line;
 
 // A small program's options, and what they were parsed to.
-class command_line_of_a_server : public testing::Test {
+class command_line_of_a_server : public ::testing::Test {
  protected:
   command_line_of_a_server() {
     cli.option("--listen", listen, "Where to serve", "ADDRESS:PORT");
@@ -24,11 +24,11 @@ class command_line_of_a_server : public testing::Test {
 
   std::optional<int> parse(std::vector<const char*> arguments) {
     arguments.insert(arguments.begin(), "server");
-    testing::internal::CaptureStdout();
-    testing::internal::CaptureStderr();
+    ::testing::internal::CaptureStdout();
+    ::testing::internal::CaptureStderr();
     const auto code = cli.parse(static_cast<int>(arguments.size()), arguments.data());
-    out = testing::internal::GetCapturedStdout();
-    err = testing::internal::GetCapturedStderr();
+    out = ::testing::internal::GetCapturedStdout();
+    err = ::testing::internal::GetCapturedStderr();
     return code;
   }
 

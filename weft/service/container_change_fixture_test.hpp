@@ -16,11 +16,11 @@
 
 #include <gtest/gtest.h>
 
-#include <weft/base/log.hpp>
 #include <weft/base/unique_function.hpp>
 #include <weft/loop/backend.hpp>
 #include <weft/loop/event_loop.hpp>
 #include <weft/loop/sleep.hpp>
+#include <weft/service/captured_log_test.hpp>
 #include <weft/service/container.hpp>
 #include <weft/service/event_bus.hpp>
 
@@ -109,21 +109,6 @@ namespace weft {
 
 using mill::lines;
 
-// Collects what is logged while it lives.
-class captured_log {
- public:
-  captured_log() { log::set_sink(&keep, this); }
-  captured_log(const captured_log&) = delete;
-  captured_log& operator=(const captured_log&) = delete;
-  ~captured_log() { log::set_sink(nullptr, nullptr); }
-  lines messages;
-
- private:
-  static void keep(log::level, std::string_view message, void* self) {
-    static_cast<captured_log*>(self)->messages.emplace_back(message);
-  }
-};
-
 template <class T>
 std::string said(const result<T>& how) {
   return how ? "well" : weft::to_string(how.error().code());
@@ -150,7 +135,7 @@ inline task<void> keep(task<result<void>> work, std::optional<result<void>>& int
   into = co_await std::move(work);
 }
 
-class container_change : public testing::Test {
+class container_change : public ::testing::Test {
  protected:
   container_change() {
     services.provide(*loop);

@@ -40,12 +40,12 @@ struct node {
 };
 
 /// Notes whether it starts after, and stops and ends before, all that were made earlier.
-class counted : public node {
+class grown : public node {
  public:
-  explicit counted(tally& all) : all_{all} {}
-  counted(const counted&) = delete;
-  counted& operator=(const counted&) = delete;
-  ~counted() override { ++all_.ended; }
+  explicit grown(tally& all) : all_{all} {}
+  grown(const grown&) = delete;
+  grown& operator=(const grown&) = delete;
+  ~grown() override { ++all_.ended; }
   void start() { number = ++all_.started; }
   void stop() {
     all_.in_order = all_.in_order && number == all_.started - all_.stopped;
@@ -56,17 +56,17 @@ class counted : public node {
   tally& all_;
 };
 
-struct origin : counted {
-  explicit origin(tally& all) : counted{all} {}
+struct origin : grown {
+  explicit origin(tally& all) : grown{all} {}
 };
-struct link : counted {
-  link(tally& all, node&) : counted{all} {}
+struct link : grown {
+  link(tally& all, node&) : grown{all} {}
 };
-struct joint : counted {
-  joint(tally& all, node&, node&, node&) : counted{all} {}
+struct joint : grown {
+  joint(tally& all, node&, node&, node&) : grown{all} {}
 };
 
-class container_growth : public testing::Test {
+class container_growth : public ::testing::Test {
  protected:
   void SetUp() override {
     services.provide(all);

@@ -93,13 +93,13 @@ struct late_failing_one {
   weft::event_loop& loop;
 };
 
-struct said {};
+struct remark {};
 // Hears what it says, and thinks of it for a long time.
 struct listening_one {
   listening_one(diary& into, weft::event_loop& on, weft::event_bus& events)
       : all{into.notes}, loop{on} {
-    events.on<said>([this](const said&) { return think(); });
-    EXPECT_TRUE(events.publish(said{}));
+    events.on<remark>([this](const remark&) { return think(); });
+    EXPECT_TRUE(events.publish(remark{}));
   }
   task<void> think() {
     all.push_back("heard");
@@ -128,7 +128,7 @@ struct registered {
   lines& all;
 };
 
-class container_lifetime : public testing::Test {
+class container_lifetime : public ::testing::Test {
  protected:
   task<void> live(weft::container& services, bool stops) {
     EXPECT_TRUE(co_await services.start());

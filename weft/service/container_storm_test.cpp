@@ -268,7 +268,7 @@ std::string drawn_seed() {
   return given == nullptr ? "" : given;
 }
 
-class container_storm : public testing::Test {
+class container_storm : public ::testing::Test {
  protected:
   container_storm() { weft::log::set_sink(&ignore, nullptr); }
   ~container_storm() override { weft::log::set_sink(nullptr, nullptr); }

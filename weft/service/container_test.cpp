@@ -1,5 +1,4 @@
 #include <weft/service/container.hpp>
-#include <weft/base/log.hpp>
 #include <weft/loop/backend.hpp>
 #include <weft/loop/event_loop.hpp>
 #include <weft/loop/sleep.hpp>
@@ -13,6 +12,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <weft/service/captured_log_test.hpp>
 
 using namespace std::chrono_literals;
 
@@ -135,6 +136,7 @@ struct above_thrower {
 namespace {
 
 using lines = std::vector<std::string>;
+using weft::captured_log;
 using weft::container;
 using weft::errc;
 using weft::result;
@@ -145,7 +147,7 @@ task<void> keep_result(task<result<void>> work, result<void>& outcome) {
 }
 
 // A loop without kernel whose clock jumps to the next timer, and a container that knows it.
-class container_on_a_loop : public testing::Test {
+class container_on_a_loop : public ::testing::Test {
  protected:
   container_on_a_loop() {
     services.provide(*loop);
@@ -163,21 +165,6 @@ class container_on_a_loop : public testing::Test {
       *weft::event_loop::create({.backend = weft::backend_kind::simulated});
   shop::diary diary;
   container services;
-};
-
-// Collects what is logged while it lives.
-class captured_log {
- public:
-  captured_log() { weft::log::set_sink(&keep, this); }
-  captured_log(const captured_log&) = delete;
-  captured_log& operator=(const captured_log&) = delete;
-  ~captured_log() { weft::log::set_sink(nullptr, nullptr); }
-  lines messages;
-
- private:
-  static void keep(weft::log::level, std::string_view message, void* self) {
-    static_cast<captured_log*>(self)->messages.emplace_back(message);
-  }
 };
 
 TEST_F(container_on_a_loop, makes_and_starts_what_is_needed_first_and_ends_in_reverse) {

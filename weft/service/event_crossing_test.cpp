@@ -27,7 +27,7 @@ struct sold {
 struct note {
   std::unique_ptr<std::string> text;
 };
-struct large {
+struct bulky {
   std::array<char, 4000> bytes{};
 };
 struct nothing {};
@@ -114,15 +114,15 @@ TEST_P(event_crossing_test, carries_events_of_any_kind) {
     const auto listen = [&heard](std::unique_ptr<station>& here) {
       std::vector<event_registration> kept;
       kept.push_back(here->bus.on<note>([&heard](const note& e) { heard.push_back(*e.text); }));
-      kept.push_back(here->bus.on<large>(
-          [&heard](const large& e) { heard.push_back(std::string(3, e.bytes.back())); }));
+      kept.push_back(here->bus.on<bulky>(
+          [&heard](const bulky& e) { heard.push_back(std::string(3, e.bytes.back())); }));
       kept.push_back(here->bus.on<nothing>([&heard](const nothing&) { heard.push_back("none"); }));
       return kept;
     };
     auto kept = co_await all.on(1, listen);
     event_bus& events = all.local()->bus;
     EXPECT_TRUE(events.publish(note{std::make_unique<std::string>("text")}, to_shard{1}));
-    large filled;
+    bulky filled;
     filled.bytes.fill('x');
     EXPECT_TRUE(events.publish(filled, to_shard{1}));
     EXPECT_TRUE(events.publish(nothing{}, to_shard{1}));

@@ -94,7 +94,7 @@ using weft::everywhere;
 using weft::lifetime;
 using weft::task;
 
-class everywhere_in_an_application : public testing::Test {
+class everywhere_in_an_application : public ::testing::Test {
  protected:
   everywhere_in_an_application() {
     light::started = light::stopped = harbour::bell::started = boat::afloat = 0;

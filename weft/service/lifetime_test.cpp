@@ -36,7 +36,7 @@ struct route : weft::registration {
   int is_number;
 };
 
-class lifetime_test : public testing::Test {
+class lifetime_test : public ::testing::Test {
  protected:
   void run(task<void> work) {
     loop->spawn(std::move(work));

@@ -51,7 +51,7 @@ using namespace std::chrono_literals;
 namespace log = weft::log;
 using lines = std::vector<std::string>;
 
-class logger_test : public testing::Test {
+class logger_test : public ::testing::Test {
  protected:
   logger_test() { log::set_sink(&keep, this); }
   ~logger_test() override {

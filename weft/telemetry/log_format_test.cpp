@@ -31,7 +31,7 @@ namespace log = weft::log;
 using weft::log_format;
 using weft::use_log_format;
 
-class log_format_test : public testing::Test {
+class log_format_test : public ::testing::Test {
  protected:
   ~log_format_test() override {
     log::set_formatter(nullptr);
@@ -41,9 +41,9 @@ class log_format_test : public testing::Test {
 
 template <class Action>
 std::string stderr_of(Action action) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   action();
-  return testing::internal::GetCapturedStderr();
+  return ::testing::internal::GetCapturedStderr();
 }
 
 // A time as 0000-00-00T00:00:00.000Z.

@@ -20,6 +20,9 @@
 
 namespace weft::testing {
 
+/// As short as a request can be.
+inline constexpr std::string_view plain_get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+
 struct http_reply {
   /// 0: the connection ended before a whole head had come.
   int status = 0;

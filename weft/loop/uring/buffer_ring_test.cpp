@@ -8,7 +8,7 @@
 namespace weft {
 namespace {
 
-class buffer_ring_test : public testing::Test {
+class buffer_ring_test : public ::testing::Test {
  protected:
   void SetUp() override {
     if (io_uring_queue_init(8, &ring_, 0) != 0) GTEST_SKIP() << "io_uring is not to be had here";
