@@ -148,7 +148,9 @@ context_ptr serving_context(const tls_server_options& options, const tls_certifi
   SSL_CTX_set_session_cache_mode(made.get(), SSL_SESS_CACHE_OFF);
   SSL_CTX_set_timeout(made.get(), tls_ticket_keys::renewed_after.count());
   SSL_CTX_set_tlsext_ticket_key_evp_cb(made.get(), &seal_ticket);
-  SSL_CTX_set_tlsext_servername_callback(made.get(), &choose_certificate);
+  // Not by OpenSSL's macro, in which GCC finds casts of the old style.
+  SSL_CTX_callback_ctrl(made.get(), SSL_CTRL_SET_TLSEXT_SERVERNAME_CB,
+                        reinterpret_cast<void (*)()>(&choose_certificate));
   SSL_CTX_set_tlsext_servername_arg(made.get(), &of);
   if (!of.protocols.empty()) SSL_CTX_set_alpn_select_cb(made.get(), &choose_protocol, &of);
   SSL_CTX_set_app_data(made.get(), &of);
