@@ -33,12 +33,12 @@ constexpr const char* examples =
     "command line or option.";
 
 /// The first thing a person does with it, ready to paste.
-std::string first_request(const std::string& address) {
+std::string first_request(const std::string& address, std::string_view scheme) {
   constexpr std::string_view unix_prefix = "unix:";
   const bool is_path = address.starts_with(unix_prefix);
-  const std::string where = is_path ? weft::format("--unix-socket {} http://localhost",
-                                                   address.substr(unix_prefix.size()))
-                                    : weft::format("http://{}", address);
+  const std::string where = is_path ? weft::format("--unix-socket {} {}://localhost",
+                                                   address.substr(unix_prefix.size()), scheme)
+                                    : weft::format("{}://{}", scheme, address);
   return weft::format("weftd serves {}; try:\n\n  curl -d '{{\"sequence\": 2}}' {}/ping\n\n",
                       address, where);
 }
@@ -64,8 +64,10 @@ int main(int argc, char** argv) {
   app.add<weftd::ping_api>();
   app.add<weftd::health>();
   app.on_ready([&] {
-    if (const auto address = app.addresses().claim(app.options_for<weft::http::server>().listen)) {
-      std::fputs(first_request(address->to_string()).c_str(), stdout);
+    const auto& chosen = app.options_for<weft::http::server>();
+    if (const auto address = app.addresses().claim(chosen.listen)) {
+      const char* const scheme = chosen.tls.certificate.empty() ? "http" : "https";
+      std::fputs(first_request(address->to_string(), scheme).c_str(), stdout);
       std::fflush(stdout);
     }
   });

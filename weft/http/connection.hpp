@@ -52,6 +52,8 @@ class connection final : private lazy_timer {
   /// If no request is under way and none has come, by a last look at the socket: tells the client
   /// that this is the end, and goes on reading for a while.
   void leave_if_idle() noexcept;
+  /// nullptr: it speaks no TLS.
+  [[nodiscard]] const net::tls_info* tls() const noexcept { return stream_.tls(); }
   /// Who it is and what it does, for the log.
   [[nodiscard]] std::string description() const;
 

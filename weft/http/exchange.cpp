@@ -52,9 +52,9 @@ connection_field exchange::field_for(bool keep_alive) const noexcept {
 }
 
 bool exchange::may_keep_alive() const noexcept {
-  if (!keep_alive_ || client_.stop_.stop_requested()) return false;
-  if (!client_.host_.draining.stop_requested() || more_has_come_) return true;
-  return (of_.reader && of_.reader->more_has_come()) || client_.stream_.has_input();
+  if (!keep_alive_ || request_.client_.stop_.stop_requested()) return false;
+  if (!request_.client_.host_.draining.stop_requested() || more_has_come_) return true;
+  return (of_.reader && of_.reader->more_has_come()) || request_.client_.stream_.has_input();
 }
 
 std::string_view exchange::all_fields(std::string_view of_reply) {
@@ -85,20 +85,20 @@ task<void> exchange::run(handler& next) {
 }
 
 void exchange::hope_to_keep_alive() noexcept {
-  if (!replied()) keep_alive_ = client_.keeps_alive(of_.head);
+  if (!replied()) keep_alive_ = request_.client_.keeps_alive(of_.head);
 }
 
 body_reader& exchange::reader() {
   if (!of_.reader) {
-    of_.bounds = &client_.host_.bounds_of(of_.match);
-    of_.reader.reset(new body_reader{client_, of_});
+    of_.bounds = &request_.client_.host_.bounds_of(of_.match);
+    of_.reader.reset(new body_reader{request_.client_, of_});
   }
   request_.body_ = {};
   return *of_.reader;
 }
 
 body_writer& exchange::writer() {
-  if (!of_.writer) of_.writer.reset(new body_writer{client_, of_});
+  if (!of_.writer) of_.writer.reset(new body_writer{request_.client_, of_});
   return *of_.writer;
 }
 
@@ -122,7 +122,7 @@ std::optional<body_framing> exchange::begin_body(const response& head,
   const bool keep_alive = may_keep_alive() && framing != body_framing::until_close;
   keep_alive_ = false;  // as in send()
   send_head({.code = head.code(),
-             .start = client_.host_.reply_start(),
+             .start = request_.client_.host_.reply_start(),
              .content_type = head.content_type(),
              .framing = framing,
              .content_length = length_bytes.value_or(0),
@@ -134,7 +134,7 @@ std::optional<body_framing> exchange::begin_body(const response& head,
 
 [[gnu::always_inline]] inline void exchange::send_small(const reply_head& head,
                                                         std::string_view body) {
-  net::tcp_stream& stream = client_.stream_;
+  net::tcp_stream& stream = request_.client_.stream_;
   char* const begin = stream.prepare(head.most_bytes() + body.size()).data();
   char* const end = head.write(begin);
   if (!body.empty()) std::memcpy(end, body.data(), body.size());
@@ -152,7 +152,7 @@ void exchange::send(status code, std::string_view content_type, std::string_view
   const bool keep_alive = may_keep_alive();
   keep_alive_ = false;
   const reply_head head{.code = code,
-                        .start = client_.host_.reply_start(),
+                        .start = request_.client_.host_.reply_start(),
                         .content_type = content_type,
                         .content_length = body.size(),
                         .fields = fields,
@@ -168,7 +168,7 @@ void exchange::send(status code, std::string_view content_type, std::string_view
 void exchange::send_large(const reply_head& head, std::string_view body, std::string* owned) {
   send_head(head);
   if (!body.empty())
-    client_.stream_.append(owned != nullptr ? std::move(*owned) : std::string{body});
+    request_.client_.stream_.append(owned != nullptr ? std::move(*owned) : std::string{body});
 }
 
 void exchange::send_head(const reply_head& head) {
@@ -180,7 +180,7 @@ void exchange::send_head(const reply_head& head) {
   text.resize_and_overwrite(head.most_bytes(), [&](char* begin, std::size_t) noexcept {
     return static_cast<std::size_t>(head.write(begin) - begin);
   });
-  client_.stream_.append(std::move(text));
+  request_.client_.stream_.append(std::move(text));
 }
 
 void exchange::reply(status code, std::string_view content_type, std::string_view body,

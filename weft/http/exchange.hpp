@@ -48,8 +48,7 @@ class exchange {
   exchange(const parsed_head& head, std::string_view path, const route_match& match,
            std::string_view body, connection& client, active_request& of, bool keep_alive,
            bool more_has_come) noexcept
-      : request_{head, path, match, body},
-        client_{client},
+      : request_{head, path, match, body, client},
         of_{of},
         keep_alive_{keep_alive},
         more_has_come_{more_has_come} {}
@@ -120,7 +119,6 @@ class exchange {
   void hope_to_keep_alive() noexcept;
 
   http::request request_;
-  connection& client_;
   active_request& of_;
   status replied_{};
   bool keep_alive_;

@@ -16,14 +16,20 @@
 #include <weft/http/parsed_head.hpp>
 #include <weft/http/router.hpp>
 
+namespace weft::net {
+struct tls_info;
+}
+
 namespace weft::http {
+
+class connection;
 
 class request {
  public:
-  /// `path` is the head's, in normal form. The four outlive the request.
+  /// `path` is the head's, in normal form. The five outlive the request.
   request(const parsed_head& head, std::string_view path, const route_match& match,
-          std::string_view body) noexcept
-      : head_{head}, match_{match}, path_{path}, body_{body} {}
+          std::string_view body, connection& client) noexcept
+      : head_{head}, match_{match}, client_{client}, path_{path}, body_{body} {}
   request(const request&) = delete;
   request& operator=(const request&) = delete;
 
@@ -49,11 +55,20 @@ class request {
   /// After chunked decoding; empty for a handler that takes it by a body_reader.
   [[nodiscard]] std::string_view body() const noexcept { return body_; }
 
+  /// What was agreed on with the client, and who that is if it had to say so. nullptr: it speaks no
+  /// TLS.
+  [[nodiscard]] const net::tls_info* tls() const noexcept;
+  /// How it came here: "https" or "http".
+  [[nodiscard]] std::string_view scheme() const noexcept {
+    return tls() != nullptr ? "https" : "http";
+  }
+
  private:
   friend class exchange;
 
   const parsed_head& head_;
   const route_match& match_;
+  connection& client_;
   std::string_view path_;
   std::string_view body_;
 };

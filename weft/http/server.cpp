@@ -15,6 +15,7 @@
 #include <weft/coro/scope.hpp>
 #include <weft/http/connection.hpp>
 #include <weft/http/connection_host.hpp>
+#include <weft/http/tls_door.hpp>
 #include <weft/loop/event_loop.hpp>
 #include <weft/loop/mesh.hpp>
 #include <weft/loop/sleep.hpp>
@@ -37,6 +38,7 @@ struct server::state final : connection_host {
       : connection_host{given.limits, on, owner},
         options{std::move(given)},
         addresses{book},
+        door{on, options.tls.handshakes_per_turn},
         accepting{environment{.runs_on = &on, .owner = owner}},
         workers{environment{.runs_on = &on, .owner = owner}} {
     draining = drain_begun.token();
@@ -45,10 +47,15 @@ struct server::state final : connection_host {
   }
 
   [[nodiscard]] std::size_t served() const noexcept { return clients.size() - turned_away; }
+  [[nodiscard]] bool is_full() const noexcept {
+    return served() + door.passing() >= limits.connections;
+  }
   void join_spread();
   [[nodiscard]] bool is_passed_on(net::tcp_stream& stream);
   task<void> accept_all();
   void admit(net::tcp_stream stream);
+  task<void> let_in(net::tcp_stream plain);
+  void serve(net::tcp_stream stream);
   void tell_full();
   task<result<void>> drain();
   task<void> see_drain_end() { co_await until_stopped{loop}; }
@@ -58,6 +65,7 @@ struct server::state final : connection_host {
 
   server_options options;
   net::address_book& addresses;
+  tls_door door;
   stop_source drain_begun;
   stop_source drain_ended;
   scope accepting;
@@ -103,13 +111,36 @@ bool server::state::is_passed_on(net::tcp_stream& stream) {
 }
 
 void server::state::admit(net::tcp_stream stream) {
+  if (!door.is_open()) {
+    serve(std::move(stream));
+    return;
+  }
   try {
-    const bool is_full = served() >= limits.connections;
-    if (is_full) tell_full();
-    if (is_full && turned_away >= turned_away_most) return;
+    // Without a word: they could not read it before they have shaken hands.
+    if (is_full()) return tell_full();
+    workers.spawn(let_in(std::move(stream)));
+  } catch (const std::exception& why) {
+    log::error(weft::format("a connection is dropped: {}", why.what()));
+  }
+}
+
+task<void> server::state::let_in(net::tcp_stream plain) {
+  try {
+    auto stream = co_await door.pass(std::move(plain));
+    if (stream) serve(std::move(*stream));
+  } catch (const std::exception& why) {
+    log::error(weft::format("a connection is dropped: {}", why.what()));
+  }
+}
+
+void server::state::serve(net::tcp_stream stream) {
+  try {
+    const bool is_late = is_full();
+    if (is_late) tell_full();
+    if (is_late && turned_away >= turned_away_most) return;
     auto client = std::make_unique<connection>(*this, std::move(stream), workers.inherited());
     const environment& env = client->env();
-    workers.spawn_in(env, is_full ? connection::turn_away(std::move(client))
+    workers.spawn_in(env, is_late ? connection::turn_away(std::move(client))
                                   : connection::run(std::move(client)));
   } catch (const std::exception& why) {
     log::error(weft::format("a connection is dropped: {}", why.what()));
@@ -175,13 +206,15 @@ void server::state::leave_idle() {
 /// What has not ended by `when` is told to, by name.
 task<void> server::state::cut(time_point when) {
   constexpr std::size_t named_most = 8;
-  if (!co_await sleep_until{loop, when} || clients.empty()) co_return;
+  if (!co_await sleep_until{loop, when}) co_return;
+  const std::size_t left = clients.size() + door.passing();
+  if (left == 0) co_return;
   std::string names;
   for (const connection* each : std::span{clients}.first(std::min(clients.size(), named_most)))
     names += weft::format("{} {}", names.empty() ? ":" : ";", each->description());
   if (clients.size() > named_most) names += "; ...";
-  log::warning(weft::format("the time to drain is over, {} connection{} cut{}", clients.size(),
-                            clients.size() == 1 ? " is" : "s are", names));
+  log::warning(weft::format("the time to drain is over, {} connection{} cut{}", left,
+                            left == 1 ? " is" : "s are", names));
   workers.request_stop();
 }
 
@@ -198,6 +231,12 @@ server& server::route(method which, std::string_view pattern, handler answer, li
 }
 
 result<void> server::start() {
+  const tls_options& tls = state_->options.tls;
+  if (!tls.certificate.empty()) {
+    const std::string& address = state_->options.listen;
+    const auto opened = state_->door.open(tls, address, state_->addresses.ticket_keys(address));
+    if (!opened) return opened;
+  }
   auto listener =
       state_->addresses.listen(state_->loop, state_->options.listen, state_->options.backlog);
   if (!listener) return fail(listener.error());
@@ -207,6 +246,8 @@ result<void> server::start() {
   state_->accepting.spawn(state_->accept_all());
   return {};
 }
+
+result<void> server::reload() { return state_->door.reload(state_->options.listen); }
 
 task<result<void>> server::stop() { return state_->drain(); }
 

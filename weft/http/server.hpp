@@ -36,6 +36,7 @@
 #include <weft/http/limits.hpp>
 #include <weft/http/method.hpp>
 #include <weft/http/route_group.hpp>
+#include <weft/http/tls_options.hpp>
 #include <weft/net/endpoint.hpp>
 #include <weft/service/lifetime.hpp>
 
@@ -66,6 +67,8 @@ struct server_options {
   /// Whether a client that sends no more, while a handler works for it, waits for the reply. Else
   /// it is taken for gone, as one that has closed its connection looks the same.
   bool serve_half_closed = false;
+  /// Without a certificate the server speaks no TLS; with one, nothing else.
+  http::tls_options tls{};
   http::limits limits{};
 
   static constexpr auto bounds() { return weft::bounds(at_least<&server_options::backlog>(1)); }
@@ -116,8 +119,13 @@ class server {
     return route_group{*this}.wrap(std::move(around));
   }
 
-  /// Listens. errc::address_in_use and errc::invalid_argument are logged with the address.
+  /// Listens. errc::address_in_use and errc::invalid_argument are logged with the address, or with
+  /// the file of a certificate and what is wrong with it.
   [[nodiscard]] result<void> start();
+  /// Reads the files of `tls` again, for handshakes that begin from now on. If one is wrong, the
+  /// log says so, and those of before are kept. Blocks for as long as reading files takes. An
+  /// application calls it on SIGHUP.
+  result<void> reload();
   /// Drains. Twice is once, and whoever asks again waits for the same end.
   [[nodiscard]] task<result<void>> stop();
 

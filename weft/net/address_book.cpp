@@ -6,6 +6,7 @@
 #include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/net/connection_spread.hpp>
+#include <weft/net/tls_ticket_keys.hpp>
 
 namespace weft::net {
 namespace {
@@ -79,6 +80,14 @@ std::shared_ptr<connection_spread> address_book::spread(std::string_view text, u
     if (known.text == text) return known.spread;
   spread_entries_.push_back({std::string{text}, std::make_shared<connection_spread>(shards)});
   return spread_entries_.back().spread;
+}
+
+std::shared_ptr<tls_ticket_keys> address_book::ticket_keys(std::string_view text) {
+  const std::lock_guard lock{mutex_};
+  for (const ticket_entry& known : ticket_entries_)
+    if (known.text == text) return known.keys;
+  ticket_entries_.push_back({std::string{text}, std::make_shared<tls_ticket_keys>()});
+  return ticket_entries_.back().keys;
 }
 
 result<udp_socket> address_book::bind_datagrams(event_loop& loop, std::string_view text) {

@@ -22,6 +22,7 @@
 namespace weft::net {
 
 class connection_spread;
+class tls_ticket_keys;
 
 class address_book {
  public:
@@ -40,6 +41,9 @@ class address_book {
   /// What spreads the connections that come to this address over so many shards: one for all who
   /// ask with the same text.
   [[nodiscard]] std::shared_ptr<connection_spread> spread(std::string_view text, unsigned shards);
+  /// What seals the session tickets of TLS, on all shards: one for all who ask with the same text,
+  /// so that a client may come back to another shard.
+  [[nodiscard]] std::shared_ptr<tls_ticket_keys> ticket_keys(std::string_view text);
 
  private:
   struct entry {
@@ -61,11 +65,16 @@ class address_book {
     std::string text;
     std::shared_ptr<connection_spread> spread;
   };
+  struct ticket_entry {
+    std::string text;
+    std::shared_ptr<tls_ticket_keys> keys;
+  };
 
   std::mutex mutex_;
   std::vector<entry> entries_;
   std::vector<datagram_entry> datagram_entries_;
   std::vector<spread_entry> spread_entries_;
+  std::vector<ticket_entry> ticket_entries_;
 };
 
 }  // namespace weft::net

@@ -374,6 +374,12 @@ task<void> application::state::watch_signals(event_loop& loop, detail::signal_wa
   while (co_await readable(loop, signals.fd())) {
     const int number = signals.take();
     if (number == 0) continue;
+    if (number == SIGHUP) {
+      log::info("SIGHUP: services read their files again");
+      const std::lock_guard lock{mutex};
+      for (shard* each : shards) each->reload();
+      continue;
+    }
     log::info(weft::format("{}: stopping; once more to end at once",
                            number == SIGINT ? "SIGINT" : "SIGTERM"));
     stop_all();

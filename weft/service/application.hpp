@@ -1,5 +1,6 @@
 // A program of services: reads its command line, runs one event loop a shard with its services on
-// it, and ends cleanly on SIGINT or SIGTERM.
+// it, and ends cleanly on SIGINT or SIGTERM. On SIGHUP, services with a `result<void> reload()` are
+// called on all shards.
 //
 // Contract: add<T>() makes one T on every shard (shared nothing), built by its constructor's needs;
 // add<T>().single() makes one in all (remote.hpp).

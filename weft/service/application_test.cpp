@@ -236,6 +236,25 @@ TEST_F(application_run, ends_on_a_signal) {
   EXPECT_EQ(log.count("SIGTERM: stopping"), 1U);
 }
 
+/// Hears one hangup, finds nothing good, and has the program end.
+struct rereading {
+  weft::result<void> reload() {
+    ::kill(::getpid(), SIGTERM);
+    return weft::fail(weft::errc::not_found);
+  }
+};
+
+TEST_F(application_run, has_services_reload_on_a_hangup_and_goes_on) {
+  weft::application app{2, arguments.data()};
+  app.add<rereading>();
+  app.add<counted>();
+  app.on_ready([] { ::kill(::getpid(), SIGHUP); });
+  EXPECT_EQ(app.run(), 0);
+  EXPECT_EQ(log.count("SIGHUP: services read their files again"), 1U);
+  EXPECT_EQ(log.count("rereading goes on as before: not found"), 1U);
+  EXPECT_EQ(log.count("SIGTERM: stopping"), 1U);
+}
+
 TEST_F(application_run, refuses_a_wrong_command_line_before_anything_is_made) {
   option = "--threads=5000";
   arguments[1] = option.data();

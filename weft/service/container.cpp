@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include <weft/base/format.hpp>
+#include <weft/base/log.hpp>
 
 namespace weft {
 
@@ -28,6 +29,20 @@ void* container::resolve(detail::interface_key& interface) {
         weft::format("the program needs {}, which is not there now: co_await wait_for<{}>()",
                      found->owner->title(), interface.name)};
   return found->object;
+}
+
+void container::reload() {
+  for (service_record* each = graph_.made_after(nullptr); each != nullptr;
+       each = graph_.made_after(each)) {
+    if (each->kind->reload == nullptr || each->state != detail::service_state::started) continue;
+    try {
+      const auto done = each->kind->reload(each->object);
+      if (!done)
+        log::error(weft::format("{} goes on as before: {}", each->title(), done.error().message()));
+    } catch (const std::exception& why) {
+      log::error(weft::format("{} goes on as before: {}", each->title(), why.what()));
+    }
+  }
 }
 
 std::optional<std::size_t> container::connections() {

@@ -5,7 +5,8 @@
 // own. start() makes all services, in the order of add() where needs allow, else each as soon as
 // what it needs has been made, and then starts them in the order of their making. A service may
 // have `start()` and `stop()`, each giving void, result<void> or task<result<void>>, and
-// `connections()`, the number of those that stop() will have to wait for. Anything missing,
+// `connections()`, the number of those that stop() will have to wait for, and `reload()`, which
+// gives result<void> and reads anew what it has from files. Anything missing,
 // circular or failing is logged with its path. stop() stops what has been started, in reverse
 // order, after a failed start() too, and with each service its tasks; the destructor destroys in
 // reverse order. What this costs grows with services and needs, not with their square.
@@ -164,6 +165,9 @@ class container {
 
   /// The type of the service whose stop() runs now; empty: none. Any thread.
   [[nodiscard]] std::string_view stopping() const noexcept { return changes_.stopping(); }
+  /// Calls the `reload()` of all that have started and have one. Who fails is logged; the others
+  /// are called all the same.
+  void reload();
   /// What the services' `connections()` add up to; nothing if none of them has that.
   [[nodiscard]] std::optional<std::size_t> connections();
 

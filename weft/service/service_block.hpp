@@ -163,6 +163,11 @@ consteval service_kind make_kind() {
     kind.connections = [](const void* self) -> std::size_t {
       return static_cast<const T*>(self)->connections();
     };
+  if constexpr (requires(T& self) { self.reload(); }) {
+    static_assert(std::is_same_v<decltype(std::declval<T&>().reload()), result<void>>,
+                  "reload() gives weft::result<void>, at once");
+    kind.reload = [](void* self) { return static_cast<T*>(self)->reload(); };
+  }
   return kind;
 }
 

@@ -168,6 +168,7 @@ struct service_kind {
   service_step start{};
   service_step stop{};
   std::size_t (*connections)(const void*) = nullptr;  // nullptr: there is none
+  result<void> (*reload)(void*) = nullptr;            // nullptr: there is none
 };
 
 enum class service_state : std::uint8_t { added, made, started };

@@ -47,6 +47,13 @@ task<void> shard::live(reports tell) {
   clean_ = started && stopped;
 }
 
+void shard::reload() {
+  const auto posted = loop_->post([this] { services_.reload(); });
+  if (!posted)
+    log::error(weft::format("shard {} has too much to do to read files again, ask once more: {}",
+                            index_, posted.error().message()));
+}
+
 std::string shard::progress() const {
   const auto waits = [this](std::string_view what) {
     return weft::format("shard {} {}", index_, what);

@@ -44,6 +44,9 @@ class shard {
   /// started and stopped without an error.
   [[nodiscard]] bool run(reports tell);
 
+  /// Has its services read anew what they have from files. Any thread.
+  void reload();
+
   /// What it waits for, to be said by a program that waits for it. Any thread.
   [[nodiscard]] std::string progress() const;
 

@@ -11,6 +11,7 @@ signal_watch::signal_watch() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGHUP);
   ::pthread_sigmask(SIG_BLOCK, &signals, &before_);
   fd_ = ::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 }
@@ -23,8 +24,9 @@ signal_watch::~signal_watch() {
 int signal_watch::take() noexcept {
   signalfd_siginfo info{};
   if (::read(fd_, &info, sizeof info) != sizeof info) return 0;
-  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  return static_cast<int>(info.ssi_signo);
+  const auto number = static_cast<int>(info.ssi_signo);
+  if (number != SIGHUP) ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  return number;
 }
 
 }  // namespace weft::detail

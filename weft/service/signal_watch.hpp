@@ -1,6 +1,6 @@
-// Internal to the application: SIGINT and SIGTERM as something a loop can wait for.
+// Internal to the application: SIGINT, SIGTERM and SIGHUP as something a loop can wait for.
 //
-// Contract: keeps the end signals from killing the process for as long as it lives: they are read
+// Contract: keeps these signals from killing the process for as long as it lives: they are read
 // from fd() instead. Threads made meanwhile inherit that. Made and ended on one thread.
 //
 //   signal_watch signals;
@@ -22,7 +22,7 @@ class signal_watch {
   /// -1: the system has none; then signals are not heard.
   [[nodiscard]] int fd() const noexcept { return fd_; }
 
-  /// The signal that came, and from now on the next one ends the process. 0: none came.
+  /// The signal that came, and after one to end, the next one ends the process. 0: none came.
   int take() noexcept;
 
  private:

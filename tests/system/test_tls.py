@@ -1,0 +1,189 @@
+"""The HTTP server over TLS, with real clients: curl, and openssl s_client."""
+
+import json
+import re
+import shutil
+import signal
+import subprocess
+
+import pytest
+from weft_process import Server, curl, run
+
+
+class Authority:
+    """Signs certificates, in a folder of its own."""
+
+    def __init__(self, folder, name="authority"):
+        self.folder = folder
+        folder.mkdir(exist_ok=True)
+        self.file = folder / "ca.pem"
+        self._openssl("req", "-x509", *self._new_key("ca"), "-days", "2", "-subj", f"/CN={name}", "-out", self.file)
+
+    def _new_key(self, name):
+        return ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout",
+                self.folder / f"{name}.key"]
+
+    @staticmethod
+    def _openssl(*arguments):
+        done = run(["openssl", *arguments])
+        assert done.returncode == 0, done.stderr
+
+    def issue(self, name, *names, to=None):
+        """The files of a certificate for these DNS names, and of its key."""
+        request, extension = self.folder / f"{name}.csr", self.folder / f"{name}.ext"
+        certificate = self.folder / f"{to or name}.pem"
+        key = self._new_key(to or name)
+        self._openssl("req", *key, "-subj", f"/CN={name}", "-out", request)
+        extension.write_text("basicConstraints=CA:FALSE\n" + (
+            "subjectAltName=" + ",".join(f"DNS:{each}" for each in names) + "\n" if names else ""))
+        self._openssl("x509", "-req", "-in", request, "-CA", self.file, "-CAkey", self.folder / "ca.key",
+                      "-CAcreateserial", "-days", "2", "-extfile", extension, "-out", certificate)
+        return certificate, key[-1]
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture
+def site(authority):
+    return authority.issue("site.test", "site.test")
+
+
+def serving(example, site, *options, backend="epoll"):
+    certificate, key = site
+    return Server([example("https"), "--listen", "127.0.0.1:0", "--backend", backend,
+                   f"--http.server.tls.certificate={certificate}", f"--http.server.tls.key={key}", *options])
+
+
+def ask(server, authority, *arguments, name="site.test", path="/whoami"):
+    """What curl gets from `name`, who is this server."""
+    return curl("--cacert", authority.file, "--resolve", f"{name}:{server.port}:127.0.0.1", *arguments,
+                f"https://{name}:{server.port}{path}")
+
+
+def refused(server, authority, *arguments, name="site.test"):
+    done = run(["curl", "--silent", "--show-error", "--max-time", "20", "--cacert", authority.file, "--resolve",
+                f"{name}:{server.port}:127.0.0.1", *arguments, f"https://{name}:{server.port}/whoami"])
+    return done.returncode != 0
+
+
+@pytest.mark.parametrize("version", ["1.2", "1.3"])
+def test_curl_speaks_both_versions(example, backend, authority, site, version):
+    with serving(example, site, backend=backend) as server:
+        seen = json.loads(ask(server, authority, f"--tlsv{version}", "--tls-max", version))
+        assert seen["scheme"] == "https" and seen["name_asked_for"] == "site.test" and seen["subject"] == ""
+        body = "x" * 900_000
+        upload = server_file(authority.folder, body)
+        assert ask(server, authority, f"--tlsv{version}", "--tls-max", version, "--data-binary", f"@{upload}",
+                   path="/echo") == body
+        assert server.stop() == 0, server.log
+
+
+def server_file(folder, text):
+    path = folder / "upload"
+    path.write_text(text)
+    return path
+
+
+def test_the_minimum_version_is_kept(example, authority, site):
+    with serving(example, site, "--http.server.tls.minimum=tls_1_3") as server:
+        assert refused(server, authority, "--tls-max", "1.2")
+        assert json.loads(ask(server, authority))["scheme"] == "https"
+
+
+def test_alpn_chooses_http_1_1(example, authority, site):
+    with serving(example, site) as server:
+        done = subprocess.run(["openssl", "s_client", "-connect", server.address, "-alpn", "h2,http/1.1", "-CAfile",
+                               authority.file, "-verify_return_error", "-servername", "site.test"],
+                              input="", capture_output=True, text=True, timeout=20)
+        assert "ALPN protocol: http/1.1" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("version", ["-tls1_2", "-tls1_3"])
+def test_sessions_are_resumed(example, authority, site, tmp_path, version):
+    with serving(example, site, "--threads", "2") as server:
+        kept = tmp_path / "session"
+
+        def visit(*arguments):
+            request = "GET /whoami HTTP/1.1\r\nHost: site.test\r\nConnection: close\r\n\r\n"
+            done = subprocess.run(["openssl", "s_client", "-quiet", "-connect", server.address, version, "-CAfile",
+                                   authority.file, "-servername", "site.test", *map(str, arguments)],
+                                  input=request, capture_output=True, text=True, timeout=20)
+            return json.loads(re.search(r"\{.*\}", done.stdout)[0])["is_resumed"]
+        assert not visit("-sess_out", kept)
+        assert visit("-sess_in", kept), "also by another shard"
+
+
+def test_each_name_has_its_certificate(example, authority, site, tmp_path):
+    certificate, key = authority.issue("shop.test", "shop.test", "*.shop.test")
+    config = tmp_path / "site.toml"
+    config.write_text(f'[[http.server.tls.more]]\ncertificate = "{certificate}"\nkey = "{key}"\n')
+    with serving(example, site, "--config", config) as server:
+        for name in ("site.test", "shop.test", "www.shop.test"):
+            assert json.loads(ask(server, authority, name=name))["name_asked_for"] == name
+        assert refused(server, authority, name="elsewhere.test")
+
+
+def test_clients_say_who_they_are(example, authority, site, tmp_path):
+    stranger = Authority(tmp_path / "stranger", "stranger")
+    ann, eve = authority.issue("ann"), stranger.issue("eve")
+
+    def shown(files):
+        return "--cert", files[0], "--key", files[1]
+    for wanted in ("asked", "required"):
+        with serving(example, site, f"--http.server.tls.clients={wanted}",
+                     f"--http.server.tls.client_ca={authority.file}") as server:
+            assert json.loads(ask(server, authority, *shown(ann)))["subject"] == "CN=ann"
+            assert refused(server, authority, *shown(eve))
+            assert refused(server, authority) == (wanted == "required")
+
+
+def test_a_reload_drops_nobody(example, authority):
+    files = authority.issue("before", "site.test", to="changing")
+    with serving(example, files) as server:
+        client = subprocess.Popen(["openssl", "s_client", "-quiet", "-connect", server.address, "-CAfile",
+                                   authority.file, "-servername", "site.test"], stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0)
+
+        def converse():
+            client.stdin.write(b"GET /whoami HTTP/1.1\r\nHost: site.test\r\n\r\n")
+            answer = b""
+            while not answer.endswith(b"}"):
+                part = client.stdout.read(4096)
+                assert part, "the connection has ended"
+                answer += part
+        converse()
+        authority.issue("after", "site.test", to="changing")
+        server.send_signal(signal.SIGHUP)
+        server.wait_for_log("has read its certificates again")
+        converse()
+        text = subprocess.run(["openssl", "s_client", "-connect", server.address, "-servername", "site.test"],
+                              input="", capture_output=True, text=True, timeout=20).stdout
+        assert re.search(r"subject=.*CN ?= ?after", text), text
+        shutil.copy("/dev/null", files[1])
+        server.send_signal(signal.SIGHUP)
+        server.wait_for_log("keeps the certificates it has")
+        assert str(files[1]) in server.log
+        converse()
+        client.kill()
+        client.wait()
+        assert server.stop() == 0, server.log
+
+
+def test_says_what_is_wrong_with_a_certificate(example, tmp_path):
+    absent = tmp_path / "absent.pem"
+    done = run([example("https"), "--listen", "127.0.0.1:0", f"--http.server.tls.certificate={absent}"])
+    assert done.returncode == 1
+    assert str(absent) in done.stderr and "cannot be served with TLS" in done.stderr
+
+
+def test_plain_http_and_garbage_are_refused(example, authority, site):
+    with serving(example, site) as server:
+        for sent in (b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", bytes(range(256)) * 20):
+            with server.connect() as client:
+                client.sendall(sent)
+                while client.recv(4096):
+                    pass
+        assert json.loads(ask(server, authority))["scheme"] == "https"

@@ -1,0 +1,61 @@
+#include <weft/http/tls_door.hpp>
+
+#include <utility>
+
+#include <weft/base/format.hpp>
+#include <weft/base/log.hpp>
+#include <weft/net/tls_stream.hpp>
+
+namespace weft::http {
+namespace {
+
+net::tls_server_options for_context(const tls_options& options) {
+  net::tls_server_options made{.certificates = {{options.certificate, options.key}},
+                               .clients = options.clients,
+                               .client_ca = options.client_ca,
+                               .minimum = options.minimum,
+                               .protocols = {"http/1.1"}};
+  made.certificates.insert(made.certificates.end(), options.more.begin(), options.more.end());
+  return made;
+}
+
+class counted {
+ public:
+  explicit counted(std::size_t& count) noexcept : count_{++count} {}
+  counted(const counted&) = delete;
+  counted& operator=(const counted&) = delete;
+  ~counted() { --count_; }
+
+ private:
+  std::size_t& count_;
+};
+
+}  // namespace
+
+result<void> tls_door::open(const tls_options& options, std::string_view address,
+                            std::shared_ptr<net::tls_ticket_keys> tickets) {
+  auto made = net::tls_context::server(for_context(options), std::move(tickets));
+  if (!made) {
+    log::error(weft::format("{} cannot be served with TLS: {}", address, made.error()));
+    return fail(errc::invalid_argument);
+  }
+  context_.emplace(std::move(*made));
+  return {};
+}
+
+result<void> tls_door::reload(std::string_view address) {
+  if (!context_) return {};
+  if (const auto read = context_->reload(); !read) {
+    log::error(weft::format("{} keeps the certificates it has: {}", address, read.error()));
+    return fail(errc::invalid_argument);
+  }
+  log::info(weft::format("{} has read its certificates again", address));
+  return {};
+}
+
+task<result<net::tcp_stream>> tls_door::pass(net::tcp_stream plain) {
+  const counted one_more{passing_};
+  co_return co_await net::tls_accept(std::move(plain), *context_, gate_);
+}
+
+}  // namespace weft::http
