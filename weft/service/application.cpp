@@ -29,6 +29,8 @@
 #include <weft/service/shard.hpp>
 #include <weft/service/signal_watch.hpp>
 #include <weft/service/standard_services.hpp>
+#include <weft/telemetry/loop_series.hpp>
+#include <weft/telemetry/registry.hpp>
 
 namespace weft {
 namespace {
@@ -44,11 +46,6 @@ application_options bounded(application_options given) {
   return given;
 }
 
-std::string file_name(const char* path) {
-  const std::string_view text{path};
-  return std::string{text.substr(text.rfind('/') + 1)};
-}
-
 }  // namespace
 
 struct application::state {
@@ -56,7 +53,7 @@ struct application::state {
       : argc{count},
         argv{values},
         options{bounded(std::move(program))},
-        cli{options.name.empty() ? file_name(values[0]) : options.name, options.about,
+        cli{options.name.empty() ? program_name(values[0]) : options.name, options.about,
             options.version} {
     settings.offer(cli, given);
   }
@@ -64,7 +61,7 @@ struct application::state {
   [[nodiscard]] std::optional<int> configure();
   int run();
   void run_shard(unsigned index, detail::signal_watch* signals);
-  void add_services(container& services);
+  void add_services(shard& here, telemetry::registry& numbers);
   void print_graph();
   void on_started(unsigned index, bool up);
   void on_stopping(std::optional<std::size_t> connections);
@@ -100,6 +97,8 @@ struct application::state {
 
   std::unique_ptr<mesh> shards_mesh;    // from begin() on
   std::unique_ptr<stall_watch> stalls;  // if there is a limit
+  std::optional<telemetry::registry> metrics;
+  telemetry::source_registration loops_counted;
 
   std::mutex mutex;
   // All under mutex.
@@ -204,7 +203,7 @@ void application::state::run_shard(unsigned index, detail::signal_watch* signals
     return;
   }
   shard here{index, std::move(*loop), options.stop_timeout};
-  add_services(here.services());
+  add_services(here, *metrics);
   if (signals != nullptr) here.loop().spawn(watch_signals(here.loop(), *signals));
   enlist(here);
   if (!here.run({.started = [this, index](bool up) { on_started(index, up); },
@@ -215,20 +214,22 @@ void application::state::run_shard(unsigned index, detail::signal_watch* signals
   discharge(here);
 }
 
-void application::state::add_services(container& services) {
+void application::state::add_services(shard& here, telemetry::registry& numbers) {
+  container& services = here.services();
   services.provide(addresses);
   for (installer& add_service : installers) add_service(services);
-  detail::add_standard_services(services);
+  detail::add_standard_services(services, numbers, here.index());
 }
 
 /// What would be made, on loops that nothing runs.
 void application::state::print_graph() {
   application_description all;
+  telemetry::registry numbers{{.shards = options.threads}};
   for (unsigned index = 0; index < options.threads; ++index) {
     auto loop = event_loop::create({.backend = backend_kind::simulated, .shard = index});
     WEFT_ASSERT(loop.has_value(), "a simulated loop can always be had");
     shard here{index, std::move(*loop), options.stop_timeout};
-    add_services(here.services());
+    add_services(here, numbers);
     all.shards.push_back({.shard = index, .services = here.services().describe()});
   }
   const std::string text = settings.graph() == "json" ? to_json(all) + '\n' : to_graphviz(all);
@@ -306,6 +307,13 @@ void application::state::watch_stalls() {
 }
 
 void application::state::begin() {
+  metrics.emplace(telemetry::registry_options{.shards = options.threads});
+  loops_counted = metrics->add_source([this](telemetry::snapshot& into) {
+    std::vector<loop_gauges> gauges(options.threads);
+    const std::lock_guard lock{mutex};
+    for (shard* const each : shards) gauges[each->index()] = each->loop().gauges();
+    telemetry::add_loop_series(into, gauges);
+  });
   {
     const std::lock_guard lock{mutex};
     running = true;

@@ -18,6 +18,7 @@
 #include <weft/loop/event_loop.hpp>
 #include <weft/loop/on.hpp>
 #include <weft/loop/sleep.hpp>
+#include <weft/telemetry/registry.hpp>
 
 namespace {
 
@@ -130,6 +131,34 @@ struct census {
   static inline std::atomic<int> answers;
   weft::event_loop& loop_;
 };
+
+/// Counts itself on its shard, and reads what all have counted once all are up.
+struct counting {
+  counting(weft::telemetry::meter& meter, weft::telemetry::registry& metrics,
+           weft::event_loop& loop)
+      : metrics_{metrics}, loop_{loop} {
+    meter.counter("counting_made_total", "Made").add();
+  }
+  void stop() {
+    if (loop_.shard() == 0) seen = metrics_.read();
+  }
+  weft::telemetry::registry& metrics_;
+  weft::event_loop& loop_;
+  inline static weft::telemetry::snapshot seen;
+};
+
+TEST_F(application_run, gives_services_what_counts_and_counts_its_loops) {
+  weft::application app{2, arguments.data()};
+  app.add<counting>();
+  EXPECT_EQ(run(app), 0);
+  const auto* const made_on = counting::seen.find("counting_made_total");
+  ASSERT_NE(made_on, nullptr);
+  EXPECT_EQ(made_on->by_shard, (std::vector<std::int64_t>{1, 1, 1}));
+  const auto* const turns = counting::seen.find("loop_turns_total");
+  ASSERT_NE(turns, nullptr);
+  EXPECT_EQ(turns->by_shard.size(), 3U);
+  EXPECT_GT(turns->value, 0);
+}
 
 TEST_F(application_run, services_may_call_other_shards) {
   census::answers = 0;

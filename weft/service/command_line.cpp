@@ -73,6 +73,10 @@ struct command_line::state {
   std::vector<assignment> assignments;
 };
 
+std::string program_name(std::string_view path) {
+  return std::string{path.substr(path.rfind('/') + 1)};
+}
+
 command_line::command_line(std::string_view program, std::string_view about,
                            std::string_view version)
     : state_{std::make_unique<state>(program, about)} {

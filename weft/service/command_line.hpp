@@ -19,6 +19,9 @@
 
 namespace weft {
 
+/// What a program that was started by `path` is called: the last part of that.
+[[nodiscard]] std::string program_name(std::string_view path);
+
 class command_line {
  public:
   struct assignment {

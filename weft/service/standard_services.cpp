@@ -5,7 +5,9 @@
 
 namespace weft::detail {
 
-void add_standard_services(container& services) {
+void add_standard_services(container& services, telemetry::registry& metrics, unsigned shard) {
+  if (!services.has<telemetry::registry>()) services.provide(metrics);
+  if (!services.has<telemetry::meter>()) services.provide(metrics.shard(shard));
   if (!services.has<logger>()) services.add<logger>().per_consumer();
   everywhere::provide_to(services);
 }

@@ -61,7 +61,7 @@ task<bool> sim_program::run(sim_shard& shard, body meanwhile) {
   services.provide(shard.loop());
   services.provide(shared->addresses);
   for (preparation& each : preparations_) each(services, shard);
-  detail::add_standard_services(services);
+  detail::add_standard_services(services, shared->metrics, shard.index());
 
   const environment patient = bounded(shard, duration::max());
   if (!co_await may_start(*shared, shard).in(patient)) co_return false;

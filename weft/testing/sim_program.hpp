@@ -34,6 +34,7 @@
 #include <weft/net/address_book.hpp>
 #include <weft/service/added_service.hpp>
 #include <weft/service/container.hpp>
+#include <weft/telemetry/registry.hpp>
 #include <weft/testing/sim_world.hpp>
 
 namespace weft::testing {
@@ -80,10 +81,11 @@ class sim_program {
   };
   /// What the shards of a host share until it begins anew.
   struct life {
-    explicit life(unsigned shards) {
+    explicit life(unsigned shards) : metrics{{.shards = shards}} {
       for (unsigned i = 0; i < shards; ++i) signals.emplace_back();
     }
     net::address_book addresses;
+    telemetry::registry metrics;
     std::deque<signal> signals;  // by shard
   };
   [[nodiscard]] std::shared_ptr<life> join_life(sim_shard& shard);
