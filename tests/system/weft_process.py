@@ -18,17 +18,20 @@ LISTENING = re.compile(r"listening on (\S+)")
 
 
 class Server:
-    """A program that logs `listening on ADDRESS` and then `ready` on stderr, in lines for people."""
+    """A program that logs `listening on ADDRESS` and then `ready` on stderr, in lines for people.
+    `passed_on`: descriptors that it inherits."""
 
-    def __init__(self, command, preexec=None, patience_s=20):
+    def __init__(self, command, preexec=None, patience_s=20, passed_on=()):
         self.command = [str(part) for part in command]
         self.preexec = preexec
+        self.passed_on = passed_on
         self.patience_s = patience_s
         self.log = ""
 
     def __enter__(self):
         self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                         stderr=subprocess.PIPE, preexec_fn=self.preexec,
+                                        pass_fds=self.passed_on,
                                         env={"WEFT_LOG_FORMAT": "pretty", **os.environ})
         os.set_blocking(self.process.stderr.fileno(), False)
         try:

@@ -1,6 +1,7 @@
 #include <weft/http/server.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <new>
 #include <optional>
 #include <span>
@@ -30,6 +31,18 @@ constexpr std::size_t turned_away_most = 256;
 constexpr duration said_again_after = std::chrono::minutes{1};
 /// For a stop() that nobody gave a deadline.
 constexpr duration drain_time = std::chrono::seconds{10};
+
+/// "0660"; empty: 0.
+result<unsigned> file_mode(std::string_view text) {
+  unsigned mode = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), mode, 8);
+  const bool is_one =
+      failed == std::errc{} && end == text.data() + text.size() && mode != 0 && mode <= 0777;
+  if (text.empty() || is_one) return mode;
+  log::error(weft::format(
+      "http.server.unix_mode is '{}': write permissions in octal digits, 0600 to 0777", text));
+  return fail(errc::invalid_argument);
+}
 
 }  // namespace
 
@@ -231,6 +244,8 @@ server& server::route(method which, std::string_view pattern, handler answer, li
 }
 
 result<void> server::start() {
+  const auto unix_mode = file_mode(state_->options.unix_mode);
+  if (!unix_mode) return fail(unix_mode.error());
   const tls_options& tls = state_->options.tls;
   if (!tls.certificate.empty()) {
     const std::string& address = state_->options.listen;
@@ -238,7 +253,8 @@ result<void> server::start() {
     if (!opened) return opened;
   }
   auto listener =
-      state_->addresses.listen(state_->loop, state_->options.listen, state_->options.backlog);
+      state_->addresses.listen(state_->loop, state_->options.listen,
+                               {.backlog = state_->options.backlog, .unix_mode = *unix_mode});
   if (!listener) return fail(listener.error());
   state_->address = listener->local_endpoint();
   state_->listener.emplace(std::move(*listener));

@@ -51,9 +51,12 @@ class address_book;
 namespace weft::http {
 
 struct server_options {
-  /// "127.0.0.1:8080", "[::]:80", ":8080" for all IPv4 addresses, "unix:/run/app.sock"; port 0 lets
-  /// the system choose.
+  /// "127.0.0.1:8080", "[::]:80", ":8080" for all IPv4 addresses, "unix:/run/app.sock",
+  /// "systemd:NAME" for a socket that a service manager passes on; port 0 lets the system choose.
   std::string listen = "127.0.0.1:8080";
+  /// Who may connect to a Unix socket with a file: its permissions, "0660"; empty: what the umask
+  /// leaves. That of the first who listens there counts.
+  std::string unix_mode{};
   /// Connections the kernel may hold ready before they are accepted.
   int backlog = 4096;
   /// While the server drains: how long a connection that nothing comes on is kept, in case that a

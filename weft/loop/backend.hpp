@@ -37,6 +37,9 @@ struct listen_options {
   /// A listening socket of this program to accept from as well, instead of making one: for Unix
   /// sockets, which have no SO_REUSEPORT. Stays the caller's; -1: none.
   int inherited = -1;
+  /// Whether that socket goes on when all of this program's listeners have closed, since others
+  /// have it, too: those who stand in its line are left to them.
+  bool lent = false;
 };
 
 /// What is known of the other end of a connection.

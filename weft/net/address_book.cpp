@@ -5,6 +5,7 @@
 
 #include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
+#include <weft/net/activation.hpp>
 #include <weft/net/connection_spread.hpp>
 #include <weft/net/tls_ticket_keys.hpp>
 
@@ -12,9 +13,14 @@ namespace weft::net {
 namespace {
 
 std::string explain(std::string_view text, error why) {
+  if (is_activated(text)) {
+    const auto found = activated_socket(text, activation_environment());
+    return found ? weft::format("cannot listen on '{}': {}", text, why.message()) : found.error();
+  }
   if (why == errc::invalid_argument)
     return weft::format(
-        "'{}' is no address to listen on: write ADDRESS:PORT, [IPV6]:PORT, :PORT or unix:PATH",
+        "'{}' is no address to listen on: write ADDRESS:PORT, [IPV6]:PORT, :PORT, unix:PATH or "
+        "systemd:NAME",
         text);
   if (why == errc::address_in_use)
     return weft::format(
@@ -22,35 +28,44 @@ std::string explain(std::string_view text, error why) {
   return weft::format("cannot listen on {}: {}", text, why.message());
 }
 
-}  // namespace
-
-result<address_book::share> address_book::join(std::string_view text, int backlog) {
-  const std::lock_guard lock{mutex_};
-  for (const entry& known : entries_)
-    if (known.text == text) return share{known.claim.address(), known.claim.options(backlog)};
+result<address_claim> take_claim(std::string_view text, unsigned unix_mode) {
+  if (is_activated(text)) {
+    const auto passed_on = activated_socket(text, activation_environment());
+    return passed_on ? address_claim::borrow(*passed_on) : fail(errc::unavailable);
+  }
   const auto wanted = endpoint::parse(text);
   if (!wanted) return fail(wanted.error());
-  auto claimed = address_claim::take(*wanted);
+  return address_claim::take(*wanted, unix_mode);
+}
+
+}  // namespace
+
+result<address_book::share> address_book::join(std::string_view text, const listen_terms& terms) {
+  const std::lock_guard lock{mutex_};
+  for (const entry& known : entries_)
+    if (known.text == text) return share{known.claim.address(), known.claim.options(terms.backlog)};
+  auto claimed = take_claim(text, terms.unix_mode);
   if (!claimed) return fail(claimed.error());
   entries_.push_back({.text = std::string{text}, .claim = std::move(*claimed)});
   const address_claim& taken = entries_.back().claim;
   log::info(weft::format("listening on {}", taken.address().to_string()));
-  return share{taken.address(), taken.options(backlog)};
+  return share{taken.address(), taken.options(terms.backlog)};
 }
 
 result<endpoint> address_book::claim(std::string_view text) {
-  return join(text, listen_options{}.backlog).transform([](const share& s) { return s.address; });
+  return join(text, {}).transform([](const share& s) { return s.address; });
 }
 
-result<tcp_listener> address_book::listen(event_loop& loop, std::string_view text, int backlog) {
+result<tcp_listener> address_book::listen(event_loop& loop, std::string_view text,
+                                          const listen_terms& terms) {
   auto listener = [&]() -> result<tcp_listener> {
     if (!loop.io().has_machine_addresses()) {
       // What no other program can hold needs no claim.
       const auto address = endpoint::parse(text);
       if (!address) return fail(address.error());
-      return tcp_listener::bind(loop, *address, {.backlog = backlog, .shared = true});
+      return tcp_listener::bind(loop, *address, {.backlog = terms.backlog, .shared = true});
     }
-    const auto joined = join(text, backlog);
+    const auto joined = join(text, terms);
     if (!joined) return fail(joined.error());
     return tcp_listener::bind(loop, joined->address, joined->options);
   }();

@@ -24,6 +24,12 @@ namespace weft::net {
 class connection_spread;
 class tls_ticket_keys;
 
+struct listen_terms {
+  int backlog = listen_options{}.backlog;
+  /// Of the file of a Unix socket, as address_claim::take() takes it.
+  unsigned unix_mode = 0;
+};
+
 class address_book {
  public:
   /// errc::invalid_argument for a text that is no endpoint, errc::address_in_use when another
@@ -32,8 +38,9 @@ class address_book {
 
   /// Claims, and listens together with the other shards. Logs the address, once, and what is wrong
   /// if something is.
+  /// "systemd:" and "systemd:NAME" are sockets that a service manager passes on (activation.hpp).
   [[nodiscard]] result<tcp_listener> listen(event_loop& loop, std::string_view text,
-                                            int backlog = 4096);
+                                            const listen_terms& terms = {});
   /// As listen(), for datagrams: the kernel spreads peers over the shards' sockets, each always to
   /// the same one. The address is claimed by the first socket, and the program's as long as one is
   /// open.
@@ -55,7 +62,7 @@ class address_book {
     endpoint address;
     listen_options options;
   };
-  [[nodiscard]] result<share> join(std::string_view text, int backlog);
+  [[nodiscard]] result<share> join(std::string_view text, const listen_terms& terms);
   struct datagram_entry {
     std::string text;
     endpoint address;

@@ -162,5 +162,18 @@ TEST(address_book, refuses_what_is_no_address_and_what_another_has) {
   EXPECT_EQ(other.claim(held->to_string()).error(), errc::address_in_use);
 }
 
+TEST(address_claim, gives_a_socket_file_the_mode_that_is_asked_for) {
+  const mode_t umask_before = ::umask(0022);
+  for (const unsigned mode : {0600U, 0660U, 0666U}) {
+    const scratch_folder folder;
+    const auto claim = address_claim::take(folder.where(), mode);
+    ASSERT_TRUE(claim.has_value());
+    struct stat file{};
+    EXPECT_EQ(::stat(folder.file().c_str(), &file), 0);
+    EXPECT_EQ(file.st_mode & 0777U, mode);
+  }
+  ::umask(umask_before);
+}
+
 }  // namespace
 }  // namespace weft::net

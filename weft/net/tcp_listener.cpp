@@ -64,12 +64,15 @@ result<tcp_listener> tcp_listener::bind(event_loop& loop, const endpoint& where,
                                         const listen_options& options) {
   const auto socket = loop.io().listen(where.raw(), options);
   if (!socket) return fail(socket.error());
-  return tcp_listener{loop, **socket};
+  return tcp_listener{loop, **socket, options.lent};
 }
 
 task<result<tcp_stream>> tcp_listener::accept() { return accept_one(true); }
 
-task<result<tcp_stream>> tcp_listener::accept_waiting() { return accept_one(false); }
+task<result<tcp_stream>> tcp_listener::accept_waiting() {
+  if (lent_) co_return fail(errc::closed);
+  co_return co_await accept_one(false);
+}
 
 task<result<tcp_stream>> tcp_listener::accept_one(bool waits) {
   for (;;) {

@@ -27,7 +27,8 @@ class tcp_listener {
   tcp_listener(tcp_listener&& other) noexcept
       : loop_{other.loop_},
         socket_{std::exchange(other.socket_, nullptr)},
-        quiet_until_{other.quiet_until_} {}
+        quiet_until_{other.quiet_until_},
+        lent_{other.lent_} {}
   tcp_listener& operator=(tcp_listener&&) = delete;
   ~tcp_listener() { close(); }
 
@@ -37,10 +38,12 @@ class tcp_listener {
 
   /// Keeps newcomers out of the line. Who stands in it, or is shaking hands, is still accepted;
   /// others are refused, some only after close(). On a Unix socket that shards share, it is so for
-  /// all.
-  void refuse_newcomers() noexcept { loop_->io().refuse_newcomers(*socket_); }
-  /// The next of those who stand in line now. errc::closed: nobody does. Waits for descriptors as
-  /// accept(); any other error is its end.
+  /// all. One that is lent is left as it is.
+  void refuse_newcomers() noexcept {
+    if (!lent_) loop_->io().refuse_newcomers(*socket_);
+  }
+  /// The next of those who stand in line now. errc::closed: nobody does, or they are left to who
+  /// lent the socket. Waits for descriptors as accept(); any other error is its end.
   [[nodiscard]] task<result<tcp_stream>> accept_waiting();
 
   /// Stops listening. No task may be in accept().
@@ -49,11 +52,13 @@ class tcp_listener {
   [[nodiscard]] endpoint local_endpoint() const;
 
  private:
-  tcp_listener(event_loop& loop, descriptor& socket) noexcept : loop_{&loop}, socket_{&socket} {}
+  tcp_listener(event_loop& loop, descriptor& socket, bool lent) noexcept
+      : loop_{&loop}, socket_{&socket}, lent_{lent} {}
   event_loop* loop_;
   descriptor* socket_;
   [[nodiscard]] task<result<tcp_stream>> accept_one(bool waits);
   time_point quiet_until_ = time_point::min();  // for the log: at the limit, it comes and goes
+  bool lent_;
 };
 
 }  // namespace weft::net
