@@ -5,6 +5,7 @@
 
 #include <apps/weftd/routes.hpp>
 #include <weft/base/format.hpp>
+#include <weft/http/metrics_page.hpp>
 #include <weft/http/server.hpp>
 #include <weft/net/address_book.hpp>
 #include <weft/service/application.hpp>
@@ -17,7 +18,7 @@ using std::chrono::milliseconds;
 constexpr const char* about =
     "weftd serves data over HTTP.\n\n"
     "Routes: POST /ping gives back the JSON it is sent; GET / says what to try; GET /healthz says "
-    "\"ok\".";
+    "\"ok\"; GET /metrics has its numbers for Prometheus.";
 
 constexpr const char* examples =
     "Examples:\n"
@@ -63,6 +64,7 @@ int main(int argc, char** argv) {
   app.add<weftd::root_page>();
   app.add<weftd::ping_api>();
   app.add<weftd::health>();
+  app.add<weft::http::metrics_page>();
   app.on_ready([&] {
     const auto& chosen = app.options_for<weft::http::server>();
     if (const auto address = app.addresses().claim(chosen.listen)) {

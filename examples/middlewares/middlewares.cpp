@@ -5,6 +5,8 @@
 //   curl -i http://127.0.0.1:8084/club/ann                            says who may come in
 //   curl -H 'Authorization: me' http://127.0.0.1:8084/club/ann
 //   curl http://127.0.0.1:8084/stats                                  how often it was asked
+//
+// With --club.watchers=3 each of three looks at all that is answered, what has no route included.
 #include <cstdint>
 #include <string>
 
@@ -18,11 +20,23 @@ namespace http = weft::http;
 struct counts {
   std::uint64_t asked = 0;
   std::uint64_t admitted = 0;
+  std::uint64_t watched = 0;
+};
+
+struct club_options {
+  unsigned watchers = 0;
 };
 
 class club {
  public:
-  explicit club(http::server& server) {
+  using options = club_options;
+
+  club(club_options chosen, http::server& server) {
+    for (unsigned i = 0; i < chosen.watchers; ++i)
+      server.wrap_all([this](http::exchange& e, http::handler& next) {
+        ++counts_.watched;
+        next(e);
+      });
     const auto greet = [](const http::request& asked) {
       return std::string{*asked.parameter("name")} + ", welcome!\n";
     };

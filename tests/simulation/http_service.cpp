@@ -156,7 +156,8 @@ task<void> serve_once(scene& scene, testing::sim_shard& shard, duration length) 
                      .serve_half_closed = !scene.server_wants_open_clients,
                      .limits = limits},
                     loop,
-                    scene.addresses};
+                    scene.addresses,
+                    scene.metrics.shard(shard.index())};
   add_routes(http, scene, loop);
   scene.world.expect(http.start().has_value() || shard.crashed(), "the server starts");
   std::ignore = co_await sleep_for(loop, length);

@@ -21,6 +21,7 @@
 #include <weft/loop/sleep.hpp>
 #include <weft/net/address_book.hpp>
 #include <weft/net/tcp_stream.hpp>
+#include <weft/telemetry/registry.hpp>
 #include <weft/testing/sim_world.hpp>
 
 namespace weft::simulation {
@@ -49,6 +50,7 @@ struct scene {
   testing::sim_world& world;
   testing::sim_host_box* server = nullptr;
   net::address_book addresses{};  // the server's
+  telemetry::registry metrics{{.shards = 2, .series_max = 64, .histograms_max = 1}};
   outcome seen{};
   std::uint64_t last_id = 0;
   std::uint64_t last_call = 0;

@@ -105,14 +105,14 @@ def profile_of(profiles, requests, rows=15):
     return "\n".join(f"  {count:8.1f}  {name[:90]}" for count, name in reversed(each[-rows:]))
 
 
-def instructions_of(program, folder, **how):
+def instructions_of(program, folder, *options, **how):
     """Of a request, and where they go."""
     few, many = 1_000, 11_000
     profiles = {}
     for requests in (few, many):
         profile = profiles[requests] = folder / f"{requests}.callgrind"
-        with profiled([program, "--listen", "127.0.0.1:0", "--threads", "1", "--backend", "epoll"],
-                      profile) as server:
+        with profiled([program, "--listen", "127.0.0.1:0", "--threads", "1", "--backend", "epoll",
+                       *options], profile) as server:
             converse(server, connections=1, rounds=requests, **how)
     more = many - few
     cost = (instructions_in(profiles[many]) - instructions_in(profiles[few])) / more
@@ -137,3 +137,12 @@ def test_instructions_of_a_middleware(example, tmp_path):
     each = (costs["/club/ann"] - costs["/open/ann"]) / 3
     print(f"{each:.0f} instructions a middleware")
     assert each <= MIDDLEWARE_INSTRUCTIONS_MAX, "\n".join(reports)
+
+
+def test_instructions_of_a_middleware_around_all(example, tmp_path):
+    """Of each of three, around a route with a parameter."""
+    few, many = (instructions_of(example("middlewares"), tmp_path, f"--club.watchers={watchers}", reply_end=b", welcome!\n",
+                                 request=lambda port: greeting(port, "/open/ann")) for watchers in ("0", "3"))
+    each = (many[0] - few[0]) / 3
+    print(f"{each:.0f} instructions a middleware around all")
+    assert 0 < each <= MIDDLEWARE_INSTRUCTIONS_MAX, f"{few[1]}\n{many[1]}"

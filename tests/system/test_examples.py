@@ -94,12 +94,13 @@ def test_files_come_and_go_whole(example, backend, tmp_path):
 
 
 def test_middlewares_look_before_handlers(example, backend):
-    with listening(example, "middlewares", backend) as server:
+    with Server([example("middlewares"), "--listen", "127.0.0.1:0", "--backend", backend, "--threads", "1",
+                 "--club.watchers=1"]) as server:
         assert curl(server.url("/open/ann")) == "ann, welcome!\n"
         refused = httpx.get(server.url("/club/ann"), timeout=20)
         assert refused.status_code == 401 and "say who you are" in refused.json()["detail"]
         assert curl("-H", "Authorization: me", server.url("/club/ann")) == "ann, welcome!\n"
-        assert httpx.get(server.url("/stats"), timeout=20).json() == {"asked": 2, "admitted": 1}
+        assert httpx.get(server.url("/stats"), timeout=20).json() == {"asked": 2, "admitted": 1, "watched": 4}
         assert server.stop() == 0
 
 

@@ -95,6 +95,7 @@ void body_reader::take_received(buffer_ref&& bytes) noexcept {
   slot_ = std::move(bytes);
   pending_ = slot_.text();
   received_ += pending_.size();
+  client_.host_.counts.received_bytes.add(pending_.size());
 }
 
 task<bool> body_reader::ask_for_it() {

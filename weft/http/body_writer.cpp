@@ -82,6 +82,7 @@ void body_writer::append(std::string_view text) {
     append(std::string{text});
     return;
   }
+  client_.host_.counts.body_bytes.add(text.size());
   net::tcp_stream& stream = client_.stream_;
   char* const begin = stream.prepare(text.size() + around_chunk_bytes).data();
   char* end = put_size(begin, text.size());
@@ -93,6 +94,7 @@ void body_writer::append(std::string_view text) {
 
 void body_writer::append(std::string&& text) {
   if (text.empty() || discards_) return;
+  client_.host_.counts.body_bytes.add(text.size());
   net::tcp_stream& stream = client_.stream_;
   // Should memory run out in the middle, nothing may follow: it would be taken for the rest.
   state_ = state::broken;

@@ -38,6 +38,7 @@ connection::connection(connection_host& host, net::tcp_stream stream, const envi
            .owner = parent.owner},
       number_{static_cast<std::uint32_t>(host.clients.size())} {
   host_.clients.push_back(this);
+  host_.counts.accepted.add();
   host_.note_connections();
 }
 
@@ -73,6 +74,7 @@ bool connection::take(result<buffer_ref>&& bytes) {
   if (left_) [[unlikely]]
     return bytes.has_value();
   if (bytes) {
+    host_.counts.received_bytes.add(bytes->size());
     input_.append(std::move(*bytes));
     return true;
   }
@@ -136,7 +138,8 @@ task<void> connection::answer_waiting() {
         work.bounds = &host_.bounds_of(work.match);
         if (work.reply->work) {
           start_handler_clock();
-          const route_table::use in_use{host_.routes, work.match};
+          const time_point begun = loop_.now();
+          const connection_host::use in_use{host_, work.match};
           environment for_service = env_;
           for_service.owner = in_use.owner();
           for_service.called_by = &env_;  // the server, which waits for it
@@ -146,6 +149,7 @@ task<void> connection::answer_waiting() {
             report_exception(work);
           }
           work.reply->work.reset();  // while its service is kept
+          host_.counts.waits.record(loop_.now() - begun);
         }
         if (work.reader || work.writer) co_await finish_streams(work);
         stop_handler_clock();
@@ -292,6 +296,15 @@ bool connection::client_has_gone() noexcept {
   return client == peer_state::gone || (client == peer_state::silent && !host_.serves_half_closed);
 }
 
+const std::optional<net::ip_address>& connection::peer_address() {
+  if (!peer_address_) {
+    const auto peer = stream_.peer_endpoint();
+    peer_address_ = std::make_unique<const std::optional<net::ip_address>>(
+        peer ? net::ip_address::of(*peer) : std::nullopt);
+  }
+  return *peer_address_;
+}
+
 bool connection::keeps_alive(const parsed_head& head) const noexcept {
   const std::uint32_t most = host_.limits.requests_per_connection;
   const bool last = most != 0 && answered_ + 1 >= most;
@@ -324,6 +337,7 @@ void connection::expect_reply(active_request& work) {
   if (!reply.replied()) [[unlikely]]
     expect_reply(work);
   ++answered_;
+  host_.counts.replied(*reply.replied_with());
   keep_ = reply.keep_alive();
   // Who learns only now that this reply is the last may have sent more, as if it were refused.
   if (!keep_ && work.head.keep_alive()) refused_ = true;

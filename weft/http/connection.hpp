@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,7 @@
 #include <weft/http/limits.hpp>
 #include <weft/http/request_parser.hpp>
 #include <weft/loop/lazy_timer.hpp>
+#include <weft/net/ip_address.hpp>
 #include <weft/net/tcp_stream.hpp>
 
 namespace weft::http {
@@ -107,6 +109,8 @@ class connection final : private lazy_timer {
   /// While a handler works: looks after its client. False: the handler's time is over.
   [[nodiscard]] bool handler_goes_on() noexcept;
   [[nodiscard]] bool client_has_gone() noexcept;
+  /// None for a Unix socket. Asks the kernel when it is first asked.
+  [[nodiscard]] const std::optional<net::ip_address>& peer_address();
   /// 500, if there is none.
   [[gnu::noinline]] void expect_reply(active_request& work);
   /// False: the client is slow to take its replies.
@@ -135,6 +139,7 @@ class connection final : private lazy_timer {
   request_parser parser_;
   stop_source stop_;
   environment env_;
+  std::unique_ptr<const std::optional<net::ip_address>> peer_address_;  // once it was asked for
   std::unique_ptr<active_request> waiting_;  // from answer() to the end of answer_waiting()
   std::uint32_t answered_ = 0;
   std::uint32_t number_;  // of this in host_.clients

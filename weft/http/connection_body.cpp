@@ -24,6 +24,7 @@ task<bool> connection::receive_more(active_request& work, time_point due) {
     keep_ = false;
     co_return false;
   }
+  host_.counts.received_bytes.add(bytes->size());
   input_.append(std::move(*bytes));
   work.head.rebase(input_.text().data());
   co_return true;

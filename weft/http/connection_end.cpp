@@ -62,6 +62,7 @@ task<void> connection::turn_away(std::unique_ptr<connection> self) {
 void connection::refuse(status code, std::string_view reason) {
   keep_ = false;
   refused_ = true;
+  host_.counts.replied(code);
   write_refusal(stream_, host_, code, reason, asks_for_head(input_.text()));
 }
 

@@ -18,6 +18,13 @@ void reply_allowed(exchange& e, status code, method_set allowed) {
 
 }  // namespace
 
+void connection_host::answer_inside(exchange& e) { answer(e.of_.head, e.of_.match, e); }
+
+connection_host::use::use(connection_host& in, const route_match& match) : owner_{in.owner} {
+  if (match.outcome == route_outcome::found) owner_ = route_.emplace(in.routes, match).owner();
+  if (!in.around.empty()) around_.emplace(in.around);
+}
+
 void connection_host::reply_without_route(const parsed_head& head, const route_match& match,
                                           exchange& e) {
   if (head.form() == target_form::asterisk)

@@ -7,13 +7,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <weft/coro/stop_token.hpp>
 #include <weft/http/active_request.hpp>
 #include <weft/http/date.hpp>
 #include <weft/http/limits.hpp>
+#include <weft/http/outer_chain.hpp>
 #include <weft/http/route_table.hpp>
+#include <weft/http/server_counts.hpp>
 #include <weft/loop/event_loop.hpp>
 #include <weft/net/connection_spread.hpp>
 
@@ -22,25 +25,51 @@ namespace weft::http {
 class connection;
 
 struct connection_host {
-  /// `owner`: the server's lifetime, if it has one.
-  connection_host(const http::limits& bounds, event_loop& on, lifetime* owner)
+  /// `owner_of_server`: its lifetime, if it has one.
+  connection_host(const http::limits& bounds, event_loop& on, telemetry::meter& meter,
+                  lifetime* owner_of_server)
       : limits{bounds},
         loop{on},
-        routes{on, limits, owner},
+        owner{owner_of_server},
+        counts{meter},
+        routes{on, limits, owner_of_server},
+        around{on, [this](exchange& e) { answer_inside(e); }},
         desk{std::make_unique_for_overwrite<active_request>()} {}
 
-  /// Calls the handler that was found, or replies that there is none.
+  /// Calls the handler that was found, or replies that there is none; before that, whoever is
+  /// around all.
   void dispatch(const parsed_head& head, const route_match& match, exchange& e) {
+    if (!around.empty()) [[unlikely]]
+      around.enter(e);
+    else
+      answer(head, match, e);
+  }
+  void answer(const parsed_head& head, const route_match& match, exchange& e) {
     if (match.outcome == route_outcome::found) [[likely]]
       routes.answer(match, e);
     else
       reply_without_route(head, match, e);
   }
+  /// As answer(), for the innermost of those that are around all.
+  void answer_inside(exchange& e);
+  /// While a request waits for whom dispatch() has called.
+  class [[nodiscard]] use {
+   public:
+    use(connection_host& in, const route_match& match);
+    /// For whom they work: the service of the route, or the server.
+    [[nodiscard]] lifetime* owner() const noexcept { return owner_; }
+
+   private:
+    std::optional<route_table::use> route_;
+    std::optional<outer_chain::use> around_;
+    lifetime* owner_;
+  };
   /// Of the route that was found, or else of the server.
   [[nodiscard]] const http::limits& bounds_of(const route_match& match) const noexcept {
     return match.outcome == route_outcome::found ? routes.bounds_of(match) : limits;
   }
-  void note_connections() const noexcept {
+  void note_connections() noexcept {
+    counts.connections.set(static_cast<std::int64_t>(clients.size()));
     if (spread != nullptr) spread->set_load(clients.size());
   }
   void reply_without_route(const parsed_head& head, const route_match& match, exchange& e);
@@ -52,11 +81,14 @@ struct connection_host {
 
   const http::limits limits;
   event_loop& loop;
+  lifetime* const owner;
   /// Requested once the server stops: each reply may be the last.
   stop_token draining;
   /// Requested at the end of the time it has for that: what is left is cut.
   stop_token stopping;
+  server_counts counts;
   route_table routes;
+  outer_chain around;
   date_cache dates;
   std::vector<connection*> clients;
   /// Where other shards see how many those are, if they are spread evenly.

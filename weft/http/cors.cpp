@@ -1,6 +1,7 @@
 #include <weft/http/cors.hpp>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include <weft/http/field_syntax.hpp>
@@ -63,6 +64,13 @@ cors::cors(cors_policy policy)
 
 bool cors::allows(std::string_view origin) const noexcept {
   return any_origin_ || std::ranges::find(policy_.origins, origin) != policy_.origins.end();
+}
+
+void cors::operator()(exchange& e, handler& next) const {
+  const cors_decision said = decide(e.request().method(), e.request().headers());
+  for (const auto& [name, value] : said.fields()) std::ignore = e.add_field(name, value);
+  if (said.is_preflight()) return e.reply(status::no_content, {}, {});
+  next(e);
 }
 
 cors_decision cors::decide(method asked, const header_list& headers) const noexcept {

@@ -9,9 +9,8 @@
 // never stopped by CORS. Views of the policy and the request; decide() allocates nothing, and may
 // be called by many threads.
 //
-//   auto rules = http::cors::make({.origins = {"https://app.example"}, .methods = {method::get}});
-//   const auto said = rules->decide(r.method(), r.headers());
-//   for (const auto& [name, value] : said.fields()) (void)reply.add_field(name, value);
+//   auto rules = http::cors::make({.origins = {"https://app.example"}, .methods = {method::put}});
+//   http.wrap_all(*rules);
 #pragma once
 
 #include <array>
@@ -22,6 +21,7 @@
 #include <vector>
 
 #include <weft/base/result.hpp>
+#include <weft/http/exchange.hpp>
 #include <weft/http/headers.hpp>
 #include <weft/http/method.hpp>
 
@@ -70,6 +70,10 @@ class cors {
   [[nodiscard]] static result<cors> make(cors_policy policy);
   // What is wrong with a policy, as a constant text; empty: nothing.
   [[nodiscard]] static std::string_view fault_of(const cors_policy& policy) noexcept;
+
+  // As a middleware around a server or a group: answers preflights with 204, adds the fields to
+  // other replies. Around a server it answers for paths without a route for OPTIONS, too.
+  void operator()(exchange& e, handler& next) const;
 
   [[nodiscard]] cors_decision decide(method asked, const header_list& headers) const noexcept;
 

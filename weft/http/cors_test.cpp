@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <weft/http/request_parser.hpp>
+#include <weft/testing/http_fixture.hpp>
 
 namespace weft::http {
 namespace {
@@ -95,6 +96,34 @@ TEST(cors, a_policy_that_opens_too_much_is_refused) {
     EXPECT_FALSE(cors::fault_of(each).empty());
     EXPECT_EQ(cors::make(each).error(), errc::invalid_argument);
   }
+}
+
+class cors_around_a_server : public testing::in_memory {};
+
+TEST_F(cors_around_a_server, answers_preflights_and_marks_replies_without_a_route_too) {
+  http().put("/orders", [] { return "done"; });
+  http().wrap_all(
+      cors::make({.origins = {"https://app.example"}, .methods = {method::put}}).value());
+  constexpr std::string_view asks =
+      "Origin: https://app.example\r\nAccess-Control-Request-Method: PUT\r\n";
+  run([&]() -> task<void> {
+    auto client = co_await world().connect();
+    const auto preflight = co_await client.ask("OPTIONS", "/orders", {}, asks);
+    EXPECT_EQ(preflight.status, 204);
+    EXPECT_EQ(preflight.field("Access-Control-Allow-Methods"), "PUT");
+    EXPECT_FALSE(preflight.field("Allow").has_value());
+    EXPECT_EQ((co_await client.ask("OPTIONS", "/orders")).field("Allow"), "PUT, OPTIONS");
+    const auto missing =
+        co_await client.ask("GET", "/nowhere", {}, "Origin: https://app.example\r\n");
+    EXPECT_EQ(missing.status, 404);
+    EXPECT_EQ(missing.field("Access-Control-Allow-Origin"), "https://app.example")
+        << "so that the page may read why";
+    const auto other =
+        co_await client.ask("PUT", "/orders", {}, "Origin: https://evil.example\r\n");
+    EXPECT_EQ(other.status, 200);
+    EXPECT_FALSE(other.field("Access-Control-Allow-Origin").has_value());
+    EXPECT_EQ(other.field("Vary"), "Origin");
+  });
 }
 
 }  // namespace

@@ -84,6 +84,31 @@ task<void> exchange::run(handler& next) {
   if (inner) co_await std::move(*inner);
 }
 
+void exchange::run_now(handler& next) {
+  try {
+    next(*this);
+  } catch (...) {
+    request_.client_.report_exception(of_);
+  }
+  if (!work) request_.client_.expect_reply(of_);
+}
+
+task<void> exchange::finish(task<void> late) {
+  try {
+    co_await std::move(late);
+  } catch (...) {
+    request_.client_.report_exception(of_);
+  }
+  if (!reply_lost_body()) request_.client_.expect_reply(of_);
+}
+
+std::optional<net::ip_address> exchange::client() const { return request_.client_.peer_address(); }
+
+std::uint64_t exchange::body_bytes() const noexcept {
+  if (!of_.writer || request_.method() == method::head) return body_bytes_;
+  return body_bytes_ + of_.writer->written_bytes();
+}
+
 void exchange::hope_to_keep_alive() noexcept {
   if (!replied()) keep_alive_ = request_.client_.keeps_alive(of_.head);
 }
@@ -158,6 +183,8 @@ void exchange::send(status code, std::string_view content_type, std::string_view
                         .fields = fields,
                         .connection = field_for(keep_alive)};
   if (request_.method() == method::head || is_bodiless(code)) body = {};
+  body_bytes_ = body.size();
+  request_.client_.host_.counts.body_bytes.add(body.size());
   if (body.size() <= copied_body_bytes && fits(head, body)) [[likely]]
     send_small(head, body);
   else

@@ -20,6 +20,7 @@
 #include <weft/http/request.hpp>
 #include <weft/http/response.hpp>
 #include <weft/http/status.hpp>
+#include <weft/net/ip_address.hpp>
 
 namespace weft::json {
 struct error;
@@ -33,6 +34,7 @@ struct active_request;
 class body_reader;
 class body_writer;
 class connection;
+struct connection_host;
 struct reply_head;
 
 class exchange;
@@ -81,8 +83,24 @@ class exchange {
   [[nodiscard]] body_writer& writer();
   /// For a middleware that returns a task: what comes next, until that has replied.
   [[nodiscard]] task<void> run(handler& next);
+  /// For a middleware that has something to do once there is a reply, without waiting itself: calls
+  /// what comes next, and `done()` when that has replied, now or late. What it throws is answered
+  /// with 500 before that, and whoever gave no reply as well.
+  template <class F>
+  void run_then(handler& next, F done) {
+    run_now(next);
+    if (work)
+      work.emplace(finish_then(std::move(*work), std::move(done)));
+    else
+      done();
+  }
   /// Goes into the reply, whoever gives that. errc::invalid_argument: as response::add_field().
   result<void> add_field(std::string_view name, std::string_view value);
+  /// The address of who is at the other end of the connection; none for a Unix socket. Asks the
+  /// kernel once a connection.
+  [[nodiscard]] std::optional<net::ip_address> client() const;
+  /// Of the reply's body, given to be sent so far, without what frames it.
+  [[nodiscard]] std::uint64_t body_bytes() const noexcept;
   /// The status that was replied; nothing: none yet.
   [[nodiscard]] std::optional<status> replied_with() const noexcept {
     return replied() ? std::optional{replied_} : std::nullopt;
@@ -100,7 +118,16 @@ class exchange {
  private:
   friend class body_reader;
   friend class body_writer;
+  friend struct connection_host;
 
+  void run_now(handler& next);
+  /// What `late` leaves to be answered.
+  task<void> finish(task<void> late);
+  template <class F>
+  task<void> finish_then(task<void> late, F done) {
+    co_await finish(std::move(late));
+    done();
+  }
   [[nodiscard]] connection_field field_for(bool keep_alive) const noexcept;
   /// `owned`, where there is one, is what `body` shows, and may be taken.
   void send(status code, std::string_view content_type, std::string_view body,
@@ -123,6 +150,7 @@ class exchange {
   status replied_{};
   bool keep_alive_;
   bool more_has_come_;
+  std::uint64_t body_bytes_ = 0;  // of a reply that was given whole
 };
 
 }  // namespace weft::http

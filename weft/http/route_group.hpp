@@ -5,10 +5,8 @@
 // adds routes to the server as that itself does. The server outlives it. One shard.
 //   group()   paths below a prefix
 //   within()  bounds other than the server's
-//   wrap()    a middleware around the handlers, inside those that were wrapped before: a callable
-//             that takes the exchange and what comes next, and calls that, or replies itself. One
-//             that has something to do afterwards returns task<void> and awaits
-//             `e.run(next)`. It is shared by the routes of the group, and ends with the last.
+//   wrap()    a middleware (middleware.hpp) around the handlers, inside those that were wrapped
+//             before. It is shared by the routes of the group, and ends with the last.
 //
 //   auto api = http.group("/api").wrap([](http::exchange& e, http::handler& next) {
 //     if (e.request().header("authorization")) return next(e);
@@ -21,22 +19,19 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include <weft/base/unique_function.hpp>
 #include <weft/http/exchange.hpp>
 #include <weft/http/handler.hpp>
 #include <weft/http/limits.hpp>
 #include <weft/http/method.hpp>
+#include <weft/http/middleware.hpp>
 #include <weft/service/lifetime.hpp>
 
 namespace weft::http {
 
 class server;
-
-using middleware = unique_function<void(exchange&, handler& next)>;
 
 class route_group {
  public:
@@ -78,15 +73,6 @@ class route_group {
   friend class server;
   explicit route_group(server& of) noexcept : server_{&of} {}
 
-  template <class F>
-  static middleware make_middleware(F f) {
-    static_assert(std::is_invocable_v<F&, exchange&, handler&>,
-                  "a middleware takes (http::exchange&, http::handler& next)");
-    if constexpr (detail::is_task<std::invoke_result_t<F&, exchange&, handler&>>)
-      return [f = std::move(f)](exchange& e, handler& next) mutable { e.work.emplace(f(e, next)); };
-    else
-      return f;
-  }
   template <class F>
   route_group& add(method which, std::string_view pattern, F f, lifetime* owner) {
     return route(which, pattern, make_handler(std::move(f)), owner, arrival_for<F>);

@@ -47,8 +47,9 @@ result<unsigned> file_mode(std::string_view text) {
 }  // namespace
 
 struct server::state final : connection_host {
-  state(server_options given, event_loop& on, net::address_book& book, lifetime* owner)
-      : connection_host{given.limits, on, owner},
+  state(server_options given, event_loop& on, net::address_book& book, telemetry::meter& meter,
+        lifetime* owner)
+      : connection_host{given.limits, on, meter, owner},
         options{std::move(given)},
         addresses{book},
         door{on, options.tls.handshakes_per_turn},
@@ -161,6 +162,7 @@ void server::state::serve(net::tcp_stream stream) {
 }
 
 void server::state::tell_full() {
+  counts.turned_away.add();
   if (loop.now() < quiet_until) return;
   quiet_until = loop.now() + said_again_after;
   log::warning(weft::format("{} connections are open, the limit: more are refused", served()));
@@ -231,8 +233,10 @@ task<void> server::state::cut(time_point when) {
   workers.request_stop();
 }
 
-server::server(server_options options, event_loop& loop, net::address_book& addresses)
-    : state_{std::make_unique<state>(std::move(options), loop, addresses, lifetime::current())} {}
+server::server(server_options options, event_loop& loop, net::address_book& addresses,
+               telemetry::meter& meter)
+    : state_{std::make_unique<state>(std::move(options), loop, addresses, meter,
+                                     lifetime::current())} {}
 
 server::~server() = default;
 
@@ -240,6 +244,11 @@ server& server::route(method which, std::string_view pattern, handler answer, li
                       body_arrival body, const route_limits& bounds) {
   const auto added = state_->routes.add(which, pattern, std::move(answer), owner, body, bounds);
   if (!added) throw std::invalid_argument{added.error()};
+  return *this;
+}
+
+server& server::add_around(middleware around, lifetime* owner) {
+  state_->around.add(std::move(around), owner);
   return *this;
 }
 

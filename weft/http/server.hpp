@@ -35,6 +35,7 @@
 #include <weft/http/handler.hpp>
 #include <weft/http/limits.hpp>
 #include <weft/http/method.hpp>
+#include <weft/http/middleware.hpp>
 #include <weft/http/route_group.hpp>
 #include <weft/http/tls_options.hpp>
 #include <weft/net/endpoint.hpp>
@@ -46,6 +47,10 @@ class event_loop;
 
 namespace weft::net {
 class address_book;
+}
+
+namespace weft::telemetry {
+class meter;
 }
 
 namespace weft::http {
@@ -81,7 +86,9 @@ class server {
  public:
   using options = server_options;
 
-  server(server_options options, event_loop& loop, net::address_book& addresses);
+  /// `meter`: of the shard; server_counts.hpp says what is counted.
+  server(server_options options, event_loop& loop, net::address_book& addresses,
+         telemetry::meter& meter);
   server(const server&) = delete;
   server& operator=(const server&) = delete;
   ~server();
@@ -109,6 +116,13 @@ class server {
   server& route(method which, std::string_view pattern, handler answer,
                 lifetime* owner = lifetime::current(), body_arrival body = body_arrival::whole,
                 const route_limits& bounds = {});
+
+  /// A middleware (middleware.hpp) around all that is answered, what has no route included, inside
+  /// those that were added before. Ends with `owner`, as a route does.
+  template <class F>
+  server& wrap_all(F around, lifetime* owner = lifetime::current()) {
+    return add_around(make_middleware(std::move(around)), owner);
+  }
 
   /// Routes with something in common: see route_group.hpp.
   [[nodiscard]] route_group group(std::string_view prefix) {
@@ -144,6 +158,7 @@ class server {
   server& add(method which, std::string_view pattern, F handler, lifetime* owner) {
     return route(which, pattern, make_handler(std::move(handler)), owner, arrival_for<F>);
   }
+  server& add_around(middleware around, lifetime* owner);
 
   struct state;
   std::unique_ptr<state> state_;

@@ -15,6 +15,7 @@
 #include <weft/loop/sleep.hpp>
 #include <weft/net/address_book.hpp>
 #include <weft/service/container.hpp>
+#include <weft/telemetry/registry.hpp>
 #include <weft/testing/http_client.hpp>
 
 namespace weft::http {
@@ -55,6 +56,7 @@ class server_change : public ::testing::Test {
     log::set_level(log::level::off);
     services.provide(*loop);
     services.provide(addresses);
+    services.provide(metrics.shard(0));
     services.add<server>({.listen = "127.0.0.1:0", .drain_idle = duration::zero()});
     services.add<caretaker>();
   }
@@ -91,6 +93,7 @@ class server_change : public ::testing::Test {
 
   std::unique_ptr<event_loop> loop = *event_loop::create({.backend = backend_kind::simulated});
   net::address_book addresses;
+  telemetry::registry metrics;
   container services;
 };
 

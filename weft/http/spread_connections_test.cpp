@@ -13,6 +13,7 @@
 #include <weft/loop/on.hpp>
 #include <weft/loop/shards_fixture_test.hpp>
 #include <weft/net/address_book.hpp>
+#include <weft/telemetry/registry.hpp>
 #include <weft/testing/http_client.hpp>
 
 namespace weft::http {
@@ -29,7 +30,8 @@ class spread_connections_test : public on_shards {
         event_loop& loop = event_loop::current();
         auto& here = servers_[loop.shard()];
         here = std::make_unique<server>(
-            server_options{.listen = "127.0.0.1:0", .spread_connections = true}, loop, addresses_);
+            server_options{.listen = "127.0.0.1:0", .spread_connections = true}, loop, addresses_,
+            metrics_.shard(loop.shard()));
         here->get("/", [&loop] { return std::to_string(loop.shard()); });
         EXPECT_TRUE(here->start().has_value());
       });
@@ -64,6 +66,7 @@ class spread_connections_test : public on_shards {
   }
 
   net::address_book addresses_;
+  telemetry::registry metrics_{{.shards = shards}};
   std::array<std::unique_ptr<server>, shards> servers_;
 };
 

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include <weft/coro/frame_pool.hpp>
+#include <weft/http/access_log.hpp>
+#include <weft/http/cors.hpp>
 #include <weft/testing/allocation_counter.hpp>
 #include <weft/testing/http_fixture.hpp>
 
@@ -125,6 +127,46 @@ TEST_P(warm_path, of_a_request_through_three_middlewares_allocates_nothing) {
       "POST /users/ann/pings HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nContent-Length: 14\r\n\r\n"
       "{\"sequence\":2}");
   EXPECT_EQ(seen, 2U * 1'101U);
+}
+
+TEST_P(warm_path, of_a_request_through_three_middlewares_around_all_allocates_nothing) {
+  std::uint64_t replied = 0;
+  http().wrap_all([&replied](exchange& e, handler& next) {
+    e.run_then(next, [&replied, &e] { replied += e.replied_with() == status::ok ? 1U : 0U; });
+  });
+  http().wrap_all([](exchange& e, handler& next) {
+    std::ignore = e.add_field("X-Frame-Options", "DENY");
+    next(e);
+  });
+  http().wrap_all([](exchange& e, handler& next) {
+    if (e.client() && !e.client()->is_ipv4()) return e.reply_problem(status::forbidden, "no");
+    next(e);
+  });
+  http().post("/users/{name}/pings", [](const request& r, warm_ping p) {
+    EXPECT_EQ(r.parameter("name"), "ann");
+    return p;
+  });
+  expect_no_allocation(
+      "POST /users/ann/pings HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nContent-Length: 14\r\n\r\n"
+      "{\"sequence\":2}");
+  EXPECT_EQ(replied, 1'101U);
+}
+
+TEST_P(warm_path, of_a_coroutine_around_all_allocates_nothing) {
+  http().post("/ping", [](warm_ping p) { return p; });
+  http().wrap_all([](exchange& e, handler& next) -> task<void> { co_await e.run(next); });
+  expect_no_allocation(ping_request);
+}
+
+TEST_P(warm_path, of_an_access_log_and_cors_allocates_nothing) {
+  std::size_t logged_bytes = 0;
+  http().wrap_all(access_log{loop(), [&](std::string_view line) { logged_bytes += line.size(); }});
+  http().wrap_all(cors::make({.origins = {"https://app.example"}}).value());
+  http().post("/ping", [](warm_ping p) { return p; });
+  expect_no_allocation(
+      "POST /ping HTTP/1.1\r\nHost: a\r\nOrigin: https://app.example\r\n"
+      "Content-Length: 14\r\n\r\n{\"sequence\":2}");
+  EXPECT_GT(logged_bytes, 0U);
 }
 
 TEST_P(warm_path, of_streamed_bodies_allocates_nothing) {

@@ -21,7 +21,8 @@ T value_or_throw(result<T> made, const char* what) {
 http_world::http_world(backend_kind kind, http::server_options options)
     : loop_{value_or_throw(event_loop::create({.backend = kind}), "the event loop of a test")} {
   options.listen = "127.0.0.1:0";
-  server_ = std::make_unique<http::server>(std::move(options), *loop_, addresses_);
+  server_ =
+      std::make_unique<http::server>(std::move(options), *loop_, addresses_, metrics_.shard(0));
 }
 
 http_world::~http_world() = default;

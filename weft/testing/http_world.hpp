@@ -24,6 +24,7 @@
 #include <weft/loop/backend.hpp>
 #include <weft/loop/event_loop.hpp>
 #include <weft/net/address_book.hpp>
+#include <weft/telemetry/registry.hpp>
 #include <weft/testing/http_client.hpp>
 
 namespace weft::testing {
@@ -39,6 +40,8 @@ class http_world {
 
   [[nodiscard]] event_loop& loop() noexcept { return *loop_; }
   [[nodiscard]] http::server& server() noexcept { return *server_; }
+  /// What the server counts in.
+  [[nodiscard]] telemetry::registry& metrics() noexcept { return metrics_; }
 
   void run(unique_function<task<void>()> body);
 
@@ -52,6 +55,7 @@ class http_world {
 
   std::unique_ptr<event_loop> loop_;
   net::address_book addresses_;
+  telemetry::registry metrics_;
   std::unique_ptr<http::server> server_;
   std::exception_ptr failure_;
 };
