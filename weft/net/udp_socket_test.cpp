@@ -351,7 +351,8 @@ TEST_P(udp_socket_test, cancels_a_sender_that_waits_and_stays_usable) {
     write_outcome flushing;
     scope tasks{co_await this_task::environment()};
     tasks.spawn(send_many(*client, 1'000, sent, failure));
-    tasks.spawn(flush_datagrams(*client, flushing));
+    co_await turns(10);
+    tasks.spawn(flush_datagrams(*client, flushing));  // once there is something to flush
     co_await turns(10);
     tasks.request_stop();
     co_await tasks.join();
