@@ -17,13 +17,13 @@
 namespace weft::simulation {
 namespace {
 
-constexpr std::uint64_t seeds = WEFT_SANITIZED ? 400 : 2'000;
+constexpr std::uint64_t town_seeds = WEFT_SANITIZED ? 400 : 2'000;
 /// What happens at least so often in all of them.
-constexpr std::uint64_t happens_least = seeds / 4;
+constexpr std::uint64_t happens_least = town_seeds / 4;
 
 class towns : public simulation_fixture {};
 
-std::optional<town_outcome> run(std::uint64_t seed) {
+std::optional<town_outcome> live_through(std::uint64_t seed) {
   try {
     return run_town(seed);
   } catch (const weft::testing::sim_failure& why) {
@@ -34,14 +34,14 @@ std::optional<town_outcome> run(std::uint64_t seed) {
 
 TEST_F(towns, stand_where_one_once_fell) {
   for (const std::string& line : lines_of("failed_seeds.txt"))
-    run(std::strtoull(line.c_str(), nullptr, 0));
+    live_through(std::strtoull(line.c_str(), nullptr, 0));
 }
 
 TEST_F(towns, stand_in_storms) {
   town_outcome all;
   const std::uint64_t only = weft::testing::sim_world::seed_or(0);
-  for (std::uint64_t seed = only == 0 ? 1 : only; seed <= (only == 0 ? seeds : only); ++seed) {
-    const auto seen = run(seed);
+  for (std::uint64_t seed = only == 0 ? 1 : only; seed <= (only == 0 ? town_seeds : only); ++seed) {
+    const auto seen = live_through(seed);
     ASSERT_TRUE(seen.has_value());
     all += *seen;
   }
@@ -58,7 +58,7 @@ TEST_F(towns, are_the_same_everywhere) {
   for (const std::string& line : lines_of("town_fingerprints.txt")) {
     char* end = nullptr;
     const std::uint64_t seed = std::strtoull(line.c_str(), &end, 10);
-    const auto seen = run(seed);
+    const auto seen = live_through(seed);
     ASSERT_TRUE(seen.has_value());
     EXPECT_EQ(weft::format("{} {:016x}", seed, seen->fingerprint), line);
   }
