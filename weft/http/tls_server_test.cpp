@@ -42,7 +42,7 @@ class tls_server_test : public ::testing::TestWithParam<backend_kind> {
 INSTANTIATE_TEST_SUITE_P(backends, tls_server_test,
                          ::testing::Values(backend_kind::simulated, backend_kind::epoll,
                                            backend_kind::io_uring),
-                         [](const auto& info) { return std::string{to_string(info.param)}; });
+                         [](const auto& of) { return std::string{to_string(of.param)}; });
 
 TEST_P(tls_server_test, answers_as_ever_and_says_how_it_was_asked) {
   testing::http_world world{GetParam(), options};
