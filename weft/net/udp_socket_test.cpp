@@ -277,12 +277,13 @@ TEST_P(udp_socket_test, waits_for_a_buffer_when_the_pool_is_empty) {
 class unix_receiver {
  public:
   unix_receiver() : socket_{::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)} {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    std::memcpy(address.sun_path + 1, "weft-udp-test", 13);
-    raw_.size_bytes = offsetof(sockaddr_un, sun_path) + 14;
-    std::memcpy(&raw_.storage, &address, sizeof address);
-    EXPECT_EQ(::bind(socket_.fd(), raw_.get(), raw_.size_bytes), 0);
+    // Without a name it is given one that nobody has: other runs of this test may be under way.
+    const sockaddr_un unnamed{.sun_family = AF_UNIX, .sun_path = {}};
+    std::memcpy(&raw_.storage, &unnamed, sizeof unnamed);
+    EXPECT_EQ(::bind(socket_.fd(), raw_.get(), sizeof unnamed.sun_family), 0);
+    raw_.size_bytes = sizeof raw_.storage;
+    auto* const name = reinterpret_cast<sockaddr*>(&raw_.storage);
+    EXPECT_EQ(::getsockname(socket_.fd(), name, &raw_.size_bytes), 0);
   }
   [[nodiscard]] endpoint where() const { return endpoint{raw_}; }
   std::size_t read_all() const {
