@@ -9,7 +9,7 @@ import re
 import shutil
 import struct
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -23,13 +23,38 @@ FACTS = ("method", "target", "minor", "keep_alive", "headers", "body")
 TAKEN = ("accept", "incomplete")
 
 
-def lines_of(*command: str | Path) -> list[dict]:
-    output = subprocess.run(command, check=True, capture_output=True, timeout=100).stdout
-    return [json.loads(line) for line in output.splitlines()]
+def output_of(*command: str | Path) -> bytes:
+    return subprocess.run(command, check=True, capture_output=True, timeout=100).stdout
+
+
+def pieces_of(framed: bytes) -> Iterator[str]:
+    at = 0
+    while at < len(framed):
+        size, = struct.unpack_from("<I", framed, at)
+        yield framed[at + 4:at + 4 + size].decode("latin-1")
+        at += 4 + size
+
+
+def as_verdict(said: str) -> dict:
+    """What describe_message() says, as llhttp_verdicts.js does: "incomplete", "400 REASON at N", or facts."""
+    if not said.startswith("accept\n"):
+        reason = re.fullmatch(r"\d+ (.*) at \d+\n", said)
+        return {"outcome": reason[1] if reason else said.strip()}
+    head, rest = said.split("\nbody=", 1)
+    facts = dict(re.findall(r"^([a-z-]+)=(.*)$", head, re.MULTILINE))
+    return {"outcome": "accept", "method": facts["method"], "target": facts["target"], "minor": int(facts["minor"]),
+            "keep_alive": facts["keep-alive"] == "yes", "body": rest.rsplit("\nused=", 1)[0],
+            "headers": [list(each) for each in re.findall(r"^header ([^=\n]*)=\[(.*)\]$", head, re.MULTILINE)]}
 
 
 def our_verdicts(requests: list[bytes], folder: Path) -> list[dict]:
-    return lines_of(BUILD / "tests/agreement/weft_verdicts", written(requests, folder))
+    output = output_of(BUILD / "tests/agreement/weft_verdicts", written(requests, folder))
+    return [as_verdict(said) for said in pieces_of(output)]
+
+
+def llhttp_verdicts(requests: list[bytes], folder: Path) -> list[dict]:
+    output = output_of("node", HERE / "llhttp_verdicts.js", written(requests, folder))
+    return [json.loads(line) for line in output.splitlines()]
 
 
 def written(requests: list[bytes], folder: Path) -> Path:
@@ -45,9 +70,7 @@ def judged(tmp_path_factory) -> list[tuple[bytes, dict, dict]]:
         pytest.fail("there is no Node.js: `make setup` installs it")
     folder = tmp_path_factory.mktemp("agreement")
     requests = generate(COUNT, seed=1)
-    ours = our_verdicts(requests, folder)
-    theirs = lines_of("node", HERE / "llhttp_verdicts.js", written(requests, folder))
-    return list(zip(requests, ours, theirs, strict=True))
+    return list(zip(requests, our_verdicts(requests, folder), llhttp_verdicts(requests, folder), strict=True))
 
 
 def difference(ours: dict, theirs: dict) -> Iterable[str]:

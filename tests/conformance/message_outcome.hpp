@@ -105,7 +105,7 @@ class reader {
     length_ = head->content_length().value_or(0);
     chunked_ = head->chunked();
     if (length_ <= bounds_.body_bytes) return true;
-    outcome_ = describe(protocol_fault{status::content_too_large, "Content-Length", begin_});
+    outcome_ = describe(http::describe(fault_kind::body_too_large, begin_));
     return false;
   }
   bool take_body(std::string_view bytes) {

@@ -256,7 +256,7 @@ result<void> server::start() {
   const auto unix_mode = file_mode(state_->options.unix_mode);
   if (!unix_mode) return fail(unix_mode.error());
   const tls_options& tls = state_->options.tls;
-  if (!tls.certificate.empty()) {
+  if (tls != tls_options{}) {  // who asks for any of it must not be served without
     const std::string& address = state_->options.listen;
     const auto opened = state_->door.open(tls, address, state_->addresses.ticket_keys(address));
     if (!opened) return opened;

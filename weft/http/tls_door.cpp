@@ -34,6 +34,12 @@ class counted {
 
 result<void> tls_door::open(const tls_options& options, std::string_view address,
                             std::shared_ptr<net::tls_ticket_keys> tickets) {
+  if (options.certificate.empty()) {
+    log::error(weft::format(
+        "{} cannot be served with TLS: http.server.tls says how, but names no certificate",
+        address));
+    return fail(errc::invalid_argument);
+  }
   auto made = net::tls_context::server(for_context(options), std::move(tickets));
   if (!made) {
     log::error(weft::format("{} cannot be served with TLS: {}", address, made.error()));

@@ -10,7 +10,8 @@
 namespace weft::http {
 
 struct tls_options {
-  /// PEM: the server's certificate, then those that lead to its root. Empty: no TLS.
+  /// PEM: the server's certificate, then those that lead to its root. Empty, with all else as it
+  /// is here: no TLS.
   std::string certificate{};
   /// PEM: its private key, without a passphrase. Empty: in the same file.
   std::string key{};
@@ -25,6 +26,8 @@ struct tls_options {
   /// Steps of handshakes in a turn of the loop: each may take a millisecond from those who are
   /// served already.
   unsigned handshakes_per_turn = 2;
+
+  friend bool operator==(const tls_options&, const tls_options&) = default;
 
   static constexpr auto bounds() {
     return weft::bounds(at_least<&tls_options::handshakes_per_turn>(1));

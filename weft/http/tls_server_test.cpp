@@ -112,5 +112,16 @@ TEST_P(tls_server_test, does_not_start_without_its_files) {
   EXPECT_THROW(world.run([]() -> task<void> { co_return; }), std::system_error);
 }
 
+TEST_P(tls_server_test, does_not_serve_in_the_clear_what_was_to_be_secured) {
+  const std::string key = options.tls.key;
+  for (const tls_options& each :
+       {tls_options{.key = key}, tls_options{.clients = net::client_certificates::required},
+        tls_options{.minimum = net::tls_version::tls_1_3}}) {
+    options.tls = each;
+    testing::http_world world{GetParam(), options};
+    EXPECT_THROW(world.run([]() -> task<void> { co_return; }), std::system_error);
+  }
+}
+
 }  // namespace
 }  // namespace weft::http

@@ -35,6 +35,8 @@ enum class tls_version : std::uint8_t { tls_1_2, tls_1_3 };
 struct tls_certificate {
   std::string certificate;
   std::string key;
+
+  friend bool operator==(const tls_certificate&, const tls_certificate&) = default;
 };
 
 enum class client_certificates : std::uint8_t {

@@ -2,8 +2,8 @@
 //
 // Problem: whoever has the key of a ticket can read what was said in the sessions it resumes (TLS
 // 1.2), so it must not last; and a client may come back to another shard, or after a reload.
-// Contract: drawn at random, renewed after `renewed_after`, forgotten after twice that, in which
-// time a ticket they sealed is still taken; no file has them. Safe on any thread: a lock is held
+// Contract: drawn at random, renewed after `renewed_after`, and until twice that a ticket they
+// sealed is still taken; no file has them. Safe on any thread: a lock is held
 // for a copy of 80 bytes, once a handshake.
 #pragma once
 
