@@ -5,6 +5,8 @@ import signal
 from pathlib import Path
 
 import pytest
+from authority import Authority
+from network import join_network, networks_can_be_made, new_network
 from weft_process import Server, run
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -39,6 +41,11 @@ def weftd():
 @pytest.fixture(scope="session")
 def weft_bench():
     return program("apps/weft-bench/weft-bench")
+
+
+@pytest.fixture(scope="session")
+def playground():
+    return program("tests/system/playground")
 
 
 @pytest.fixture(scope="session")
@@ -84,3 +91,22 @@ def serve(weftd):
     def start(*arguments, listen="127.0.0.1:0", preexec=None):
         return Server([weftd, "--listen", listen, *arguments], preexec=preexec)
     return start
+
+
+@pytest.fixture(scope="session")
+def own_network():
+    """A network for one server and its clients, if that may be had: what its `preexec` is, and what makes theirs."""
+    if networks_can_be_made():
+        return new_network, lambda server: lambda: join_network(server.pid)
+    return None, lambda server: None
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture(scope="session")
+def site(authority):
+    """The files of the certificate of site.test, which is here."""
+    return authority.issue("site.test", "site.test", "127.0.0.1")

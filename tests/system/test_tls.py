@@ -7,54 +7,13 @@ import signal
 import subprocess
 
 import pytest
+from authority import Authority, tls_options
 from weft_process import Server, curl, run
 
 
-class Authority:
-    """Signs certificates, in a folder of its own."""
-
-    def __init__(self, folder, name="authority"):
-        self.folder = folder
-        folder.mkdir(exist_ok=True)
-        self.file = folder / "ca.pem"
-        self._openssl("req", "-x509", *self._new_key("ca"), "-days", "2", "-subj", f"/CN={name}", "-out", self.file)
-
-    def _new_key(self, name):
-        return ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout",
-                self.folder / f"{name}.key"]
-
-    @staticmethod
-    def _openssl(*arguments):
-        done = run(["openssl", *arguments])
-        assert done.returncode == 0, done.stderr
-
-    def issue(self, name, *names, to=None):
-        """The files of a certificate for these DNS names, and of its key."""
-        request, extension = self.folder / f"{name}.csr", self.folder / f"{name}.ext"
-        certificate = self.folder / f"{to or name}.pem"
-        key = self._new_key(to or name)
-        self._openssl("req", *key, "-subj", f"/CN={name}", "-out", request)
-        extension.write_text("basicConstraints=CA:FALSE\n" + (
-            "subjectAltName=" + ",".join(f"DNS:{each}" for each in names) + "\n" if names else ""))
-        self._openssl("x509", "-req", "-in", request, "-CA", self.file, "-CAkey", self.folder / "ca.key",
-                      "-CAcreateserial", "-days", "2", "-extfile", extension, "-out", certificate)
-        return certificate, key[-1]
-
-
-@pytest.fixture(scope="session")
-def authority(tmp_path_factory):
-    return Authority(tmp_path_factory.mktemp("authority"))
-
-
-@pytest.fixture
-def site(authority):
-    return authority.issue("site.test", "site.test")
-
-
 def serving(example, site, *options, backend="epoll"):
-    certificate, key = site
-    return Server([example("https"), "--listen", "127.0.0.1:0", "--backend", backend,
-                   f"--http.server.tls.certificate={certificate}", f"--http.server.tls.key={key}", *options])
+    return Server([example("https"), "--listen", "127.0.0.1:0", "--backend", backend, *tls_options(site), *options],
+                  scheme="https")
 
 
 def ask(server, authority, *arguments, name="site.test", path="/whoami"):

@@ -19,13 +19,14 @@ LISTENING = re.compile(r"listening on (\S+)")
 
 class Server:
     """A program that logs `listening on ADDRESS` and then `ready` on stderr, in lines for people.
-    `passed_on`: descriptors that it inherits."""
+    `passed_on`: descriptors that it inherits; `scheme`: what it speaks."""
 
-    def __init__(self, command, preexec=None, patience_s=20, passed_on=()):
+    def __init__(self, command, preexec=None, patience_s=20, passed_on=(), scheme="http"):
         self.command = [str(part) for part in command]
         self.preexec = preexec
         self.passed_on = passed_on
         self.patience_s = patience_s
+        self.scheme = scheme
         self.log = ""
 
     def __enter__(self):
@@ -63,7 +64,7 @@ class Server:
         return int(self.address.rsplit(":", 1)[1])
 
     def url(self, path="/"):
-        return f"http://{self.address}{path}"
+        return f"{self.scheme}://{self.address}{path}"
 
     def read_log(self):
         while chunk := self.process.stderr.read():

@@ -1,0 +1,139 @@
+// A server for clients that are not ours to try everything on: JSON, forms, streams both ways,
+// files, and a page for browsers.
+//
+//   playground --http.server.listen=127.0.0.1:8080 --http.static_files.folder=FOLDER
+//   curl -F note=hello -F file=@picture.png http://127.0.0.1:8080/form
+//   curl http://127.0.0.1:8080/stream/1000000
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <weft/base/format.hpp>
+#include <weft/http/metrics_page.hpp>
+#include <weft/http/multipart_parser.hpp>
+#include <weft/http/server.hpp>
+#include <weft/http/static_files.hpp>
+#include <weft/service/application.hpp>
+
+namespace {
+
+using weft::errc;
+using weft::fail;
+using weft::result;
+using weft::task;
+namespace http = weft::http;
+
+struct note {
+  std::string text{};
+  std::int64_t number = 0;
+};
+
+/// What /stream/{bytes} repeats: lines of sixteen bytes, numbered.
+std::string make_block() {
+  std::string block;
+  for (int line = 0; line < 1024; ++line) block += weft::format("{:015}\n", line);
+  return block;
+}
+
+task<result<void>> stream(const http::request& asked, http::body_writer& out) {
+  static const std::string block = make_block();
+  const std::string_view digits = *asked.parameter("bytes");
+  std::uint64_t left = 0;
+  const auto [end, failed] = std::from_chars(digits.data(), digits.data() + digits.size(), left);
+  if (failed != std::errc{} || end != digits.data() + digits.size())
+    co_return fail(errc::invalid_argument);
+  while (left > 0) {
+    const std::string_view piece = std::string_view{block}.substr(0, left);
+    if (auto sent = co_await out.write(piece); !sent) co_return sent;
+    left -= piece.size();
+  }
+  co_return result<void>{};
+}
+
+task<result<void>> echo(http::body_reader& body, http::body_writer& out) {
+  out.start({http::status::ok, http::application_octet_stream, {}}, body.length());
+  while (auto piece = co_await body.read())
+    if (auto sent = co_await out.write(*piece); !sent) co_return sent;
+  co_return body.outcome();
+}
+
+task<result<std::string>> count(http::body_reader& body) {
+  while (co_await body.read()) {}
+  if (auto whole = body.outcome(); !whole) co_return fail(whole.error());
+  co_return std::to_string(body.given_bytes());
+}
+
+/// Gives back each part of a form, under a line with its name, its file's name and its type.
+class form_echo {
+ public:
+  form_echo(std::string_view boundary, http::body_writer& out) : form_{boundary, {}}, out_{out} {}
+
+  task<result<void>> take(std::string_view received) {
+    for (;;) {
+      result<void> sent;
+      switch (form_.next(received)) {
+        case http::multipart_event::part: sent = co_await out_.write(title()); break;
+        case http::multipart_event::data: sent = co_await out_.write(form_.data()); break;
+        case http::multipart_event::part_end: sent = co_await out_.write("\n"); break;
+        case http::multipart_event::failed: co_return fail(errc::invalid_argument);
+        case http::multipart_event::need_more:
+        case http::multipart_event::finished: co_return result<void>{};
+      }
+      if (!sent) co_return sent;
+    }
+  }
+  [[nodiscard]] bool is_whole() const noexcept { return form_.is_finished(); }
+
+ private:
+  [[nodiscard]] std::string title() const {
+    const http::multipart_part& part = form_.part();
+    return weft::format("{}|{}|{}\n", part.name, part.filename.value_or("-"), part.content_type);
+  }
+
+  http::multipart_parser form_;
+  http::body_writer& out_;
+};
+
+task<result<void>> echo_form(const http::request& asked, http::body_reader& body,
+                             http::body_writer& out) {
+  const std::string_view type = asked.header("content-type").value_or("");
+  std::string room(type.size(), '\0');
+  const auto boundary = http::form_data_boundary(type, room);
+  if (!boundary) co_return fail(boundary.error());
+  form_echo form{*boundary, out};
+  while (auto piece = co_await body.read())
+    if (auto taken = co_await form.take(*piece); !taken) co_return taken;
+  if (auto whole = body.outcome(); !whole) co_return whole;
+  if (!form.is_whole()) co_return fail(errc::invalid_argument);
+  co_return result<void>{};
+}
+
+class playground {
+ public:
+  explicit playground(http::server& server) {
+    server.post("/note", [](note given) { return given; });
+    server.post("/echo", echo);
+    server.put("/count", count);
+    server.post("/form", echo_form);
+    server.get("/stream/{bytes}", stream);
+    // By which a page tells whoever opened it in a browser; of one shard.
+    server.post("/report", [this](const http::request& r) { report_ = std::string{r.body()}; });
+    server.get("/report", [this] { return report_; });
+  }
+
+ private:
+  std::string report_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  weft::application app{argc, argv, {.about = "Has clients try everything"}};
+  app.add<http::server>({.listen = "127.0.0.1:0", .limits = {.body_bytes = 1ULL << 40U}});
+  app.add<http::static_files>();
+  app.add<http::metrics_page>();
+  app.add<playground>();
+  return app.run();
+}
