@@ -21,8 +21,10 @@ STILL_S = 0.5
 
 
 class Crowd:
+    program = __file__
+
     def __init__(self, server, preexec=None):
-        self.process = subprocess.Popen([sys.executable, __file__, str(server.port)], stdin=subprocess.PIPE,
+        self.process = subprocess.Popen([sys.executable, self.program, str(server.port)], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True, preexec_fn=preexec)
 
     def __enter__(self):
@@ -92,14 +94,15 @@ class Clients:
         return proper
 
 
-def main():
+def obey(make_clients):
+    """What the process of a crowd does: all that it is told."""
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    clients = Clients(int(sys.argv[1]))
+    clients = make_clients(int(sys.argv[1]))
     for line in sys.stdin:
         command, *arguments = json.loads(line)
         print(json.dumps(getattr(clients, command)(*arguments)), flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    obey(Clients)

@@ -61,7 +61,7 @@ task<void> connection::run(std::unique_ptr<connection> self) {
   connection& c = *self;
   try {
     while (c.keep_) {
-      c.set_read_deadline();
+      c.prepare_to_read();
       if (!c.take(co_await c.stream_.read())) break;
       if (!c.answer()) co_await c.answer_waiting();
     }
@@ -122,6 +122,8 @@ task<void> connection::answer_waiting() {
   for (bool done = false; !done;) {
     switch (work.waits_for) {
       case wait::body:
+        // Before a handler has views of the head. One in chunks may have come whole.
+        if (!work.head.chunked()) leave_slot(work);
         find_route(work);
         work.bounds = &host_.bounds_of(work.match);
         if (work.head.content_length().value_or(0) > work.bounds->body_bytes) {
@@ -171,11 +173,13 @@ task<bool> connection::make_room() {
   co_return keep_;
 }
 
-void connection::set_read_deadline() noexcept {
+void connection::prepare_to_read() {
   if (host_.grace_is_over) [[unlikely]]
     leave_if_idle();
   if (left_) return;
   const bool first = answered_ == 0;
+  if (!input_.empty()) [[unlikely]]
+    input_.leave_slot();
   if (!begins_request(input_.text())) {
     set(loop_.now() + (first ? host_.limits.header_timeout : host_.limits.keep_alive_timeout));
   } else if (!std::exchange(head_is_late_, true)) {

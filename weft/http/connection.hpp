@@ -93,6 +93,8 @@ class connection final : private lazy_timer {
   [[nodiscard, gnu::noinline]] bool takes_more(active_request& work);
   task<bool> ask_for_body();
   task<bool> receive_chunked_body(active_request& work);
+  /// Before a client is waited for: those who are slow would keep all slots from the others.
+  void leave_slot(active_request& work);
   /// More bytes, which are due by then. False: there will be none.
   task<bool> receive_more(active_request& work, time_point due);
   /// Gives the path that was looked for, in normal form.
@@ -127,7 +129,8 @@ class connection final : private lazy_timer {
   [[nodiscard]] static bool begins_request(std::string_view text) noexcept {
     return !text.empty() && text != "\r" && text != "\r\n";
   }
-  void set_read_deadline() noexcept;
+  /// Sets the deadline of what comes next, and keeps no slot for what has begun.
+  void prepare_to_read();
   [[nodiscard]] bool must_linger() const noexcept;
   [[gnu::noinline]] void refuse(status code, std::string_view reason);
   static void on_timeout(lazy_timer& self) noexcept;

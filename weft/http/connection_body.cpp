@@ -16,11 +16,21 @@ task<bool> connection::ask_for_body() {
   co_return asked.has_value();
 }
 
+void connection::leave_slot(active_request& work) {
+  input_.leave_slot();
+  work.head.rebase(input_.text().data());
+}
+
 task<bool> connection::receive_more(active_request& work, time_point due) {
   set(due);
+  leave_slot(work);
   auto bytes = co_await stream_.read();
   if (!bytes) {
-    if (timed_out_) refuse(status::request_timeout, "the request's body took too long");
+    if (timed_out_)
+      refuse(status::request_timeout, "the request's body took too long");
+    else if (host_.stopping.stop_requested())
+      refuse(status::service_unavailable,
+             "this server ends, and the rest of the body has not come");
     keep_ = false;
     co_return false;
   }

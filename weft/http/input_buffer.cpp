@@ -13,11 +13,15 @@ void input_buffer::append(buffer_ref&& bytes) {
   text_ = slot_.text();
 }
 
+void input_buffer::leave_slot() {
+  if (!slot_) return;
+  gathered_ = std::make_unique<std::string>(text_);
+  text_ = *gathered_;
+  slot_.reset();
+}
+
 void input_buffer::gather(buffer_ref&& bytes) {
-  if (gathered_ == nullptr) {
-    gathered_ = std::make_unique<std::string>(text_);
-    slot_.reset();
-  }
+  leave_slot();
   std::size_t used = gathered_->size() - text_.size();
   if (used > text_.size()) {
     // Only when most has been used up, so that a byte is moved at most once for each one received.

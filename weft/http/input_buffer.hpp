@@ -2,8 +2,8 @@
 //
 // Contract: in the common case the piece is the pool slot the bytes arrived in, and nothing is
 // copied. A request that spans receives is gathered once in memory of its own, which is freed with
-// it. consume() moves no bytes; append() may, so that views into text() are renewed after it. An
-// idle connection holds nothing here.
+// it. consume() moves no bytes; append() and leave_slot() may, so that views into text() are
+// renewed after them. An idle connection holds nothing here.
 //
 //   input.append(std::move(*bytes));
 //   parser.parse(input.text(), head, limits);
@@ -30,6 +30,9 @@ class input_buffer {
   void append(buffer_ref&& bytes);
   /// Uses up `size_bytes` from the front, at most text().size().
   void consume(std::size_t size_bytes) noexcept;
+  /// Before the rest of what has begun is waited for: the slot, which others may need meanwhile, is
+  /// given back, and what has come is kept in memory of its own.
+  void leave_slot();
   /// Drops what lies behind the first `size_bytes`, at most text().size().
   void truncate(std::size_t size_bytes) noexcept;
 
