@@ -22,6 +22,7 @@ struct question {
   bool to_head = false;
   bool is_slow = false;      // its handler takes its time
   bool is_streamed = false;  // and may be stopped after its reply has begun
+  bool is_gathered = false;  // its handler is called when all of its body has come
 };
 
 std::string draw_body(random& dice, std::uint64_t id) {
@@ -53,6 +54,7 @@ question draw_question(scene& scene, bool is_last) {
     case 0: {
       body = draw_body(dice, id);
       q.body = body;
+      q.is_gathered = true;
       q.text = "POST /echo/" + number;
       fields += "Content-Length: " + std::to_string(body.size()) + "\r\n";
       if (dice.chance(1, 8)) fields += "Expect: 100-continue\r\n";
@@ -61,6 +63,7 @@ question draw_question(scene& scene, bool is_last) {
     case 1: {
       q.body = draw_body(dice, id);
       body = chunked(dice, *q.body);
+      q.is_gathered = true;
       q.text = "POST /echo/" + number;
       fields += "Transfer-Encoding: chunked\r\n";
       break;
@@ -202,7 +205,8 @@ class client {
     const bool is_struck = scene_.may_lose(self_, ends_before_);
     if (status == 408) return is_struck;  // what strikes may hold its body up
     const bool may_stop = scene_.server_is_hasty || is_unheard() || is_struck;
-    return status == 503 && (scene_.server_is_full || (asked.is_slow && may_stop));
+    const bool may_be_cut = (asked.is_slow && may_stop) || (asked.is_gathered && is_struck);
+    return status == 503 && (scene_.server_is_full || may_be_cut);
   }
   /// Whether the server takes this client for gone, as soon as it looks.
   [[nodiscard]] bool is_unheard() const noexcept {

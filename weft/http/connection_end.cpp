@@ -105,13 +105,17 @@ task<void> connection::linger() {
   input_.consume(input_.text().size());
   // Not in env_, which may have been stopped by a timeout.
   const bool drains = host_.draining.stop_requested() && !refused_ && !timed_out_;
-  const duration sending = drains ? host_.limits.write_stall_timeout : linger_time;
-  environment patience{.stop = host_.stopping,
+  // Who is cut within a body is still sending it: even now there is a moment for that.
+  const bool is_cut = host_.stopping.stop_requested() && refused_;
+  const duration sending = is_cut   ? leaving_time
+                           : drains ? host_.limits.write_stall_timeout
+                                    : linger_time;
+  environment patience{.stop = is_cut ? stop_token{} : host_.stopping,
                        .until = deadline::at(loop_.now() + sending),
                        .runs_on = env_.runs_on,
                        .owner = env_.owner};
   if (!co_await stream_.shutdown().in(patience)) co_return;
-  patience.until = deadline::at(loop_.now() + (drains ? leaving_time : linger_time));
+  patience.until = deadline::at(loop_.now() + (drains || is_cut ? leaving_time : linger_time));
   co_await drop_input().in(patience);
 }
 

@@ -301,12 +301,51 @@ TEST_P(drain_test, cuts_who_does_not_finish_a_request_and_names_him) {
     co_await stop_within(http(), soon);
     EXPECT_EQ(http().connections(), 0U);
     EXPECT_EQ(co_await client.rest(), "");
+    EXPECT_EQ((co_await other.reply()).status, 503);
     EXPECT_EQ(co_await other.rest(), "");
     EXPECT_TRUE(log.has("2 connections are cut: "));
     EXPECT_TRUE(log.has(client.stream().local_endpoint()->to_string() +
                         " has sent a part of a request's head"));
     EXPECT_TRUE(
         log.has(other.stream().local_endpoint()->to_string() + " has sent a part of POST /b"));
+  });
+}
+
+/// A byte every now and then, until it is asked to stop.
+task<void> keep_sending(http_client& client, event_loop& loop) {
+  do {
+    co_await client.send("b");
+  } while (co_await sleep_for(loop, std::chrono::milliseconds{1}));
+}
+
+TEST_P(drain_test, tells_who_is_still_sending_at_the_deadline_and_resets_nobody) {
+  http().post("/whole", [](const request& asked) { return asked.body().size(); });
+  http().post("/streamed", [](body_reader& body) -> task<result<void>> {
+    while (co_await body.read()) {}
+    co_return body.outcome();
+  });
+  run([&]() -> task<void> {
+    std::vector<http_client> clients;
+    for (const std::string_view path : {"/whole", "/streamed"}) {
+      clients.push_back(co_await world().connect());
+      co_await clients.back().send("POST " + std::string{path} +
+                                   " HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n");
+    }
+    while (http().connections() != clients.size()) co_await yield{loop()};
+    co_await turns(10);
+    scope sending{co_await this_task::environment()};
+    for (http_client& client : clients) sending.spawn(keep_sending(client, loop()));
+    scope stopping{co_await this_task::environment()};
+    begin_to_stop(stopping, soon);
+    for (http_client& client : clients) {
+      const http_reply answer = co_await client.reply();
+      EXPECT_EQ(answer.status, 503);
+      EXPECT_EQ(answer.field("Connection"), "close");
+    }
+    sending.request_stop();
+    co_await sending.join();
+    for (http_client& client : clients) co_await expect_end(client);
+    co_await stopping.join();
   });
 }
 

@@ -254,7 +254,7 @@ void sim_backend::cancel(operation& op) noexcept {
   sim_place& place = reads(op) ? socket.reader : socket.writer;
   if (place.op != &op)
     network_.count(sim_fault::answer_before_cancel);
-  else if (network_.strikes(sim_fault::late_cancel))
+  else if (!host_.down && network_.strikes(sim_fault::late_cancel))  // whom nothing reaches
     network_.later(reads(op) ? sim_event::kind::cancel_read : sim_event::kind::cancel_write, socket,
                    place.number);
   else
