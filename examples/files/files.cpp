@@ -67,15 +67,9 @@ class file_store {
   task<result<std::uint64_t>> store(std::string path, http::body_reader& body) {
     auto file = co_await weft::file::open(loop_, std::move(path), weft::file_access::create_new);
     if (!file) co_return fail(file.error());
-    std::uint64_t size = 0;
-    while (auto piece = co_await body.read()) {
-      const auto written = co_await file->write_at(size, *piece);
-      if (!written) co_return fail(written.error());
-      size += piece->size();
-    }
-    if (auto whole = body.outcome(); !whole) co_return fail(whole.error());
+    if (auto stored = co_await body.read_into(*file); !stored) co_return fail(stored.error());
     if (auto closed = co_await file->close(); !closed) co_return fail(closed.error());
-    co_return size;
+    co_return body.given_bytes();
   }
 
   std::string folder_;

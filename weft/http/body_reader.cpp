@@ -6,8 +6,15 @@
 #include <weft/http/active_request.hpp>
 #include <weft/http/connection.hpp>
 #include <weft/http/connection_host.hpp>
+#include <weft/loop/file.hpp>
 
 namespace weft::http {
+namespace {
+
+/// What a file is given at a time: a trip to a thread for each piece would be dear.
+constexpr std::size_t stored_at_once_bytes = 64 * 1024;
+
+}  // namespace
 
 body_reader::body_reader(connection& client, active_request& of) noexcept
     : client_{client},
@@ -82,6 +89,23 @@ task<result<std::string_view>> body_reader::read() {
     if (!bytes) co_return fail(bytes.error());
     take_received(std::move(*bytes));
   }
+}
+
+task<result<void>> body_reader::read_into(file& into, std::uint64_t offset) {
+  std::string gathered;
+  gathered.reserve(stored_at_once_bytes);
+  while (!complete()) {
+    const auto piece = co_await read();
+    if (!piece && !complete()) co_return fail(piece.error());
+    if (piece) gathered += *piece;
+    if (!complete() && gathered.size() + buffer_pool::slot_capacity <= stored_at_once_bytes)
+      continue;
+    const auto stored = co_await into.write_at(offset, gathered);
+    if (!stored) co_return stored;
+    offset += gathered.size();
+    gathered.clear();
+  }
+  co_return result<void>{};
 }
 
 void body_reader::begin() noexcept {

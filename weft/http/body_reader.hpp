@@ -37,6 +37,10 @@
 #include <weft/http/fault.hpp>
 #include <weft/loop/buffer_pool.hpp>
 
+namespace weft {
+class file;
+}
+
 namespace weft::http {
 
 class connection;
@@ -53,6 +57,10 @@ class body_reader {
 
   /// The next piece, never empty. One at a time.
   [[nodiscard]] task<result<std::string_view>> read();
+
+  /// Reads all that is left into a file, from `offset` on, some 64 KiB at a time. Fails as read()
+  /// does, but for the end, or as the file does.
+  [[nodiscard]] task<result<void>> read_into(file& into, std::uint64_t offset = 0);
 
   /// Whether all of the body has been read, or else what the last read() failed with; before that
   /// errc::unavailable.

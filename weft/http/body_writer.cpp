@@ -9,6 +9,7 @@
 #include <weft/http/connection.hpp>
 #include <weft/http/connection_host.hpp>
 #include <weft/http/reply_head.hpp>
+#include <weft/loop/file.hpp>
 #include <weft/loop/sleep.hpp>
 
 namespace weft::http {
@@ -18,6 +19,9 @@ namespace {
 constexpr std::size_t around_chunk_bytes = 16 + 2 + 2;
 /// A client that takes all at once must not keep the loop from the others.
 constexpr std::size_t most_before_yield_bytes = 64 * 1024;
+/// Of a file: by memory of our own, which a slow client's connection keeps, and without.
+constexpr std::size_t copied_most_bytes = 64 * 1024;
+constexpr std::size_t sent_most_bytes = 256 * 1024;
 
 char* put_line_end(char* out) noexcept {
   out[0] = '\r';
@@ -65,7 +69,7 @@ task<result<void>> body_writer::write_text(Text text) {
   // so again, and its text is not taken.
   const bool is_much = client_.stream_.queued_bytes() > net::tcp_stream::low_watermark;
   if (state_ == state::open && (is_much || since_yield_ > most_before_yield_bytes)) {
-    const auto room = co_await make_room();
+    const auto room = co_await make_room(false);
     if (!room) co_return room;
   }
   const auto admitted = admit(text.size());
@@ -73,6 +77,50 @@ task<result<void>> body_writer::write_text(Text text) {
   append(std::move(text));
   client_.start_handler_clock();
   co_return result<void>{};
+}
+
+task<result<void>> body_writer::write_from(file& from, std::uint64_t offset,
+                                           std::uint64_t size_bytes) {
+  const auto begun = admit(0);
+  if (!begun) co_return begun;
+  if (length_ && size_bytes > *length_ - written_) co_return fail(errc::invalid_argument);
+  if (discards_) co_return admit(size_bytes);
+  // Little leaves with the head, in one piece.
+  const bool may_send = framing_ != body_framing::chunked && size_bytes > copied_most_bytes;
+  while (size_bytes != 0) {
+    const auto room = co_await (may_send ? make_room(true) : write(std::string_view{}));
+    if (!room) co_return room;
+    std::uint64_t sent = may_send ? send_from(from, offset, size_bytes) : 0;
+    if (sent == 0) {
+      // It is not in memory, or the client has no room: whoever has written waits for that.
+      sent = std::min<std::uint64_t>(copied_most_bytes, size_bytes);
+      const auto copied = co_await copy_from(from, offset, sent);
+      if (!copied) co_return copied;
+    }
+    offset += sent;
+    size_bytes -= sent;
+  }
+  co_return result<void>{};
+}
+
+task<result<void>> body_writer::copy_from(file& from, std::uint64_t offset,
+                                          std::size_t size_bytes) {
+  std::string piece(size_bytes, '\0');
+  const auto got = co_await from.read_at(offset, piece);
+  if (!got) co_return fail(got.error());
+  if (*got != size_bytes) co_return fail(errc::unavailable);  // it has become shorter
+  co_return co_await write(std::move(piece));
+}
+
+std::size_t body_writer::send_from(const file& from, std::uint64_t offset,
+                                   std::uint64_t size_bytes) {
+  const std::size_t sent =
+      client_.stream_.send_from(from, offset, std::min<std::uint64_t>(sent_most_bytes, size_bytes));
+  written_ += sent;
+  since_yield_ += sent;
+  client_.host_.counts.body_bytes.add(sent);
+  client_.start_handler_clock();
+  return sent;
 }
 
 /// In one piece with what frames it, if that fits.
@@ -114,9 +162,13 @@ char* body_writer::put_size(char* out, std::size_t size_bytes) const noexcept {
   return put_line_end(std::to_chars(out, out + around_chunk_bytes, size_bytes, 16).ptr);
 }
 
-task<result<void>> body_writer::drain() { co_return co_await client_.stream_.drain(); }
+task<result<void>> body_writer::drain(bool empty) {
+  net::tcp_stream& stream = client_.stream_;
+  if (!empty) co_return co_await stream.drain();
+  co_return co_await stream.flush();
+}
 
-task<result<void>> body_writer::make_room() {
+task<result<void>> body_writer::make_room(bool empty) {
   event_loop& loop = client_.loop_;
   if (since_yield_ > most_before_yield_bytes) {
     since_yield_ = 0;
@@ -128,7 +180,7 @@ task<result<void>> body_writer::make_room() {
   result<void> drained;
   for (std::size_t before = client_.stream_.queued_bytes();;) {
     patience.until = std::min(own, deadline::at(loop.now() + of_.bounds->write_stall_timeout));
-    drained = co_await drain().in(patience);
+    drained = co_await drain(empty).in(patience);
     const std::size_t left = client_.stream_.queued_bytes();
     const bool is_own = own.passed(loop.now());
     if (drained || drained.error() != errc::timed_out || is_own || left >= before) break;

@@ -35,6 +35,10 @@
 #include <weft/coro/task.hpp>
 #include <weft/http/response.hpp>
 
+namespace weft {
+class file;
+}
+
 namespace weft::http {
 
 enum class body_framing : std::uint8_t;
@@ -60,6 +64,11 @@ class body_writer {
   [[nodiscard]] task<result<void>> write(std::string&& text);
   [[nodiscard]] task<result<void>> write(const char* text) { return write(std::string_view{text}); }
 
+  /// Writes `size_bytes` of a file, from `offset` on: what is in memory without a copy, where the
+  /// kernel has a way (tcp_stream::send_from()). errc::unavailable if the file ends before that.
+  [[nodiscard]] task<result<void>> write_from(file& from, std::uint64_t offset,
+                                              std::uint64_t size_bytes);
+
   /// Bytes of the body that have been written so far.
   [[nodiscard]] std::uint64_t written_bytes() const noexcept { return written_; }
 
@@ -83,8 +92,12 @@ class body_writer {
   void append(std::string_view text);
   void append(std::string&& text);
   [[nodiscard]] char* put_size(char* out, std::size_t size_bytes) const noexcept;
-  task<result<void>> make_room();
-  task<result<void>> drain();
+  /// Waits while more than the low watermark is queued, or, for `empty`, anything at all.
+  task<result<void>> make_room(bool empty);
+  task<result<void>> drain(bool empty);
+  task<result<void>> copy_from(file& from, std::uint64_t offset, std::size_t size_bytes);
+  [[nodiscard]] std::size_t send_from(const file& from, std::uint64_t offset,
+                                      std::uint64_t size_bytes);
 
   connection& client_;
   active_request& of_;

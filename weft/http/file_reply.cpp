@@ -22,8 +22,6 @@
 namespace weft::http {
 namespace {
 
-constexpr std::size_t piece_bytes = 64 * 1024;
-
 std::int64_t seconds_of(std::int64_t nanoseconds) noexcept {
   return std::chrono::floor<std::chrono::seconds>(std::chrono::nanoseconds{nanoseconds}).count();
 }
@@ -143,18 +141,7 @@ class file_reply {
   }
 
   task<result<void>> copy(byte_range part) {
-    for (std::uint64_t at = part.first; at <= part.last;) {
-      // Before there is room for it, a piece is only memory.
-      if (auto room = co_await out_.write(std::string_view{}); !room) co_return room;
-      std::string piece(std::min<std::uint64_t>(piece_bytes, part.last - at + 1), '\0');
-      const auto got = co_await file_.read_at(at, piece);
-      if (!got) co_return fail(got.error());
-      if (*got == 0) co_return fail(errc::unavailable);  // it has become shorter
-      piece.resize(*got);
-      at += *got;
-      if (auto sent = co_await out_.write(std::move(piece)); !sent) co_return sent;
-    }
-    co_return result<void>{};
+    return out_.write_from(file_, part.first, part.size_bytes());
   }
 
   const request& asked_;

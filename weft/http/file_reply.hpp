@@ -6,9 +6,9 @@
 // file's size, its time to the nanosecond, and its coding, so that it is the same on all servers
 // that have the file: whoever gives all files one time must give a changed one another name.
 // Last-Modified and Accept-Ranges go along, and "X-Content-Type-Options: nosniff", since the type
-// is to be believed. Some 64 KiB are read at a time, without blocking the loop. A file that gets
-// shorter meanwhile ends the connection within the body, so that the client knows. `asked` and
-// `out` are the handler's. One shard.
+// is to be believed. It is sent as body_writer::write_from() says, without blocking the loop. A
+// file that gets shorter meanwhile ends the connection within the body, so that the client knows.
+// `asked` and `out` are the handler's. One shard.
 //
 //   http.get("/report", [this](const http::request& asked, http::body_writer& out) -> ... {
 //     auto file = co_await blocking([] { return http::open_beneath(root, "report.pdf", ...); });

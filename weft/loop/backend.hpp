@@ -13,6 +13,7 @@
 
 #include <sys/socket.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -116,6 +117,16 @@ class backend {
   [[nodiscard]] virtual peer_state state_of_peer(const descriptor& socket) const noexcept = 0;
   /// Tells the peer that no more will be sent; what is queued in the kernel is still delivered.
   virtual void shutdown_write(descriptor& socket) noexcept = 0;
+
+  /// Sends of a file, from `offset` on, what is at hand: of at most `size_bytes` > 0, without a
+  /// copy and without a wait. How many bytes; or -EAGAIN where the system has not got them in
+  /// memory, or the connection has no room, -EOPNOTSUPP where it knows no such way, another negated
+  /// errno. Not while a send is under way.
+  [[nodiscard]] virtual std::int64_t send_file(descriptor& /*to*/, int /*file*/,
+                                               std::uint64_t /*offset*/,
+                                               std::size_t /*size_bytes*/) noexcept {
+    return -EOPNOTSUPP;
+  }
 
   /// True: answered at once, `op.result` stands and nothing is queued. False: the answer will be
   /// scheduled.

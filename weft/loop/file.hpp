@@ -66,6 +66,8 @@ class file {
   [[nodiscard]] task<result<void>> close();
 
   [[nodiscard]] bool is_open() const noexcept { return fd_ >= 0; }
+  /// Its descriptor, which stays its own; -1 if it is not open.
+  [[nodiscard]] int fd() const noexcept { return fd_; }
 
  private:
   file(event_loop& loop, int fd) noexcept : loop_{&loop}, fd_{fd} {}

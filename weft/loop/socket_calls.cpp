@@ -7,10 +7,14 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/sendfile.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <csignal>
+#include <ctime>
 
 namespace weft {
 namespace {
@@ -26,6 +30,24 @@ result<int> give_up(int fd) noexcept {
   const error why = last_error();
   ::close(fd);
   return fail(why);
+}
+
+/// sendfile(), without the signal that a connection which has ended would raise: as MSG_NOSIGNAL,
+/// which it does not know.
+ssize_t send_file_quietly(int socket, int file, off_t offset, std::size_t size_bytes) noexcept {
+  sigset_t pipe{};
+  sigset_t before{};
+  ::sigemptyset(&pipe);
+  ::sigaddset(&pipe, SIGPIPE);
+  ::pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  const ssize_t sent = ::sendfile(socket, file, &offset, size_bytes);
+  const int code = errno;
+  if (sent < 0 && code == EPIPE) {
+    const timespec at_once{};
+    ::sigtimedwait(&pipe, nullptr, &at_once);
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return sent >= 0 ? sent : -code;
 }
 
 }  // namespace
@@ -100,6 +122,19 @@ void close_line(int listener) noexcept {
 bool bytes_wait(int fd) noexcept {
   int count = 0;
   return ::ioctl(fd, FIONREAD, &count) == 0 && count > 0;
+}
+
+std::int64_t send_resident(int socket, int file, std::uint64_t offset,
+                           std::size_t size_bytes) noexcept {
+  // sendfile() would wait for a disk. What is asked for at a time is read ahead together and as a
+  // rule forgotten together: its ends stand for all of it.
+  for (const std::uint64_t at : {offset, offset + size_bytes - 1}) {
+    char seen = 0;
+    iovec one{.iov_base = &seen, .iov_len = 1};
+    const ssize_t got = ::preadv2(file, &one, 1, static_cast<off_t>(at), RWF_NOWAIT);
+    if (got <= 0) return got == 0 ? -EAGAIN : -errno;
+  }
+  return send_file_quietly(socket, file, static_cast<off_t>(offset), size_bytes);
 }
 
 peer_state peer_at(int fd) noexcept {

@@ -37,6 +37,10 @@ class loose_file final : public loose_socket {
 void close_line(int listener) noexcept;
 /// Whether a receive would give bytes now.
 [[nodiscard]] bool bytes_wait(int fd) noexcept;
+/// As backend::send_file(), for a socket that does not block. A file system that cannot say what is
+/// in memory has no such way.
+[[nodiscard]] std::int64_t send_resident(int socket, int file, std::uint64_t offset,
+                                         std::size_t size_bytes) noexcept;
 /// As backend::state_of_peer().
 [[nodiscard]] peer_state peer_at(int fd) noexcept;
 /// Whether accept's `code` tells of a connection that broke before it was accepted, and of no

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include <weft/loop/file.hpp>
 #include <weft/net/tls_state.hpp>
 
 namespace weft::net {
@@ -71,6 +72,13 @@ task<result<std::size_t>> tcp_stream::read(std::span<char> into) {
   bytes->remove_prefix(size);
   if (!bytes->empty()) state_->unread = std::move(*bytes);
   co_return size;
+}
+
+std::size_t tcp_stream::send_from(const file& from, std::uint64_t offset,
+                                  std::size_t size_bytes) noexcept {
+  if (state_->is_secured() || !state_->queue().empty() || size_bytes == 0) return 0;
+  const auto sent = state_->loop().io().send_file(state_->socket(), from.fd(), offset, size_bytes);
+  return static_cast<std::size_t>(std::max<std::int64_t>(sent, 0));
 }
 
 task<result<void>> tcp_stream::shutdown() {

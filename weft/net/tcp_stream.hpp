@@ -36,6 +36,10 @@
 #include <weft/net/endpoint.hpp>
 #include <weft/net/stream_state.hpp>
 
+namespace weft {
+class file;
+}
+
 namespace weft::net {
 
 struct tls_info;
@@ -185,6 +189,13 @@ class tcp_stream {
     state_->queue().append(std::move(text));
     state_->pump_later();
   }
+
+  /// Sends of a file, from `offset` on, what is in memory and what the kernel has room for, at most
+  /// `size_bytes`, without a copy; what changes in the file until it has been delivered may be
+  /// delivered so. Gives how many bytes; 0: none, as when something is queued, the stream is
+  /// secured or there is no such way, and write() is to do it.
+  [[nodiscard]] std::size_t send_from(const file& from, std::uint64_t offset,
+                                      std::size_t size_bytes) noexcept;
 
   [[nodiscard]] stream_write flush() noexcept {
     state_->pump();

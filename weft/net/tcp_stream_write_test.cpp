@@ -1,6 +1,10 @@
 #include <weft/net/tcp_stream.hpp>
 
+#include <sys/uio.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <thread>
@@ -8,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include <weft/loop/file.hpp>
 #include <weft/net/loopback_test.hpp>
 
 namespace weft::net {
@@ -28,6 +33,35 @@ INSTANTIATE_TEST_SUITE_P(backends, tcp_stream_write_on_sockets_test,
                          backend_name);
 INSTANTIATE_TEST_SUITE_P(backends, tcp_stream_lingering_test,
                          ::testing::Values(backend_kind::simulated), backend_name);
+
+/// Whether the system can say that the file is in memory.
+bool is_at_hand(const file& of) {
+  char seen = 0;
+  const iovec one{.iov_base = &seen, .iov_len = 1};
+  return ::preadv2(of.fd(), &one, 1, 0, RWF_NOWAIT) == 1;
+}
+
+TEST_P(tcp_stream_write_on_sockets_test, sends_of_a_file_what_is_at_hand_behind_what_is_queued) {
+  std::string path = ::testing::TempDir() + "weft-sent-XXXXXX";
+  const int made = ::mkstemp(path.data());
+  const std::string all = pattern(100'000);
+  EXPECT_EQ(::write(made, all.data(), all.size()), 100'000);
+  ::unlink(path.c_str());
+  run([&]() -> task<void> {
+    const file from = file::adopt(loop(), made);
+    auto pair = co_await connected_pair(loop());
+    pair.client.append("head");
+    EXPECT_EQ(pair.client.send_from(from, 0, all.size()), 0U) << "it would overtake";
+    EXPECT_TRUE((co_await pair.client.flush()).has_value());
+    EXPECT_EQ(pair.client.send_from(from, all.size(), 10), 0U) << "there is no more";
+    EXPECT_EQ(pair.client.send_from(from, 0, 0), 0U);
+    const std::size_t sent = pair.client.send_from(from, 7, 50'000);
+    EXPECT_EQ(sent, is_at_hand(from) ? 50'000U : 0U);
+    EXPECT_TRUE((co_await pair.client.shutdown()).has_value());
+    EXPECT_TRUE(co_await read_to_end(pair.server) == "head" + all.substr(7, sent));
+    EXPECT_EQ(pair.client.send_from(from, 0, 10), 0U) << "the output has ended";
+  });
+}
 
 TEST_P(tcp_stream_write_test, suspends_a_writer_above_the_high_watermark_until_the_low_one) {
   run([&]() -> task<void> {

@@ -24,8 +24,6 @@ namespace {
 
 constexpr std::uint32_t edge_events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
 
-bool would_block(int code) noexcept { return code == EAGAIN || code == EWOULDBLOCK; }
-
 }  // namespace
 
 class epoll_backend final : public backend {
@@ -59,6 +57,10 @@ class epoll_backend final : public backend {
   bool has_input(descriptor& socket) noexcept override { return bytes_wait(socket.fd); }
   peer_state state_of_peer(const descriptor& of) const noexcept override { return peer_at(of.fd); }
   void shutdown_write(descriptor& socket) noexcept override { ::shutdown(socket.fd, SHUT_WR); }
+  std::int64_t send_file(descriptor& to, int file, std::uint64_t offset,
+                         std::size_t size_bytes) noexcept override {
+    return send_resident(to.fd, file, offset, size_bytes);
+  }
   bool start(operation& op) noexcept override;
   void cancel(operation& op) noexcept override;
   void abandon(descriptor& socket) noexcept override {
@@ -228,7 +230,7 @@ bool epoll_backend::attempt_accept(accept_operation& op) noexcept {
     return true;
   }
   op.buffer.reset();
-  if (got < 0 && would_block(errno)) {
+  if (got < 0 && errno == EAGAIN) {
     d.readable = false;
     return false;
   }
@@ -244,7 +246,7 @@ bool epoll_backend::attempt_send(send_operation& op) noexcept {
     sent = op.message != nullptr ? ::sendmsg(d.fd, op.message, MSG_NOSIGNAL)
                                  : plain_calls::send(d.fd, op.data, op.size, MSG_NOSIGNAL);
   while (sent < 0 && errno == EINTR);
-  if (sent < 0 && would_block(errno)) {
+  if (sent < 0 && errno == EAGAIN) {
     d.writable = false;
     return false;
   }
@@ -363,14 +365,12 @@ void epoll_backend::enter(time_point until) noexcept {
   if (!starved_.empty() && feed_starved()) [[unlikely]]
     until = time_point::min();
   std::array<epoll_event, 1024> events;
-  const int count = wait_(epoll_, events, until);
-  for (int i = 0; i < count; ++i) {
-    const epoll_event& event = events[static_cast<std::size_t>(i)];
+  const int count = std::max(wait_(epoll_, events, until), 0);  // a signal may end it
+  for (const epoll_event& event : std::span{events}.first(static_cast<std::size_t>(count)))
     if (names_file(event.data.u64)) [[unlikely]]
       on_file(file_of(event.data.u64), event.events);
     else
       on_edge(event.data.u64, event.events);
-  }
 }
 
 void epoll_backend::on_file(int fd, std::uint32_t events) noexcept {

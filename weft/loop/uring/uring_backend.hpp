@@ -56,6 +56,10 @@ class uring_backend final : public backend {
     return peer_at(socket.fd);
   }
   void shutdown_write(descriptor& socket) noexcept override { ::shutdown(socket.fd, SHUT_WR); }
+  std::int64_t send_file(descriptor& to, int file, std::uint64_t offset,
+                         std::size_t size_bytes) noexcept override {
+    return send_resident(to.fd, file, offset, size_bytes);
+  }
   bool start(operation& op) noexcept override;
   void cancel(operation& op) noexcept override;
   void abandon(descriptor& socket) noexcept override {
