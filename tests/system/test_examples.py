@@ -104,6 +104,26 @@ def test_middlewares_look_before_handlers(example, backend):
         assert server.stop() == 0
 
 
+def test_the_api_says_what_it_takes_and_gives(example, backend):
+    with listening(example, "api", backend) as server:
+        with httpx.Client(base_url=server.url(""), timeout=20) as client:
+            kept = client.post("/notes", json={"text": "buy milk", "tags": ["home"]})
+            assert (kept.status_code, kept.headers["location"]) == (201, "/notes/1")
+            assert kept.json() == client.get("/notes/1").json() == {"id": 1, "text": "buy milk", "tags": ["home"]}
+            client.post("/notes", json={"text": "write"})
+            found = client.get("/notes", params={"sort": "newest", "limit": 1}).json()
+            assert found == {"notes": [{"id": 2, "text": "write", "tags": []}], "in_all": 2}
+            assert client.put("/notes/2", json={"text": "read"}).json()["text"] == "read"
+            assert client.delete("/notes/2").status_code == 204
+            assert client.get("/notes/2").status_code == 404
+            assert "from 1 to 100" in client.get("/notes", params={"limit": 0}).json()["detail"]
+            document = client.get("/openapi.json")
+            assert sorted(document.json()["paths"]["/notes/{id}"]) == ["delete", "get", "put"]
+            unchanged = client.get("/openapi.json", headers={"If-None-Match": document.headers["etag"]})
+            assert unchanged.status_code == 304
+        assert server.stop() == 0
+
+
 def test_weftd_ping_under_wrk(serve, backend, tmp_path):
     script = tmp_path / "ping.lua"
     script.write_text(PING_LUA)

@@ -1,12 +1,14 @@
 // Turns what users write into what the server calls.
 //
 // Contract: a handler is any callable whose parameters are, in any order, at most one `const
-// http::request&` and at most one aggregate or container, which is read from the JSON body (a bad
-// body is answered with 400 and never reaches the handler). Instead of that it may take a
-// `http::body_reader&`, by which it reads the body piece by piece, and a `http::body_writer&`, by
-// which it replies piece by piece. It returns what to reply, or a task of it:
+// http::request&`, one http::path<T> and one http::query<T> (parameters.hpp), and one aggregate or
+// container, which is read from the JSON body. What does not fit is answered with 400 and never
+// reaches the handler. Instead of the last it may take a `http::body_reader&`, by which it reads
+// the body piece by piece, and a `http::body_writer&`, by which it replies piece by piece. It
+// returns what to reply, or a task of it:
 //   http::response      as it is             void         204
 //   std::string, text   200, text/plain      result<R>    R, or a problem document for the error
+//   http::created<T>    201, application/json, with Location
 //   anything else       200, application/json
 // What a task was given is kept until the task has ended, and so is the handler itself, which else
 // ends with its route.
@@ -27,83 +29,26 @@
 #include <weft/coro/task.hpp>
 #include <weft/http/body_reader.hpp>
 #include <weft/http/body_writer.hpp>
+#include <weft/http/created.hpp>
 #include <weft/http/exchange.hpp>
+#include <weft/http/handler_traits.hpp>
 #include <weft/json/read.hpp>
 #include <weft/json/write.hpp>
 
-namespace weft::http {
+namespace weft::http::detail {
 
-/// How a handler is given the body of a request.
-enum class body_arrival : std::uint8_t {
-  whole,    // it is called when all has come
-  streamed  // it is called when the head has come, and takes the body by exchange::reader()
-};
-
-namespace detail {
-
-template <class... A>
-struct parameters {};
-
-template <class F>
-struct signature : signature<decltype(&F::operator())> {};
-template <class R, class... A>
-struct signature<R (*)(A...)> {
-  using arguments = parameters<A...>;
-  using type = R;
-};
-template <class R, class... A>
-struct signature<R (*)(A...) noexcept> : signature<R (*)(A...)> {};
-template <class R, class C, class... A>
-struct signature<R (C::*)(A...)> : signature<R (*)(A...)> {};
-template <class R, class C, class... A>
-struct signature<R (C::*)(A...) const> : signature<R (*)(A...)> {};
-template <class R, class C, class... A>
-struct signature<R (C::*)(A...) noexcept> : signature<R (*)(A...)> {};
-template <class R, class C, class... A>
-struct signature<R (C::*)(A...) const noexcept> : signature<R (*)(A...)> {};
-
-template <class A>
-inline constexpr bool is_request = std::same_as<std::remove_cvref_t<A>, request>;
-template <class A>
-inline constexpr bool is_reader = std::same_as<std::remove_cvref_t<A>, body_reader>;
-template <class A>
-inline constexpr bool is_writer = std::same_as<std::remove_cvref_t<A>, body_writer>;
-/// What a handler is lent, rather than given.
-template <class A>
-inline constexpr bool is_lent = is_request<A> || is_reader<A> || is_writer<A>;
-
-/// The one parameter that is read from the body; void if there is none.
-template <class... A>
-struct body_of {
-  using type = void;
-};
-template <class First, class... Rest>
-struct body_of<First, Rest...> {
-  using later = typename body_of<Rest...>::type;
-  static_assert(is_lent<First> || std::is_void_v<later>,
-                "a handler takes one body: put what you need into one aggregate");
-  using type = std::conditional_t<is_lent<First>, later, std::remove_cvref_t<First>>;
-};
-
-template <class... A>
-constexpr bool reads_body(parameters<A...>) noexcept {
-  static_assert(!(is_reader<A> || ...) || std::is_void_v<typename body_of<A...>::type>,
-                "a handler reads the body itself, or is given what it holds, not both");
-  return (is_reader<A> || ...);
+template <class T>
+void reply_with_json(exchange& e, const T& value) {
+  char room[2048];
+  std::string large;
+  const std::string_view text = json::write_into(value, room, large);
+  if (large.empty()) [[likely]] {
+    e.reply(status::ok, "application/json", text);
+  } else {
+    if (large.capacity() > 4 * large.size()) large.shrink_to_fit();  // it may be sent slowly
+    e.reply(response::json_text(std::move(large)));
+  }
 }
-template <class... A>
-constexpr bool writes_body(parameters<A...>) noexcept {
-  return (is_writer<A> || ...);
-}
-
-template <class T>
-inline constexpr bool is_task = false;
-template <class T>
-inline constexpr bool is_task<task<T>> = true;
-template <class T>
-inline constexpr bool is_result = false;
-template <class T>
-inline constexpr bool is_result<result<T>> = true;
 
 template <class R>
 void reply_with(exchange& e, R&& value) {
@@ -122,22 +67,28 @@ void reply_with(exchange& e, R&& value) {
     e.reply(response::text(std::forward<R>(value)));
   } else if constexpr (std::convertible_to<type, std::string_view>) {
     e.reply(status::ok, "text/plain; charset=utf-8", value);
+  } else if constexpr (is_created<type>) {
+    std::string text;
+    json::write(value.value, text);
+    reply_created(e, std::move(text), value.location);
   } else {
-    char room[2048];
-    std::string large;
-    const std::string_view text = json::write_into(value, room, large);
-    if (large.empty()) [[likely]] {
-      e.reply(status::ok, "application/json", text);
-    } else {
-      if (large.capacity() > 4 * large.size()) large.shrink_to_fit();  // it may be sent slowly
-      e.reply(response::json_text(std::move(large)));
-    }
+    reply_with_json(e, value);
   }
 }
 
-/// Stands for the body where a handler takes none.
-struct no_body {};
+/// What is read for a handler that takes parameters.
+template <class Path, class Query, class Body>
+struct inputs {
+  Path path{};
+  Query query{};
+  Body body{};
+};
+template <class T>
+inline constexpr bool is_inputs = false;
+template <class Path, class Query, class Body>
+inline constexpr bool is_inputs<inputs<Path, Query, Body>> = true;
 
+/// `Body`: what is read from the body, or the inputs with that in it.
 template <class A, class Body>
 decltype(auto) argument(exchange& e, Body& body) {
   if constexpr (is_request<A>) {
@@ -150,6 +101,12 @@ decltype(auto) argument(exchange& e, Body& body) {
   } else if constexpr (is_writer<A>) {
     static_assert(std::same_as<A, body_writer&>, "handlers write by a `http::body_writer&`");
     return e.writer();
+  } else if constexpr (path_parameter<std::remove_cvref_t<A>>::value) {
+    return std::move(body.path);
+  } else if constexpr (query_parameter<std::remove_cvref_t<A>>::value) {
+    return std::move(body.query);
+  } else if constexpr (is_inputs<Body>) {
+    return std::move(body.body);
   } else {
     return std::move(body);
   }
@@ -222,11 +179,30 @@ void answer(F& f, exchange& e, Body& body, parameters<A...> list) {
     e.work.emplace(answer_later(f, e, std::move(body), list));
 }
 
+/// False: it has been answered with what is wrong.
+template <class Path, class Query, class Body>
+bool read_inputs(exchange& e, inputs<Path, Query, Body>& in) {
+  if constexpr (!is_absent<Path>)
+    if (!read_path(parameters_of<Path>, &*in.path, e)) return false;
+  if constexpr (!is_absent<Query>)
+    if (!read_query(parameters_of<Query>, &*in.query, e)) return false;
+  if constexpr (!is_absent<Body>) {
+    if (const auto done = json::read_into(in.body, e.request().body()); !done) {
+      e.reply(done.error());
+      return false;
+    }
+  }
+  return true;
+}
+
 template <class F, class... A>
 void invoke(F& f, exchange& e, parameters<A...> list) {
-  using body_type = typename body_of<A...>::type;
-  if constexpr (std::is_void_v<body_type>) {
-    no_body none;
+  using body_type = body_of<A...>;
+  if constexpr (!is_absent<path_of<A...>> || !is_absent<query_of<A...>>) {
+    inputs<path_of<A...>, query_of<A...>, body_type> in;
+    if (read_inputs(e, in)) answer(f, e, in, list);
+  } else if constexpr (is_absent<body_type>) {
+    absent none;
     answer(f, e, none, list);
   } else {
     auto body = json::read<body_type>(e.request().body());
@@ -237,13 +213,9 @@ void invoke(F& f, exchange& e, parameters<A...> list) {
   }
 }
 
-}  // namespace detail
+}  // namespace weft::http::detail
 
-/// How a handler wants the body, as its parameters say.
-template <class F>
-inline constexpr body_arrival arrival_for =
-    detail::reads_body(typename detail::signature<F>::arguments{}) ? body_arrival::streamed
-                                                                   : body_arrival::whole;
+namespace weft::http {
 
 template <class F>
 [[nodiscard]] handler make_handler(F f) {

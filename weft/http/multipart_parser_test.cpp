@@ -12,8 +12,8 @@ namespace {
 
 // The events as text: "<name|filename|type>data" for each part, then "." or why it failed. Each
 // piece of the input lies in memory of its own.
-std::string described(std::string_view boundary, std::string_view body, std::size_t piece_bytes,
-                      const multipart_limits& bounds = {}) {
+std::string told_of(std::string_view boundary, std::string_view body, std::size_t piece_bytes,
+                    const multipart_limits& bounds = {}) {
   multipart_parser form{boundary, bounds};
   std::string text;
   for (std::size_t at = 0; at < body.size(); at += piece_bytes) {
@@ -114,13 +114,13 @@ const std::vector<form_case>& body_cases() {
 
 TEST(multipart_parser, whole) {
   for (const auto& [body, read] : body_cases())
-    EXPECT_EQ(described("B", body, body.size() + 1), read) << body;
+    EXPECT_EQ(told_of("B", body, body.size() + 1), read) << body;
 }
 
 TEST(multipart_parser, in_pieces_of_every_size) {
   for (const auto& [body, read] : body_cases())
     for (std::size_t piece = 1; piece <= body.size(); ++piece)
-      ASSERT_EQ(described("B", body, piece), read) << piece << " bytes at a time of\n" << body;
+      ASSERT_EQ(told_of("B", body, piece), read) << piece << " bytes at a time of\n" << body;
 }
 
 TEST(multipart_parser, keeps_to_its_limits) {
@@ -128,19 +128,18 @@ TEST(multipart_parser, keeps_to_its_limits) {
   for (int i = 0; i < 3; ++i) body += "--B\r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n";
   body += "--B--";
   for (const std::size_t piece : {std::size_t{1}, body.size()}) {
-    EXPECT_EQ(described("B", body, piece, {.parts = 3}).back(), '.');
-    EXPECT_EQ(described("B", body, piece, {.parts = 2}),
+    EXPECT_EQ(told_of("B", body, piece, {.parts = 3}).back(), '.');
+    EXPECT_EQ(told_of("B", body, piece, {.parts = 2}),
               "<a|-|text/plain>1$<a|-|text/plain>1$413 too many parts");
-    EXPECT_EQ(described("B", body, piece, {.header_bytes = 42}).back(), '.');
-    EXPECT_EQ(described("B", body, piece, {.header_bytes = 41}),
+    EXPECT_EQ(told_of("B", body, piece, {.header_bytes = 42}).back(), '.');
+    EXPECT_EQ(told_of("B", body, piece, {.header_bytes = 41}),
               "431 too many header fields in a part");
     const std::string preamble = std::string(100, 'x') + "\r\n--B--";
-    EXPECT_EQ(described("B", preamble, piece, {.header_bytes = 100}), ".");
-    EXPECT_EQ(described("B", preamble, piece, {.header_bytes = 99}),
-              "431 the preamble is too long");
+    EXPECT_EQ(told_of("B", preamble, piece, {.header_bytes = 100}), ".");
+    EXPECT_EQ(told_of("B", preamble, piece, {.header_bytes = 99}), "431 the preamble is too long");
     const std::string padding = "--B" + std::string(100, ' ') + "\r\n";
-    EXPECT_EQ(described("B", padding, piece, {.header_bytes = 100}), "");
-    EXPECT_EQ(described("B", padding, piece, {.header_bytes = 99}),
+    EXPECT_EQ(told_of("B", padding, piece, {.header_bytes = 100}), "");
+    EXPECT_EQ(told_of("B", padding, piece, {.header_bytes = 99}),
               "431 too much padding behind a boundary");
   }
 }

@@ -35,12 +35,15 @@ route_group route_group::wrapped(middleware added) const {
   return inner;
 }
 
-route_group& route_group::route(method which, std::string_view pattern, handler answer,
-                                lifetime* owner, body_arrival body) {
-  if (bounds_.body_bytes) answer = bounded(*bounds_.body_bytes, std::move(answer));
+route_group& route_group::route(method which, std::string_view pattern, route_handler answer,
+                                lifetime* owner) {
+  if (bounds_.body_bytes)
+    answer.wrap([&](handler inner) { return bounded(*bounds_.body_bytes, std::move(inner)); });
   for (const std::shared_ptr<middleware>& each : around_ | std::views::reverse)
-    answer = [around = each, next = std::move(answer)](exchange& e) mutable { (*around)(e, next); };
-  server_->route(which, prefix_ + std::string{pattern}, std::move(answer), owner, body, bounds_);
+    answer.wrap([&each](handler inner) -> handler {
+      return [around = each, next = std::move(inner)](exchange& e) mutable { (*around)(e, next); };
+    });
+  server_->route(which, prefix_ + std::string{pattern}, std::move(answer), owner, bounds_);
   return *this;
 }
 

@@ -23,10 +23,10 @@
 #include <vector>
 
 #include <weft/http/exchange.hpp>
-#include <weft/http/handler.hpp>
 #include <weft/http/limits.hpp>
 #include <weft/http/method.hpp>
 #include <weft/http/middleware.hpp>
+#include <weft/http/route_handler.hpp>
 #include <weft/service/lifetime.hpp>
 
 namespace weft::http {
@@ -65,9 +65,8 @@ class route_group {
     return add(method::delete_, pattern, std::move(f), owner);
   }
   /// Throws std::invalid_argument as server::route() does.
-  route_group& route(method which, std::string_view pattern, handler answer,
-                     lifetime* owner = lifetime::current(),
-                     body_arrival body = body_arrival::whole);
+  route_group& route(method which, std::string_view pattern, route_handler answer,
+                     lifetime* owner = lifetime::current());
 
  private:
   friend class server;
@@ -75,7 +74,7 @@ class route_group {
 
   template <class F>
   route_group& add(method which, std::string_view pattern, F f, lifetime* owner) {
-    return route(which, pattern, make_handler(std::move(f)), owner, arrival_for<F>);
+    return route(which, pattern, make_route_handler(std::move(f)), owner);
   }
   [[nodiscard]] route_group wrapped(middleware added) const;
 

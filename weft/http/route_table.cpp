@@ -14,9 +14,10 @@ route_table::~route_table() {
 }
 
 std::expected<void, std::string> route_table::add(method asked, std::string_view pattern,
-                                                  handler answer, lifetime* owner,
-                                                  body_arrival body, const route_limits& bounds) {
-  auto made = std::make_unique<route>(*this, asked, pattern, std::move(answer), owner, body,
+                                                  route_handler answer, lifetime* owner,
+                                                  const route_limits& bounds) {
+  if (auto fits = check_fit(answer.shape(), asked, pattern); !fits) return fits;
+  auto made = std::make_unique<route>(*this, asked, pattern, std::move(answer), owner,
                                       keep(bounds.within(bounds_)));
   const bool is_new = free_.empty();
   if (is_new && routes_.size() == routes_.capacity()) {
@@ -25,6 +26,7 @@ std::expected<void, std::string> route_table::add(method asked, std::string_view
   }
   made->number = is_new ? static_cast<std::uint32_t>(routes_.size()) : free_.back();
   if (auto added = router_.add(asked, pattern, made->number); !added) return added;
+  ++changes_;
   if (owner != nullptr) owner->attach(*made);
   if (is_new) {
     routes_.push_back(std::move(made));
@@ -41,11 +43,20 @@ const limits& route_table::keep(const limits& bounds) {
   return known != other_bounds_.end() ? *known : other_bounds_.emplace_back(bounds);
 }
 
+std::vector<route_view> route_table::all() const {
+  std::vector<route_view> found;
+  for (const std::unique_ptr<route>& each : routes_)
+    if (each != nullptr && !each->ended)
+      found.push_back({each->asked, each->pattern, each->shape, each->text.get()});
+  return found;
+}
+
 /// Its owner ends. It may be called just now, by whoever ends that: so it goes at the flush step,
 /// when no call is under way, or with its last use.
 void route_table::route::on_end(registration& self) noexcept {
   auto& ending = static_cast<route&>(self);
   ending.ended = true;
+  ++ending.table.changes_;
   ending.names = ending.table.router_.remove(ending.asked, ending.pattern);
   if (ending.uses != 0) {
     ending.keep_service();

@@ -24,9 +24,10 @@
 #include <vector>
 
 #include <weft/base/intrusive_list.hpp>
-#include <weft/http/handler.hpp>
 #include <weft/http/limits.hpp>
 #include <weft/http/method.hpp>
+#include <weft/http/route_handler.hpp>
+#include <weft/http/route_view.hpp>
 #include <weft/http/router.hpp>
 #include <weft/loop/event_loop.hpp>
 #include <weft/service/lifetime.hpp>
@@ -44,10 +45,10 @@ class route_table : private flushable {
   route_table& operator=(const route_table&) = delete;
   ~route_table();
 
-  /// As router::add(). Ends with `owner`; nullptr: with the table.
+  /// As router::add(), and what the handler takes must be in the pattern. Ends with `owner`;
+  /// nullptr: with the table.
   [[nodiscard]] std::expected<void, std::string> add(method asked, std::string_view pattern,
-                                                     handler answer, lifetime* owner,
-                                                     body_arrival body,
+                                                     route_handler answer, lifetime* owner,
                                                      const route_limits& bounds = {});
 
   void find(method asked, std::string_view path, route_match& match) const noexcept {
@@ -58,7 +59,7 @@ class route_table : private flushable {
   /// Whether a handler was found, and takes the body itself.
   [[nodiscard]] bool streams_body(const route_match& match) const noexcept {
     return match.outcome == route_outcome::found &&
-           routes_[match.payload]->body == body_arrival::streamed;
+           routes_[match.payload]->shape->arrival == body_arrival::streamed;
   }
 
   /// As long as the table.
@@ -85,20 +86,26 @@ class route_table : private flushable {
     route& route_;
   };
 
+  /// Those that requests find, in no order.
+  [[nodiscard]] std::vector<route_view> all() const;
+  /// How often one was added or has ended.
+  [[nodiscard]] std::uint64_t changes() const noexcept { return changes_; }
+
   /// Routes that requests find, and those that have ended and are still in use.
   [[nodiscard]] std::size_t size() const noexcept { return routes_.size() - free_.size(); }
 
  private:
   struct route final : registration {
-    route(route_table& of, method which, std::string_view path, handler call, lifetime* of_service,
-          body_arrival arrival, const limits& within)
+    route(route_table& of, method which, std::string_view path, route_handler call,
+          lifetime* of_service, const limits& within)
         : registration{&on_end},
-          answer{std::move(call)},
+          answer{call.take()},
           table{of},
           serves{of_service},
           pattern{path},
+          shape{&call.shape()},
+          text{call.text()},
           asked{which},
-          body{arrival},
           bounds{within} {}
     static void on_end(registration& self) noexcept;
     void keep_service() {
@@ -109,13 +116,14 @@ class route_table : private flushable {
     route_table& table;
     lifetime* serves;
     std::string pattern;
+    const handler_shape* shape;
+    std::shared_ptr<const route_description> text;
     std::vector<std::string> names;  // once it has ended: matches look at them
     std::optional<lifetime::use> kept;
     list_hook over;  // in over_
     std::uint32_t number = 0;
     std::uint32_t uses = 0;
     method asked;
-    body_arrival body;
     const limits& bounds;
     bool ended = false;
   };
@@ -130,6 +138,7 @@ class route_table : private flushable {
   std::deque<limits> other_bounds_;
   lifetime* server_;
   router router_;
+  std::uint64_t changes_ = 0;
   std::vector<std::unique_ptr<route>> routes_;  // by the number that the router gives
   std::vector<std::uint32_t> free_;             // numbers, with room for all
   intrusive_list<route, &route::over> over_;    // ended, and maybe in the midst of a call

@@ -192,8 +192,7 @@ TEST_F(routes_of_services, may_be_a_services_that_ends_after_the_server) {
 class in_a_table : public ::testing::Test {
  protected:
   [[nodiscard]] std::optional<std::string> add(std::string_view pattern, lifetime* owner) {
-    const auto added =
-        table_.add(method::get, pattern, [](exchange&) {}, owner, body_arrival::whole);
+    const auto added = table_.add(method::get, pattern, [](exchange&) {}, owner);
     return added ? std::nullopt : std::optional{added.error()};
   }
   void turn() {

@@ -240,9 +240,9 @@ server::server(server_options options, event_loop& loop, net::address_book& addr
 
 server::~server() = default;
 
-server& server::route(method which, std::string_view pattern, handler answer, lifetime* owner,
-                      body_arrival body, const route_limits& bounds) {
-  const auto added = state_->routes.add(which, pattern, std::move(answer), owner, body, bounds);
+server& server::route(method which, std::string_view pattern, route_handler answer, lifetime* owner,
+                      const route_limits& bounds) {
+  const auto added = state_->routes.add(which, pattern, std::move(answer), owner, bounds);
   if (!added) throw std::invalid_argument{added.error()};
   return *this;
 }
@@ -280,6 +280,10 @@ net::endpoint server::local_endpoint() const {
   WEFT_ASSERT(state_->address.has_value(), "a server has an address once it has started");
   return *state_->address;
 }
+
+std::vector<route_view> server::routes() const { return state_->routes.all(); }
+
+std::uint64_t server::route_changes() const noexcept { return state_->routes.changes(); }
 
 std::size_t server::connections() const noexcept { return state_->served(); }
 

@@ -2,13 +2,13 @@
 //
 // Contract: a service; one a shard, listening on the address it shares with its siblings. Routes
 // are added before start() or while it runs, on its shard; adding one that conflicts with another
-// throws std::invalid_argument, which names both. What handlers may look like stands in
-// handler.hpp. A route added in the constructor of a service, or in its start() before that first
-// waits, ends with the service; later one says whose it is, by a `lifetime*`, or by nullptr that it
-// is the server's own. A route that has ended is answered with 404; its handlers that wait go on,
-// for limits::handler_timeout at most, and keep their service meanwhile. They work in its name
-// (environment::owner). Requests of one connection are answered one at a time, in order, and the
-// replies to pipelined ones leave together.
+// throws std::invalid_argument, which names both, as does one whose pattern lacks what its handler
+// takes. What handlers may look like stands in handler.hpp. A route added in the constructor of a
+// service, or in its start() before that first waits, ends with the service; later one says whose
+// it is, by a `lifetime*`, or by nullptr that it is the server's own. A route that has ended is
+// answered with 404; its handlers that wait go on, for limits::handler_timeout at most, and keep
+// their service meanwhile. They work in its name (environment::owner). Requests of one connection
+// are answered one at a time, in order, and the replies to pipelined ones leave together.
 //
 // stop() drains: it lets nobody else in, but accepts who stands in the kernel's line; it answers
 // each request that has begun to come, and says `Connection: close` in the last reply; it keeps
@@ -28,15 +28,17 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <weft/base/result.hpp>
 #include <weft/base/time.hpp>
 #include <weft/coro/task.hpp>
-#include <weft/http/handler.hpp>
 #include <weft/http/limits.hpp>
 #include <weft/http/method.hpp>
 #include <weft/http/middleware.hpp>
 #include <weft/http/route_group.hpp>
+#include <weft/http/route_handler.hpp>
+#include <weft/http/route_view.hpp>
 #include <weft/http/tls_options.hpp>
 #include <weft/net/endpoint.hpp>
 #include <weft/service/lifetime.hpp>
@@ -113,9 +115,8 @@ class server {
   server& del(std::string_view pattern, F handler, lifetime* owner = lifetime::current()) {
     return add(method::delete_, pattern, std::move(handler), owner);
   }
-  server& route(method which, std::string_view pattern, handler answer,
-                lifetime* owner = lifetime::current(), body_arrival body = body_arrival::whole,
-                const route_limits& bounds = {});
+  server& route(method which, std::string_view pattern, route_handler answer,
+                lifetime* owner = lifetime::current(), const route_limits& bounds = {});
 
   /// A middleware (middleware.hpp) around all that is answered, what has no route included, inside
   /// those that were added before. Ends with `owner`, as a route does.
@@ -149,6 +150,11 @@ class server {
   /// Where it listens, or has listened.
   [[nodiscard]] net::endpoint local_endpoint() const;
 
+  /// In no order.
+  [[nodiscard]] std::vector<route_view> routes() const;
+  /// How often a route was added or has ended: as long as it stays, so do the routes.
+  [[nodiscard]] std::uint64_t route_changes() const noexcept;
+
   /// Open connections, and requests answered since the start.
   [[nodiscard]] std::size_t connections() const noexcept;
   [[nodiscard]] std::uint64_t requests() const noexcept;
@@ -156,7 +162,7 @@ class server {
  private:
   template <class F>
   server& add(method which, std::string_view pattern, F handler, lifetime* owner) {
-    return route(which, pattern, make_handler(std::move(handler)), owner, arrival_for<F>);
+    return route(which, pattern, make_route_handler(std::move(handler)), owner);
   }
   server& add_around(middleware around, lifetime* owner);
 

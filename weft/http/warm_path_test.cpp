@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -29,6 +30,13 @@ using testing::repeated;
 
 struct warm_ping {
   std::int64_t sequence = 0;
+};
+struct warm_key {
+  std::int64_t id = 0;
+};
+struct warm_search {
+  std::optional<std::string> word;
+  std::optional<std::uint32_t> limit;
 };
 
 /// AddressSanitizer builds take every coroutine frame from the heap, to see its misuse.
@@ -101,6 +109,15 @@ TEST_P(warm_path, of_a_ping_to_a_coroutine_allocates_nothing) {
 TEST_P(warm_path, of_a_coroutine_that_does_not_wait_allocates_nothing) {
   http().post("/ping", [](warm_ping p) -> task<result<warm_ping>> { co_return p; });
   expect_no_allocation(ping_request);
+}
+
+TEST_P(warm_path, of_typed_parameters_allocates_nothing) {
+  http().put("/items/{id}", [](path<warm_key> at, query<warm_search> q, warm_ping p) {
+    return warm_ping{at->id + *q->limit + p.sequence};
+  });
+  expect_no_allocation(
+      "PUT /items/17?word=green%20tea&limit=5 HTTP/1.1\r\nHost: a\r\nContent-Length: 14\r\n\r\n"
+      "{\"sequence\":2}");
 }
 
 TEST_P(warm_path, of_pipelined_pings_allocates_nothing) {

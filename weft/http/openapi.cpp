@@ -1,0 +1,252 @@
+#include <weft/http/openapi.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <tuple>
+
+#include <weft/http/openapi_parameters.hpp>
+#include <weft/http/problem.hpp>
+#include <weft/http/route_handler.hpp>
+#include <weft/json/composer.hpp>
+#include <weft/json/schema.hpp>
+
+namespace weft::http {
+namespace {
+
+constexpr std::string_view definitions_place = "#/components/schemas/";
+
+/// What write_problem() writes.
+struct problem_document {
+  std::string title;
+  std::uint16_t status;
+  std::optional<std::string> detail;
+  std::optional<std::uint64_t> offset;
+  std::optional<std::string> path;
+
+  static constexpr json::description descriptions[] = {
+      {"", "What went wrong (RFC 9457)"},
+      {"title", "Of the status"},
+      {"status", "As in the reply's head"},
+      {"detail", "For people"},
+      {"offset", "Bytes into the request's body, where the fault is there"},
+      {"path", "The value at fault, as a JSON pointer (RFC 6901) into the request's body"}};
+};
+
+/// Empty: OpenAPI has no operations of this method.
+std::string_view operation_of(method asked) noexcept {
+  switch (asked) {
+    case method::get: return "get";
+    case method::put: return "put";
+    case method::post: return "post";
+    case method::delete_: return "delete";
+    case method::options: return "options";
+    case method::head: return "head";
+    case method::patch: return "patch";
+    default: return {};
+  }
+}
+
+class openapi_writer {
+ public:
+  openapi_writer(std::string& text, const std::vector<route_view>& routes)
+      : out_{text}, schemas_{definitions_place, roots(routes)} {}
+
+  void write(const openapi_info& info, const std::vector<route_view>& routes) {
+    out_.open_object().member("openapi", "3.1.0").name("info").open_object();
+    out_.member("title", info.title).member("version", info.version);
+    if (!info.description.empty()) out_.member("description", info.description);
+    out_.close_object().name("paths").open_object();
+    for (auto each = routes.begin(); each != routes.end();) each = write_path(each, routes.end());
+    out_.close_object().name("components").open_object().name("schemas").open_object();
+    schemas_.append_definitions(out_);
+    out_.close_object().close_object().close_object();
+  }
+
+ private:
+  using place = std::vector<route_view>::const_iterator;
+
+  static std::vector<json::shape_function> roots(const std::vector<route_view>& routes) {
+    std::vector<json::shape_function> all{&json::shape_of<problem_document>};
+    const auto add = [&all](json::shape_function one) {
+      if (one != nullptr) all.push_back(one);
+    };
+    for (const route_view& each : routes) {
+      add(each.shape->body);
+      add(each.shape->content);
+      if (each.text == nullptr) continue;
+      for (const described_reply& reply : each.text->replies) add(reply.content);
+    }
+    return all;
+  }
+
+  /// All routes at the path of the first; where the next path begins.
+  place write_path(place first, place end) {
+    const std::string key = path_key(first->pattern);
+    const std::vector<path_parameter_name> names = path_parameter_names(first->pattern);
+    out_.name(path_template(first->pattern)).open_object();
+    std::optional<method> before;
+    for (; first != end && path_key(first->pattern) == key; ++first) {
+      if (before == first->asked) continue;  // "{*rest}" beside "{one}": they look the same here
+      before = first->asked;
+      out_.name(operation_of(first->asked)).open_object();
+      write_operation(*first, names);
+      out_.close_object();
+    }
+    out_.close_object();
+    return first;
+  }
+
+  void write_operation(const route_view& route, const std::vector<path_parameter_name>& names) {
+    write_texts(route);
+    append_parameters(*route.shape, route.pattern, names, out_);
+    write_request_body(*route.shape);
+    out_.name("responses").open_object();
+    write_responses(route);
+    out_.close_object();
+  }
+
+  void write_texts(const route_view& route) {
+    static const route_description nothing;
+    const route_description& text = route.text != nullptr ? *route.text : nothing;
+    out_.member("operationId",
+                unique_id(text.operation_id.empty() ? operation_id(route.asked, route.pattern)
+                                                    : text.operation_id));
+    if (!text.summary.empty()) out_.member("summary", text.summary);
+    if (!text.description.empty()) out_.member("description", text.description);
+    if (!text.tags.empty()) {
+      out_.name("tags").open_list();
+      for (const std::string& each : text.tags) out_.text(each);
+      out_.close_list();
+    }
+    if (text.deprecated) out_.name("deprecated").boolean(true);
+  }
+
+  static std::string operation_id(method asked, std::string_view pattern) {
+    std::string id{operation_of(asked)};
+    for (const char c : pattern) {
+      if (c == '{')
+        id += "by_";
+      else if (c == '/' || c == '-' || c == '.')
+        id.push_back('_');
+      else if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+               c == '_')
+        id.push_back(c);
+    }
+    return id;
+  }
+
+  std::string unique_id(std::string wanted) {
+    std::string id = wanted;
+    for (int number = 2; !ids_.insert(id).second; ++number)
+      id = wanted + "_" + std::to_string(number);
+    return id;
+  }
+
+  void write_request_body(const handler_shape& shape) {
+    if (shape.body == nullptr && shape.arrival == body_arrival::whole) return;
+    out_.name("requestBody").open_object();
+    if (shape.body != nullptr) out_.name("required").boolean(true);
+    out_.name("content").open_object();
+    if (shape.body != nullptr)
+      write_content("application/json", shape.body);
+    else
+      out_.name("*/*").open_object().close_object();
+    out_.close_object().close_object();
+  }
+
+  void write_content(std::string_view media_type, json::shape_function of) {
+    out_.name(media_type).open_object().name("schema");
+    schemas_.append(of(), out_);
+    out_.close_object();
+  }
+
+  /// Those that were described go before those that the type tells of.
+  void write_responses(const route_view& route) {
+    std::map<std::uint16_t, described_reply> replies = known_replies(*route.shape);
+    std::set<std::uint16_t> problems;
+    if (route.shape->checks_requests()) problems.insert(number(status::bad_request));
+    if (route.text != nullptr) {
+      for (const described_reply& each : route.text->replies) replies[number(each.code)] = each;
+      for (const status each : route.text->errors) problems.insert(number(each));
+    }
+    for (const auto& [code, reply] : replies) {
+      problems.erase(code);
+      write_reply(reply, reply.code == route.shape->success && route.shape->has_location);
+    }
+    for (const std::uint16_t code : problems)
+      write_problem_response(std::to_string(code), reason_phrase(status{code}));
+    if (route.shape->reply != reply_kind::own || !replies.empty())
+      write_problem_response("default", "An error, such as 408, 413 or 503");
+    else
+      write_any_response();
+  }
+
+  static std::map<std::uint16_t, described_reply> known_replies(const handler_shape& shape) {
+    described_reply reply{.code = shape.success, .content = shape.content};
+    if (shape.reply == reply_kind::own) return {};
+    if (shape.reply == reply_kind::text) reply.media_type = text_plain.text();
+    return {{number(shape.success), reply}};
+  }
+
+  static std::uint16_t number(status code) noexcept { return static_cast<std::uint16_t>(code); }
+
+  void write_reply(const described_reply& reply, bool has_location) {
+    out_.name(std::to_string(number(reply.code))).open_object();
+    out_.member("description", reply.text.empty() ? reason_phrase(reply.code) : reply.text);
+    if (has_location) {
+      out_.name("headers").open_object().name("Location").open_object();
+      out_.member("description", "Where it is").name("required").boolean(true).name("schema");
+      out_.open_object().member("type", "string").close_object().close_object().close_object();
+    }
+    if (reply.content != nullptr || !reply.media_type.empty()) {
+      out_.name("content").open_object();
+      if (reply.content != nullptr)
+        write_content(reply.media_type.empty() ? "application/json" : reply.media_type,
+                      reply.content);
+      else
+        out_.name(reply.media_type).open_object().close_object();
+      out_.close_object();
+    }
+    out_.close_object();
+  }
+
+  void write_problem_response(std::string_view code, std::string_view text) {
+    out_.name(code).open_object().member("description", text).name("content").open_object();
+    write_content(problem_content_type, &json::shape_of<problem_document>);
+    out_.close_object().close_object();
+  }
+
+  void write_any_response() {
+    out_.name("default").open_object().member("description", "What the handler replies");
+    out_.name("content").open_object().name("*/*").open_object().close_object();
+    out_.close_object().close_object();
+  }
+
+  json::composer out_;
+  json::schema_set schemas_;
+  std::set<std::string> ids_;
+};
+
+bool is_shown(const route_view& route) noexcept {
+  return !operation_of(route.asked).empty() && (route.text == nullptr || !route.text->hidden);
+}
+
+}  // namespace
+
+std::string openapi_document(const openapi_info& info, std::vector<route_view> routes) {
+  std::erase_if(routes, [](const route_view& each) { return !is_shown(each); });
+  std::ranges::sort(routes, {}, [](const route_view& each) {
+    return std::tuple{path_key(each.pattern), each.asked, each.pattern.contains("{*"),
+                      each.pattern};
+  });
+  std::string text;
+  openapi_writer{text, routes}.write(info, routes);
+  return text;
+}
+
+}  // namespace weft::http

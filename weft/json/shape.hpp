@@ -1,0 +1,234 @@
+// What JSON a type is, as data: for documents that tell others, such as a JSON Schema.
+//
+// Contract: shape_of<T>() describes what json::read takes as T and json::write makes of it. Made
+// while compiling, lives for ever, and holds itself where the type does. What glaze has been told
+// about by hand, and what is not in the list of read.hpp, is of kind `any`. Members keep their
+// order. An aggregate may say what it and its members are, for people:
+//
+//   struct order {
+//     std::int64_t id;
+//     std::optional<std::string> note;
+//     static constexpr weft::json::description descriptions[] = {
+//         {"", "What somebody has ordered"}, {"id", "Given by the shop"}};
+//   };
+//   json::shape_of<order>().members[0].name;  // "id"
+#pragma once
+
+#include <weft/json/members.hpp>
+
+#include <glaze/core/common.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace weft::json {
+
+/// Of a member of that name, or of the type itself, where there is none.
+struct description {
+  std::string_view name;
+  std::string_view text;
+};
+
+enum class shape_kind : std::uint8_t {
+  any,
+  boolean,
+  integer,
+  number,
+  text,
+  null,
+  nullable,  // an `element`, or null
+  list,      // of `element`s
+  map,       // from names to `element`s
+  choice,    // one of the `alternatives`
+  object     // `members`, and no others
+};
+
+struct shape;
+using shape_function = const shape& (*)() noexcept;
+
+struct shape_member {
+  std::string_view name;
+  shape_function type;
+  std::string_view text;  // for people; mostly empty
+};
+
+struct shape {
+  shape_kind kind = shape_kind::any;
+  std::int64_t least = 0;  // of an integer
+  std::uint64_t most = 0;
+  std::size_t longest = std::numeric_limits<std::size_t>::max();  // list, text of one character
+  shape_function element = nullptr;
+  std::span<const shape_function> alternatives{};
+  std::string_view type_name{};  // of an object, as the compiler writes it
+  std::string_view text{};       // of an object, for people
+  std::span<const shape_member> members{};
+};
+
+template <class T>
+const shape& shape_of() noexcept;
+
+namespace detail {
+
+template <class T>
+concept has_descriptions = requires { std::span{T::descriptions}; };
+
+/// What T says of its member, or of itself; empty: nothing.
+template <class T>
+consteval std::string_view description_of(std::string_view name) {
+  if constexpr (has_descriptions<T>)
+    for (const description& each : T::descriptions)
+      if (each.name == name) return each.text;
+  return {};
+}
+
+template <class T>
+consteval bool describes_only_members() {
+  if constexpr (has_descriptions<T>) {
+    for (const description& each : T::descriptions) {
+      bool is_known = each.name.empty();
+      for (const auto& name : glz::member_names<T>)
+        is_known = is_known || each.name == std::string_view{name};
+      if (!is_known) return false;
+    }
+  }
+  return true;
+}
+
+template <class T, std::size_t I>
+using member_of = std::remove_cvref_t<decltype(glz::get<I>(glz::to_tie(std::declval<T&>())))>;
+
+template <class T, class = std::make_index_sequence<glz::detail::count_members<T>>>
+inline constexpr std::array<shape_member, 0> members_of{};
+template <class T, std::size_t... I>
+inline constexpr std::array<shape_member, sizeof...(I)> members_of<T, std::index_sequence<I...>>{
+    shape_member{.name = glz::member_names<T>[I],
+                 .type = &shape_of<member_of<T, I>>,
+                 .text = description_of<T>(glz::member_names<T>[I])}...};
+
+template <class... T>
+inline constexpr std::array<shape_function, sizeof...(T)> shapes_of{&shape_of<T>...};
+
+template <class T>
+inline constexpr bool is_choice = false;
+template <class... T>
+inline constexpr bool is_choice<std::variant<T...>> = true;
+
+template <class... T>
+consteval shape describe_choice(const std::variant<T...>*) {
+  return {.kind = shape_kind::choice, .alternatives = shapes_of<T...>};
+}
+
+/// What is there, where something is: void where T is always there.
+template <class T>
+struct pointee {
+  using type = void;
+};
+template <class T>
+struct pointee<std::optional<T>> {
+  using type = T;
+};
+template <class T>
+struct pointee<std::unique_ptr<T>> {
+  using type = T;
+};
+template <class T>
+struct pointee<std::shared_ptr<T>> {
+  using type = T;
+};
+
+template <class T>
+concept map_like = requires { typename T::mapped_type; };
+template <class T>
+concept list_like = requires { typename T::value_type; } && requires(T& all) {
+  all.begin();
+  all.end();
+};
+template <class T>
+inline constexpr std::size_t longest_list = std::numeric_limits<std::size_t>::max();
+template <class T, std::size_t N>
+inline constexpr std::size_t longest_list<std::array<T, N>> = N;
+
+template <class T>
+consteval shape describe_integer() {
+  using limits = std::numeric_limits<T>;
+  return {.kind = shape_kind::integer,
+          .least = static_cast<std::int64_t>(limits::min()),
+          .most = static_cast<std::uint64_t>(limits::max())};
+}
+
+template <class T>
+consteval shape describe_object() {
+  static_assert(describes_only_members<T>(),
+                "`descriptions` of a type name its members, or \"\" for the type itself");
+  return {.kind = shape_kind::object,
+          .type_name = glz::type_name<T>,
+          .text = description_of<T>(""),
+          .members = members_of<T>};
+}
+
+template <class T>
+consteval shape describe_range() {
+  if constexpr (map_like<T>)
+    return {.kind = shape_kind::map, .element = &shape_of<typename T::mapped_type>};
+  else if constexpr (glz::pair_t<typename T::value_type>)
+    return {};  // glaze makes an object of it
+  else
+    return {.kind = shape_kind::list,
+            .longest = longest_list<T>,
+            .element = &shape_of<typename T::value_type>};
+}
+
+template <class T>
+consteval shape describe() {
+  if constexpr (std::same_as<T, bool>)
+    return {.kind = shape_kind::boolean};
+  else if constexpr (std::same_as<T, char>)
+    return {.kind = shape_kind::text, .longest = 1};
+  else if constexpr (std::integral<T> && sizeof(T) <= 8)
+    return describe_integer<T>();
+  else if constexpr (std::floating_point<T>)
+    return {.kind = shape_kind::number};
+  else if constexpr (std::is_enum_v<T>)
+    return describe_integer<std::underlying_type_t<T>>();
+  else if constexpr (std::convertible_to<T, std::string_view>)
+    return {.kind = shape_kind::text};
+  else if constexpr (std::same_as<T, std::monostate> || std::same_as<T, std::nullptr_t>)
+    return {.kind = shape_kind::null};
+  else if constexpr (!std::is_void_v<typename pointee<T>::type>)
+    return {.kind = shape_kind::nullable, .element = &shape_of<typename pointee<T>::type>};
+  else if constexpr (is_choice<T>)
+    return describe_choice(static_cast<const T*>(nullptr));
+  else if constexpr (list_like<T>)
+    return describe_range<T>();
+  else if constexpr (glz::reflectable<T>)
+    return describe_object<T>();
+  else
+    return {};
+}
+
+template <class T>
+inline constexpr shape shape_data = describe<T>();
+/// What glaze has been told of by hand.
+template <class T>
+  requires(glz::glaze_t<T> || glz::meta_keys<T>)
+inline constexpr shape shape_data<T>{};
+
+}  // namespace detail
+
+template <class T>
+const shape& shape_of() noexcept {
+  return detail::shape_data<T>;
+}
+
+}  // namespace weft::json
