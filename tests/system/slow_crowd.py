@@ -7,10 +7,14 @@
         slow.tell("hear")                   # the same of those who do not go on
 
         slow.tell("ask", "/large", 1_000)   # connect, and ask for that, by a small window
+        slow.tell("ask", "/small", 1_000, 100)  # the same, a hundred times on each connection
         slow.tell("take", 4096)             # each takes so many bytes -> bytes taken by all so far
+        slow.tell("get", "/small")          # another one asks, and takes the answer -> its status
 """
 
 import collections
+import contextlib
+import http.client
 import select
 import socket
 
@@ -76,10 +80,18 @@ class SlowClients:
             sender.socket.close()
         return outcomes
 
-    def ask(self, path, count):
-        request = f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+    def ask(self, path, count, times=1):
+        request = f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode() * times
         self.readers += [Client(self.port, request) for _ in range(count)]
         return len(self.readers)
+
+    def get(self, path):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
+        with contextlib.closing(connection):
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            answer.read()
+            return answer.status
 
     def take(self, size):
         for reader in self.readers:

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -66,19 +67,25 @@ def test_who_is_too_slow_is_told_so(serve, backend):
         assert server.stop() == 0, server.log
 
 
-@pytest.mark.parametrize("path", [f"/stream/{GIGABYTE}", "/gigabyte"])
-def test_memory_is_flat_with_slow_readers(playground, backend, own_network, tmp_path, path):
-    """Each may cost what may wait to be sent, and a piece; more bytes do not cost more."""
+@pytest.fixture
+def small_buffers(own_network):
+    """A network in which the kernel, whose memory is not measured, keeps little of what is not taken."""
     made, join = own_network
 
-    def network_of_small_buffers():
+    def network():
         made()
-        Path("/proc/sys/net/ipv4/tcp_wmem").write_text("4096 16384 65536")  # what the kernel keeps is not measured
+        Path("/proc/sys/net/ipv4/tcp_wmem").write_text("4096 16384 65536")
+    return made and network, join
 
+
+@pytest.mark.parametrize("path", [f"/stream/{GIGABYTE}", "/gigabyte"])
+def test_memory_is_flat_with_slow_readers(playground, backend, small_buffers, tmp_path, path):
+    """Each may cost what may wait to be sent, and a piece; more bytes do not cost more."""
+    network, join = small_buffers
     with open(tmp_path / "gigabyte", "wb") as sparse:
         os.truncate(sparse.fileno(), GIGABYTE)
     with Server([playground, "--backend", backend, "--threads", "1", f"--http.static_files.folder={tmp_path}"],
-                preexec=made and network_of_small_buffers) as server, SlowCrowd(server, join(server)) as slow:
+                preexec=network) as server, SlowCrowd(server, join(server)) as slow:
         before = memory_kib(server)
         assert slow.tell("ask", path, READERS) == READERS
         grown = []
@@ -87,3 +94,25 @@ def test_memory_is_flat_with_slow_readers(playground, backend, own_network, tmp_
             grown.append((memory_kib(server) - before) / READERS)
         print("KiB for each reader:", *(f"{each:.1f}" for each in grown))
         assert max(grown) <= EACH_READER_KIB, f"though {3 * 128} KiB have gone to each"
+
+
+def settled(read):
+    """What it reads once that changes no more."""
+    before, now = None, read()
+    while now != before:
+        time.sleep(0.2)
+        before, now = now, read()
+    return now
+
+
+def test_who_takes_no_answers_keeps_nobody_from_being_served(playground, backend, small_buffers, tmp_path):
+    """Answers that wait fill the memory that is for output, and leave that which others are read with."""
+    network, join = small_buffers
+    with Server([playground, "--backend", backend, "--threads", "1", f"--http.static_files.folder={tmp_path}"],
+                preexec=network) as server, SlowCrowd(server, join(server)) as slow:
+        before = memory_kib(server)
+        assert slow.tell("ask", "/stream/3900", READERS + 500, 100) == READERS + 500
+        each = (settled(lambda: memory_kib(server)) - before) / (READERS + 500)
+        print(f"{each:.1f} KiB for each client that takes no answers")
+        assert slow.tell("get", "/stream/4") == 200
+        assert each <= EACH_READER_KIB

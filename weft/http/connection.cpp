@@ -166,6 +166,7 @@ task<void> connection::answer_waiting() {
 }
 
 task<bool> connection::make_room() {
+  input_.leave_slot();  // no handler looks at it between two requests
   waiting_->stalled_at = stream_.queued_bytes();
   set(loop_.now() + host_.limits.write_stall_timeout);
   if (!co_await stream_.drain()) keep_ = false;

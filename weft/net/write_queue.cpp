@@ -10,6 +10,14 @@
 #include <weft/coro/frame_pool.hpp>
 
 namespace weft::net {
+namespace {
+
+/// Of a loop's slots (16,384 unless it is told otherwise) output takes these and no more, and then
+/// does with the heap: clients that ask and take no answers must leave the others slots to be read
+/// with.
+constexpr std::size_t output_slots_most = 4'096;
+
+}  // namespace
 
 /// A piece of memory of another kind, with the bytes that `data` shows.
 struct write_queue::foreign_segment : segment {
@@ -33,7 +41,7 @@ void write_queue::drop_foreign(segment& gone) noexcept {
 std::span<char> write_queue::prepare_another(std::size_t size_bytes) {
   WEFT_DEBUG_ASSERT(size_bytes <= prepare_most_bytes, "prepare() is for what fits a slot");
   std::uint32_t slot = 0;
-  if (pool_.has_free() && pool_.take(slot)) [[likely]]
+  if (pool_.in_use() < output_slots_most && pool_.has_free() && pool_.take(slot)) [[likely]]
     return prepare_in(slot);
   return prepare_in_more_memory(size_bytes);
 }
@@ -46,8 +54,9 @@ std::span<char> write_queue::prepare_another(std::size_t size_bytes) {
 }
 
 std::span<char> write_queue::prepare_in_more_memory(std::size_t size_bytes) {
-  if (std::uint32_t slot = 0; pool_.take(slot)) return prepare_in(slot);
-  // No slot is left: the heap serves until some come back.
+  std::uint32_t slot = 0;
+  if (pool_.in_use() < output_slots_most && pool_.take(slot)) return prepare_in(slot);
+  // The heap serves until some come back.
   auto added = std::make_unique<foreign_segment>();
   added->text.resize(size_bytes);
   added->data = added->text.data();

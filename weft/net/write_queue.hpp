@@ -1,7 +1,8 @@
 // Bytes on their way out: owned segments, gathered into as few sends as the kernel takes.
 //
 // Contract: the queue owns what is put in. Small writes are copied into a shared pool slot, so that
-// the replies to pipelined requests leave in one send; large ones keep their own memory. What
+// the replies to pipelined requests leave in one send; large ones keep their own memory, and so do
+// small ones while a quarter of the pool is lent, which is to be received with, too. What
 // gather() returned stays valid, and in place, until consume() says that it has been sent, whatever
 // is appended meanwhile. One shard.
 //

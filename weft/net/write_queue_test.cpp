@@ -182,5 +182,29 @@ TEST_F(write_queue_test, gives_all_memory_back) {
   EXPECT_EQ(frame_pool::live_frames(), frames);
 }
 
+TEST(write_queue_and_pool, leaves_most_slots_to_input) {
+  buffer_pool pool;
+  std::string expected;
+  {
+    write_queue queue{pool};
+    for (int i = 0; i < 5'000; ++i) {
+      const std::string text(write_queue::prepare_most_bytes, static_cast<char>('a' + i % 26));
+      queue.append(std::string_view{text});
+      expected += text;
+    }
+    EXPECT_LE(pool.in_use(), 4'096U);
+    EXPECT_EQ(queue.size(), expected.size());
+    std::vector<iovec> parts(5'000);
+    ASSERT_EQ(queue.gather(parts), parts.size());
+    std::string sent;
+    for (const iovec& part : parts) sent.append(static_cast<char*>(part.iov_base), part.iov_len);
+    EXPECT_EQ(sent, expected);
+    queue.consume(write_queue::prepare_most_bytes);
+    queue.append(std::string_view{"in the slot that has come back"});
+    EXPECT_EQ(pool.in_use(), 4'096U);
+  }
+  EXPECT_EQ(pool.in_use(), 0U);
+}
+
 }  // namespace
 }  // namespace weft::net
