@@ -5,6 +5,7 @@
 
 #include <apps/weftd/routes.hpp>
 #include <weft/base/format.hpp>
+#include <weft/http/health_pages.hpp>
 #include <weft/http/metrics_page.hpp>
 #include <weft/http/server.hpp>
 #include <weft/net/address_book.hpp>
@@ -18,7 +19,7 @@ using std::chrono::milliseconds;
 constexpr const char* about =
     "weftd serves data over HTTP.\n\n"
     "Routes: POST /ping gives back the JSON it is sent; GET / says what to try; GET /healthz says "
-    "\"ok\"; GET /metrics has its numbers for Prometheus.";
+    "\"ok\"; GET /readyz whether it is ready; GET /metrics has its numbers for Prometheus.";
 
 constexpr const char* examples =
     "Examples:\n"
@@ -63,7 +64,7 @@ int main(int argc, char** argv) {
   app.add<weft::http::server>(server);
   app.add<weftd::root_page>();
   app.add<weftd::ping_api>();
-  app.add<weftd::health>();
+  app.add<weft::http::health_pages>();
   app.add<weft::http::metrics_page>();
   app.on_ready([&] {
     const auto& chosen = app.options_for<weft::http::server>();

@@ -16,10 +16,6 @@ ping_api::ping_api(weft::http::server& http) {
   http.post("/ping", [](ping p) { return p; });
 }
 
-health::health(weft::http::server& http) {
-  http.get("/healthz", [] { return "ok\n"; });
-}
-
 root_page::root_page(weft::http::server& http) {
   http.get("/", [](const weft::http::request& r) {
     // The client's own name for this server, so that the line can be pasted as it stands.

@@ -21,9 +21,4 @@ struct ping_api {
   explicit ping_api(weft::http::server& http);
 };
 
-/// GET /healthz: "ok" as long as this shard turns.
-struct health {
-  explicit health(weft::http::server& http);
-};
-
 }  // namespace weftd

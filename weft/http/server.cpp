@@ -285,6 +285,8 @@ std::vector<route_view> server::routes() const { return state_->routes.all(); }
 
 std::uint64_t server::route_changes() const noexcept { return state_->routes.changes(); }
 
+bool server::is_draining() const noexcept { return state_->draining.stop_requested(); }
+
 std::size_t server::connections() const noexcept { return state_->served(); }
 
 std::uint64_t server::requests() const noexcept { return state_->requests; }

@@ -155,6 +155,9 @@ class server {
   /// How often a route was added or has ended: as long as it stays, so do the routes.
   [[nodiscard]] std::uint64_t route_changes() const noexcept;
 
+  /// Whether stop() has been called: who asks now had better ask another server next.
+  [[nodiscard]] bool is_draining() const noexcept;
+
   /// Open connections, and requests answered since the start.
   [[nodiscard]] std::size_t connections() const noexcept;
   [[nodiscard]] std::uint64_t requests() const noexcept;
