@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include <weft/base/time.hpp>
 #include <weft/coro/frame_pool.hpp>
 #include <weft/http/body_reader.hpp>
 #include <weft/http/body_writer.hpp>
@@ -22,6 +23,12 @@
 #include <weft/http/router.hpp>
 
 namespace weft::http {
+
+/// What stands in a reply beside what its handler says.
+struct added_fields {
+  std::string text;
+  std::optional<time_point> timed_since;  // the reply says how long it took since then
+};
 
 struct active_request {
   /// What it must wait for.
@@ -38,7 +45,10 @@ struct active_request {
 
   [[gnu::noinline]] void clear_texts() noexcept {
     decoded.clear();
-    if (fields) fields->clear();
+    if (fields) {
+      fields->text.clear();
+      fields->timed_since.reset();
+    }
     has_texts = false;
   }
 
@@ -50,7 +60,7 @@ struct active_request {
   std::string decoded;     // the body, where that was chunked
   std::string normalized;  // the path, where that was not in normal form
   // Of the reply, by who looked at the request before its handler; made for the first of them.
-  std::unique_ptr<std::string> fields;
+  std::unique_ptr<added_fields> fields;
   std::optional<exchange> reply;
   // While a handler streams them.
   std::unique_ptr<body_reader> reader;
@@ -58,7 +68,7 @@ struct active_request {
   time_point handler_until;    // while it works: when its time is over
   std::size_t stalled_at = 0;  // waiting for room: bytes queued when the client last took some
   wait waits_for = wait::body;
-  bool has_texts = false;  // `decoded` or `*fields` is not empty
+  bool has_texts = false;  // `decoded` or `*fields` holds something
 };
 
 }  // namespace weft::http

@@ -10,6 +10,7 @@
 #include <weft/http/connection_host.hpp>
 #include <weft/http/problem.hpp>
 #include <weft/http/reply_head.hpp>
+#include <weft/http/server_timing.hpp>
 #include <weft/json/error.hpp>
 #include <weft/net/tcp_stream.hpp>
 
@@ -58,15 +59,23 @@ bool exchange::may_keep_alive() const noexcept {
 }
 
 std::string_view exchange::all_fields(std::string_view of_reply) {
-  const bool has_some = of_.fields && !of_.fields->empty();
-  return has_some ? of_.fields->append(of_reply) : of_reply;
+  if (!of_.fields) return of_reply;
+  if (const auto since = of_.fields->timed_since)
+    append_server_timing_field(of_.fields->text, request_.client_.host_.loop.now() - *since);
+  return of_.fields->text.empty() ? of_reply : of_.fields->text.append(of_reply);
 }
+
+added_fields& exchange::added() {
+  if (!of_.fields) of_.fields = std::make_unique<added_fields>();
+  of_.has_texts = true;
+  return *of_.fields;
+}
+
+void exchange::time_reply() { added().timed_since = request_.client_.host_.loop.now(); }
 
 result<void> exchange::add_field(std::string_view name, std::string_view value) {
   if (!response::may_add(name, value)) return fail(errc::invalid_argument);
-  if (!of_.fields) of_.fields = std::make_unique<std::string>();
-  of_.fields->append(name).append(": ").append(value).append("\r\n");
-  of_.has_texts = true;
+  added().text.append(name).append(": ").append(value).append("\r\n");
   return {};
 }
 

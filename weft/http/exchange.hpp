@@ -31,6 +31,7 @@ namespace weft::http {
 enum class body_framing : std::uint8_t;
 enum class connection_field : std::uint8_t;
 struct active_request;
+struct added_fields;
 class body_reader;
 class body_writer;
 class connection;
@@ -96,6 +97,9 @@ class exchange {
   }
   /// Goes into the reply, whoever gives that. errc::invalid_argument: as response::add_field().
   result<void> add_field(std::string_view name, std::string_view value);
+  /// The reply says how long it took from now to its head: `Server-Timing: total;dur=1.250`, in
+  /// milliseconds of the loop's turns (event_loop::now()). What is answered at once takes 0.
+  void time_reply();
   /// The address of who is at the other end of the connection; none for a Unix socket. Asks the
   /// kernel once a connection.
   [[nodiscard]] std::optional<net::ip_address> client() const;
@@ -128,6 +132,7 @@ class exchange {
     co_await finish(std::move(late));
     done();
   }
+  [[nodiscard]] added_fields& added();
   [[nodiscard]] connection_field field_for(bool keep_alive) const noexcept;
   /// `owned`, where there is one, is what `body` shows, and may be taken.
   void send(status code, std::string_view content_type, std::string_view body,

@@ -23,6 +23,12 @@ void append_milliseconds(std::string& out, duration length) {
 
 }  // namespace
 
+void append_server_timing_field(std::string& out, duration length) {
+  out.append("Server-Timing: total;dur=");
+  append_milliseconds(out, length);
+  out.append("\r\n");
+}
+
 result<> append_server_timing(std::string& out, std::string_view name,
                               std::optional<duration> length, std::string_view description) {
   if (!field_syntax::is_token(name) || !scan::consists_of<scan::set::field>(description))

@@ -15,6 +15,7 @@
 #include <weft/coro/frame_pool.hpp>
 #include <weft/http/access_log.hpp>
 #include <weft/http/cors.hpp>
+#include <weft/http/server_timing.hpp>
 #include <weft/testing/allocation_counter.hpp>
 #include <weft/testing/http_fixture.hpp>
 
@@ -108,6 +109,12 @@ TEST_P(warm_path, of_a_ping_to_a_coroutine_allocates_nothing) {
 
 TEST_P(warm_path, of_a_coroutine_that_does_not_wait_allocates_nothing) {
   http().post("/ping", [](warm_ping p) -> task<result<warm_ping>> { co_return p; });
+  expect_no_allocation(ping_request);
+}
+
+TEST_P(warm_path, of_a_reply_that_is_timed_allocates_nothing) {
+  http().wrap_all(server_timing{});
+  http().post("/ping", [](warm_ping p) { return p; });
   expect_no_allocation(ping_request);
 }
 
