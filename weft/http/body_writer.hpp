@@ -6,7 +6,7 @@
 // application/octet-stream. The body has the length that was announced, or goes in chunks; to an
 // HTTP/1.0 client it ends with the connection, which cannot tell it from a broken one. Small pieces
 // leave together at the end of the turn. write() first waits while the client is slow: no piece is
-// queued behind more than net::tcp_stream::low_watermark bytes. One that fails has queued nothing
+// queued behind more than net::tcp_stream::high_watermark bytes. One that fails has queued nothing
 // of its piece.
 //
 // The body ends when the handler does. One that fails before its first write is answered as any
