@@ -132,7 +132,7 @@ TEST_P(body_file_test, fails_where_the_file_ends_and_sends_no_more_than_was_anno
     co_return sent;
   });
   run([&]() -> task<void> {
-    for (const auto [size, why] :
+    for (const auto& [size, why] :
          {std::pair{400'000U, errc::unavailable}, {500'000U, errc::invalid_argument}}) {
       wished = size;
       auto client = co_await world().connect();

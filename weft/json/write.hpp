@@ -57,8 +57,9 @@ class output {
   [[nodiscard]] char& operator[](std::size_t index) noexcept { return begin_[index]; }
   [[nodiscard]] const char& operator[](std::size_t index) const noexcept { return begin_[index]; }
 
-  // All bytes up to here may be in use: the writer says only how many it wants.
-  void resize(std::size_t size) {
+  // All bytes up to here may be in use: the writer says only how many it wants. Rare, and where it
+  // is inlined, GCC warns of those that are not.
+  [[gnu::noinline]] void resize(std::size_t size) {
     beyond_.resize(kept_ + size);
     char* const moved = beyond_.data() + kept_;
     if (!is_beyond_) std::copy_n(begin_, size_, moved);
