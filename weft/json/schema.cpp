@@ -21,8 +21,8 @@ std::string name_from(std::string_view type_name, bool with_namespaces) {
   std::string name;
   std::size_t begin = 0;  // in `name`, of the identifier with its namespaces
   for (std::size_t at = 0; at < type_name.size();) {
-    if (type_name[at] == '(') {  // (anonymous namespace)
-      at = std::min(type_name.find(')', at), type_name.size() - 1) + 1;
+    if (type_name[at] == '(' || type_name[at] == '{') {  // (anonymous namespace), GCC: {anonymous}
+      at = std::min(type_name.find_first_of(")}", at), type_name.size() - 1) + 1;
     } else if (type_name.substr(at).starts_with("::")) {
       if (with_namespaces && name.size() > begin) name.push_back('.');
       if (!with_namespaces) name.resize(begin);
