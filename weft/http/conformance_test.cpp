@@ -1,12 +1,9 @@
 // Runs the cases of tests/conformance/http1/, whose README.md describes the format: each whole, cut
 // in two at every byte, byte by byte, and against a page that may not be touched.
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <numeric>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,38 +11,13 @@
 #include <weft/http/scan.hpp>
 
 #include <tests/conformance/conformance_case.hpp>
+#include <tests/conformance/guarded_bytes.hpp>
 #include <tests/conformance/message_outcome.hpp>
 
 namespace weft::http {
 namespace {
 
 const std::vector<conformance_case>& cases() { return conformance_cases(); }
-
-// Bytes that end where a page begins that may not be read.
-class guarded_bytes {
- public:
-  explicit guarded_bytes(std::string_view bytes) {
-    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    const std::size_t readable = (bytes.size() / page + 1) * page;
-    size_ = readable + page;
-    void* memory = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) throw std::runtime_error("mmap failed");
-    memory_ = static_cast<char*>(memory);
-    mprotect(memory_ + readable, page, PROT_NONE);
-    char* const begin = memory_ + readable - bytes.size();
-    bytes.copy(begin, bytes.size());
-    text_ = {begin, bytes.size()};
-  }
-  guarded_bytes(const guarded_bytes&) = delete;
-  guarded_bytes& operator=(const guarded_bytes&) = delete;
-  ~guarded_bytes() { munmap(memory_, size_); }
-  [[nodiscard]] std::string_view text() const { return text_; }
-
- private:
-  char* memory_;
-  std::size_t size_;
-  std::string_view text_;
-};
 
 // The outcome's first word, and each line that is to be there.
 void check(const conformance_case& one, const std::string& outcome) {

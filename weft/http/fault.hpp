@@ -38,6 +38,10 @@ enum class fault_kind : std::uint8_t {
   bad_version,
   unsupported_version,
   bad_request_line_end,
+  // the status line
+  bad_status,
+  bad_reason,
+  status_line_too_long,
   // header fields
   space_before_name,
   folded_value,
@@ -65,6 +69,7 @@ enum class fault_kind : std::uint8_t {
   length_and_chunked,
   bad_connection,
   unknown_expectation,
+  content_without_place,
   // the chunked body
   bad_chunk_size,
   chunk_size_overflow,

@@ -21,6 +21,11 @@
 
 namespace weft::http {
 
+namespace detail {
+class head_parser;
+class message_head;
+}  // namespace detail
+
 struct header {
   std::string_view name;
   std::string_view value;
@@ -64,8 +69,8 @@ class header_list {
   [[nodiscard]] std::optional<std::string_view> find(std::string_view name) const noexcept;
 
  private:
-  friend class parsed_head;
-  friend class request_parser;
+  friend class detail::message_head;
+  friend class detail::head_parser;
 
   struct entry {
     std::uint32_t name;

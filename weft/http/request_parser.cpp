@@ -3,14 +3,9 @@
 #include <algorithm>
 
 #include <weft/base/assert.hpp>
-#include <weft/http/request_cursor.hpp>
+#include <weft/http/head_steps.hpp>
 #include <weft/http/scan.hpp>
 #include <weft/http/target.hpp>
-
-// The steps that every request takes are small functions for the reader, and one function for the
-// processor: inlined, the cursor lives in registers, which halves the instructions per request.
-// Rare steps get a copy of the cursor, so that its address never escapes.
-#define WEFT_HOT [[gnu::always_inline]] inline
 
 namespace weft::http {
 
@@ -22,11 +17,10 @@ parse_status request_parser::parse(std::string_view input, parsed_head& head,
   WEFT_DEBUG_ASSERT(bounds.head_bytes < UINT32_MAX, "a head must be shorter than 4 GiB");
   WEFT_DEBUG_ASSERT(input.size() >= position_,
                     "give all bytes received of this request, not only the new ones");
-  head.headers_.base_ = input.data();
   if (step_ != step::before_line) [[unlikely]]
     return parse_rest(input, head, bounds);
   cursor in{input, head, bounds};
-  head.facts_ = {};
+  in.facts() = {};
   const bool done = read_request_line(in, bounds) && read_headers(in) && finish(in);
   return done ? parse_status::complete : outcome();
 }
@@ -35,12 +29,7 @@ parse_status request_parser::parse(std::string_view input, parsed_head& head,
 [[gnu::noinline]] parse_status request_parser::parse_rest(std::string_view input, parsed_head& head,
                                                           const limits& bounds) noexcept {
   cursor in{input, head, bounds};
-  head.facts_ = facts_;
-  in.next_header += header_count_;
-  in.at = position_;
-  in.name = name_begin_;
-  in.name_end = name_end_;
-  in.value = value_begin_;
+  go_on(in);
   const bool resumed = step_ < step::line_start ? resume_request_line(in, bounds) : resume_line(in);
   if (!resumed || !read_headers(in) || !finish(in)) return outcome();
   if (header_count_ == 0) return parse_status::complete;
@@ -194,76 +183,13 @@ WEFT_HOT bool request_parser::read_version(cursor& in) noexcept {
   const bool is_usual = in.has(10) &&
                         load<std::uint64_t>(in.text + in.at) == load<std::uint64_t>("HTTP/1.1") &&
                         load<std::uint16_t>(in.text + in.at + 8) == load<std::uint16_t>("\r\n");
-  if (!is_usual && !read_odd_version(in)) return false;
+  if (!is_usual && !read_odd_version(in, step::version)) return false;
   if (in.facts().has(odd_line) && !check_odd_line(in)) return false;
   in.at += 10;
   return true;
 }
 
 // --- Header fields (RFC 9112 section 5, RFC 9110 section 5).
-
-WEFT_HOT bool request_parser::read_headers(cursor& in) noexcept {
-  for (;;) {
-    // So that no place of the line before must be kept.
-    in.name = in.name_end = in.value = in.at;
-    const bool is_roomy = in.has(16);
-    if (!is_roomy && in.at == in.end) return stop(in, step::line_start);
-    if (in.byte() == '\r') return read_empty_line(in);
-    if (is_roomy && read_usual_line(in)) continue;
-    if (!read_name(in) || !read_before_value(in) || !read_value(in)) return false;
-    if (may_matter(in)) [[unlikely]] {
-      if (!note(in.text, in.next_header[-1], in.facts())) return false;
-    }
-  }
-}
-
-WEFT_HOT bool request_parser::resume_line(cursor& in) noexcept {
-  if (step_ == step::line_start) return true;
-  if (step_ == step::name && !read_name(in)) return false;
-  if (step_ <= step::before_value && !read_before_value(in)) return false;
-  return read_value(in) && (!may_matter(in) || note(in.text, in.next_header[-1], in.facts()));
-}
-
-WEFT_HOT bool request_parser::read_empty_line(cursor& in) noexcept {
-  if (!in.has(2)) return stop(in, step::line_start);
-  if (in.byte(1) != '\n') return fail(in.at, fault_kind::bare_cr);
-  in.at += 2;
-  return true;
-}
-
-WEFT_HOT bool request_parser::read_name(cursor& in) noexcept {
-  if (!in.finds<scan::set::token>(':', in.at) || in.at == in.name) {
-    in.at = scan::skip<scan::set::token>(in.text, in.at, in.end);
-    if (in.at == in.end) return stop(in, step::name);
-    if (in.byte() != ':' || in.at == in.name) return fail_name(in);
-  }
-  in.name_end = in.at++;
-  return true;
-}
-
-WEFT_HOT bool request_parser::read_before_value(cursor& in) noexcept {
-  // So many that the scan of the value need not ask again.
-  if (in.has(17) && in.byte() == ' ' && !is_below_graphic(in.byte(1))) [[likely]] {
-    ++in.at;
-  } else {
-    while (in.at != in.end && is_space(in.byte())) ++in.at;
-    if (in.at == in.end) return stop(in, step::before_value);
-  }
-  in.value = in.at;
-  return true;
-}
-
-WEFT_HOT bool request_parser::read_value(cursor& in) noexcept {
-  in.at = scan::skip<scan::set::field>(in.text, in.at, in.end);
-  if (!in.is_line_end(in.at)) return fail_value(in);
-  if (!in.has_room()) return fail(in.name, fault_kind::too_many_headers);
-  std::size_t value_end = in.at;
-  if (is_below_graphic(in.text[value_end - 1])) [[unlikely]]
-    value_end = in.value + trim_end(in.view(in.value, value_end)).size();
-  in.add_header(in.name, in.name_end, in.value, value_end);
-  in.at += 2;
-  return true;
-}
 
 // The two fields that nearly every request has, in their usual form: a line read and judged in one
 // go. With anything unusual about it, or not all of it here, nothing has happened and it goes the
@@ -272,9 +198,7 @@ WEFT_HOT bool request_parser::read_usual_line(cursor& in) noexcept {
   const char* const line = in.text + in.at;
   const std::uint32_t begin = four_small(line);
   if (begin == load<std::uint32_t>("host")) return is_colon_space(line + 4) && read_usual_host(in);
-  if (begin == load<std::uint32_t>("cont"))
-    return is_content_length(line) && is_colon_space(line + 14) && read_usual_length(in);
-  return false;
+  return begin == load<std::uint32_t>("cont") && read_length_line(in);
 }
 
 // A name and perhaps a port. Of the ports with five digits only those that the first digit tells to
@@ -303,40 +227,12 @@ WEFT_HOT bool request_parser::read_usual_host(cursor& in) noexcept {
   return true;
 }
 
-// Up to 18 digits, which cannot overflow.
-WEFT_HOT bool request_parser::read_usual_length(cursor& in) noexcept {
-  const std::size_t value = in.at + 16;
-  std::size_t at = value;
-  std::uint64_t length = 0;
-  for (; at != in.end && is_digit(in.text[at]); ++at)
-    length = length * 10 + digit_value(in.text[at]);
-  if (at - value - 1 >= 18) return false;
-  if (!in.is_line_end(at) || !in.has_room() || in.facts().has(has_content_length)) return false;
-  in.add_header(in.at, in.at + 14, value, at);
-  in.facts().set(has_content_length);
-  in.facts().content_length = length;
-  in.at = at + 2;
-  return true;
-}
-
-// --- The fields that decide about the message.
-
-// Whether the field that was read last could be one of them.
-WEFT_HOT bool request_parser::may_matter(const cursor& in) noexcept {
-  // The first letter of the one name of each size that matters.
-  static constexpr char first_letters[] = "\0\0\0\0h\0e\0\0\0c\0\0\0c\0\0t";
-  const std::size_t size = in.name_end - in.name;
-  return size <= 17 && (in.text[in.name] | 0x20) == first_letters[size];
-}
-
 // --- The empty line: what only the whole head can tell (RFC 9112 sections 3.2 and 6.3).
 
 WEFT_HOT bool request_parser::finish(const cursor& in) noexcept {
-  head_facts& facts = in.facts();
-  facts.size = narrow(in.at);
-  in.head->headers_.size_ = in.header_count();
+  in.end_headers();
   const bool is_usual =
-      (facts.flags & (has_host | has_transfer_encoding | odd_line)) == std::uint16_t{has_host};
+      (in.facts().flags & (has_host | has_transfer_encoding | odd_line)) == std::uint16_t{has_host};
   if (!is_usual && !check_whole(in)) return false;
   step_ = step::finished;
   return true;

@@ -19,21 +19,20 @@
 //   }
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 #include <weft/http/fault.hpp>
+#include <weft/http/head_parser.hpp>
 #include <weft/http/limits.hpp>
-#include <weft/http/method.hpp>
 #include <weft/http/parsed_head.hpp>
 
 namespace weft::http {
 
-enum class parse_status : std::uint8_t { incomplete, complete, failed };
-
-class request_parser {
+class request_parser : public detail::head_parser {
  public:
+  request_parser() noexcept = default;
+
   // `input` may reach beyond the head (a body, pipelined requests); `bounds` must be the same for
   // all calls. After `complete` or `failed` the next call must be reset(). Work: O(new bytes).
   [[nodiscard]] parse_status parse(std::string_view input, parsed_head& head,
@@ -50,27 +49,10 @@ class request_parser {
   void reset() noexcept { *this = request_parser{}; }
 
  private:
-  // The step that needs more input, in the order of the bytes.
-  enum class step : std::uint8_t {
-    before_line,
-    method,
-    target,
-    path,
-    query,
-    other_target,
-    version,
-    line_start,
-    name,
-    before_value,
-    value,
-    finished
-  };
-  struct cursor;
-  struct field_text;
+  friend class detail::head_parser;
 
   parse_status parse_rest(std::string_view input, parsed_head& head, const limits& bounds) noexcept;
   bool resume_request_line(cursor& in, const limits& bounds) noexcept;
-  bool resume_line(cursor& in) noexcept;
   bool read_request_line(cursor& in, const limits& bounds) noexcept;
   bool read_before_line(cursor& in, const limits& bounds) noexcept;
   static bool read_usual_start(cursor& in) noexcept;
@@ -82,45 +64,14 @@ class request_parser {
   bool read_query(cursor& in) noexcept;
   bool read_other_target(cursor& in) noexcept;
   bool read_version(cursor& in) noexcept;
-  [[gnu::cold]] bool read_odd_version(cursor in) noexcept;
   [[gnu::cold]] bool check_odd_line(cursor in) noexcept;
-  bool read_headers(cursor& in) noexcept;
-  bool read_empty_line(cursor& in) noexcept;
-  bool read_name(cursor& in) noexcept;
-  bool read_before_value(cursor& in) noexcept;
-  bool read_value(cursor& in) noexcept;
   static bool read_usual_line(cursor& in) noexcept;
   static bool read_usual_host(cursor& in) noexcept;
-  static bool read_usual_length(cursor& in) noexcept;
-  static bool may_matter(const cursor& in) noexcept;
-  bool note(const char* text, const header_list::entry& field, detail::head_facts& facts) noexcept;
+  bool note(const field_text& field, detail::head_facts& facts) noexcept;
   bool note_host(const field_text& field, detail::head_facts& facts) noexcept;
-  bool note_content_length(const field_text& field, detail::head_facts& facts) noexcept;
-  bool note_transfer_encoding(const field_text& field, detail::head_facts& facts) noexcept;
-  bool note_connection(const field_text& field, detail::head_facts& facts) noexcept;
   bool note_expect(const field_text& field, detail::head_facts& facts) noexcept;
   bool finish(const cursor& in) noexcept;
   bool check_whole(cursor in) noexcept;
-
-  [[nodiscard]] parse_status outcome() const noexcept {
-    return fault_ == fault_kind::none ? parse_status::incomplete : parse_status::failed;
-  }
-  [[gnu::cold]] bool stop(cursor in, step at) noexcept;
-  [[gnu::cold]] bool fail(std::size_t offset, fault_kind kind) noexcept;
-  [[gnu::cold]] bool fail_name(cursor in) noexcept;
-  [[gnu::cold]] bool fail_value(cursor in) noexcept;
-
-  // All positions count from the start of the input, since the bytes may move between calls. From
-  // step::method on these are what was known when the last call ended; before it they mean nothing.
-  detail::head_facts facts_;
-  std::uint32_t name_begin_ = 0;
-  std::uint32_t name_end_ = 0;
-  std::uint32_t value_begin_ = 0;
-  std::uint32_t position_ = 0;      // where to go on; with `failed`, the offending byte
-  std::uint16_t header_count_ = 0;  // of earlier calls, whose parsed_head is not this one
-  std::uint8_t line_begin_ = 0;     // of the request line: 0, or 2 after an empty line
-  step step_ = step::before_line;
-  fault_kind fault_ = fault_kind::none;
 };
 
 static_assert(sizeof(request_parser) <= 64);
