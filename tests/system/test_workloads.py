@@ -71,7 +71,7 @@ def instructions_of(weft_bench, tmp_path, workload, few, many):
 
 @pytest.mark.parametrize(("workload", "few", "many", "most"), [
     ("event", 10_000, 60_000, 45),
-    ("coroutine", 5_000, 25_000, 305),
+    ("coroutine", 5_000, 25_000, 270),
     ("start-stop", 500, 2_500, 3_750),
 ])
 def test_instructions_of_a_round(weft_bench, tmp_path, workload, few, many, most):

@@ -146,6 +146,32 @@ TEST(intrusive_list, the_hook_may_be_in_a_base_at_an_offset) {
 }
 
 #ifndef NDEBUG
+struct linked_item {
+  explicit linked_item(int id) : id(id) {}
+
+  int id;
+  weft::list_link by_turn;
+};
+
+TEST(intrusive_list, links_that_do_not_know_whether_they_are_linked_serve_as_well) {
+  weft::intrusive_list<linked_item, &linked_item::by_turn> list;
+  linked_item a{1};
+  linked_item b{2};
+  linked_item c{3};
+  list.push_back(b);
+  list.push_front(a);
+  list.push_back(c);
+  list.erase(b);
+  EXPECT_EQ(list.pop_front(), &a);
+  list.push_back(a);  // in again, though nothing has been reset
+  b.id = 4;
+  list.push_back(b);
+  order left;
+  while (const linked_item* first = list.pop_front()) left.push_back(first->id);
+  EXPECT_EQ(left, (order{3, 1, 4}));
+  EXPECT_TRUE(list.empty());
+}
+
 TEST(intrusive_list, misuse_is_caught_in_debug_builds) {
   item a(1);
   age_list list;

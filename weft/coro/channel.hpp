@@ -29,12 +29,13 @@ class channel {
 
   class [[nodiscard]] send_wait final : public waiter {
    public:
-    send_wait(channel& to, T& item) noexcept : waiter{to.senders_}, channel_{to}, item_{item} {}
+    send_wait(channel& to, T& item) noexcept : channel_{to}, item_{item} {}
     [[nodiscard]] result<void> await_resume() const noexcept { return outcome(); }
 
    private:
     friend class channel;
     friend waiter;
+    wait_line& line() noexcept { return channel_.senders_; }
     bool take() noexcept {
       if (channel_.closed_) answer(fail(errc::closed));
       return channel_.closed_ || channel_.try_send(std::move(item_));
@@ -45,7 +46,7 @@ class channel {
 
   class [[nodiscard]] receive_wait final : public waiter {
    public:
-    explicit receive_wait(channel& from) noexcept : waiter{from.receivers_}, channel_{from} {}
+    explicit receive_wait(channel& from) noexcept : channel_{from} {}
     [[nodiscard]] result<T> await_resume() noexcept {
       if (!outcome()) return fail(outcome().error());
       return std::move(*item_);
@@ -54,6 +55,7 @@ class channel {
    private:
     friend class channel;
     friend waiter;
+    wait_line& line() noexcept { return channel_.receivers_; }
     bool take() noexcept {
       if (auto item = channel_.try_receive()) {
         item_.emplace(std::move(*item));

@@ -18,11 +18,12 @@ namespace weft {
 class event {
   class [[nodiscard]] event_wait final : public waiter {
    public:
-    explicit event_wait(event& awaited) noexcept : waiter{awaited.line_}, event_{awaited} {}
+    explicit event_wait(event& awaited) noexcept : event_{awaited} {}
     [[nodiscard]] result<void> await_resume() const noexcept { return outcome(); }
 
    private:
     friend waiter;
+    wait_line& line() noexcept { return event_.line_; }
     bool take() noexcept { return event_.set_; }
     event& event_;
   };

@@ -12,6 +12,8 @@
 #include <memory>
 #include <utility>
 
+#include <weft/base/rare_call.hpp>
+
 namespace weft::detail {
 
 class kept_failure {
@@ -21,7 +23,7 @@ class kept_failure {
   kept_failure& operator=(const kept_failure&) = delete;
   ~kept_failure() {
     if (*this) [[unlikely]]
-      std::destroy_at(&kept_);
+      drop();
   }
 
   [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(kept_); }
@@ -35,6 +37,8 @@ class kept_failure {
   }
 
  private:
+  WEFT_RARE_CALL void drop() noexcept { std::destroy_at(&kept_); }
+
   union {  // so that nothing ends it unasked
     std::exception_ptr kept_;
   };

@@ -46,7 +46,7 @@ class [[nodiscard]] lock_guard {
 class mutex {
   class [[nodiscard]] lock_wait final : public waiter {
    public:
-    explicit lock_wait(mutex& wanted) noexcept : waiter{wanted.line_}, mutex_{wanted} {}
+    explicit lock_wait(mutex& wanted) noexcept : mutex_{wanted} {}
     [[nodiscard]] result<lock_guard> await_resume() const noexcept {
       if (!outcome()) return fail(outcome().error());
       return lock_guard{mutex_};
@@ -54,6 +54,7 @@ class mutex {
 
    private:
     friend waiter;
+    wait_line& line() noexcept { return mutex_.line_; }
     bool take() noexcept { return !std::exchange(mutex_.locked_, true); }
     mutex& mutex_;
   };

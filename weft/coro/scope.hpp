@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include <weft/base/rare_call.hpp>
 #include <weft/coro/scheduler.hpp>
 #include <weft/coro/task.hpp>
 
@@ -100,7 +101,7 @@ class scope final : public scope_registration {
   [[nodiscard]] detail::promise<void>& adopt(const environment& env, task<void> work) noexcept;
   friend void detail::leave_scope(detail::promise<void>& ended) noexcept;
   void task_ended(detail::promise<void>& ended) noexcept;
-  [[gnu::noinline, gnu::cold]] void note_failure(detail::promise<void>& ended) noexcept;
+  WEFT_RARE_CALL void note_failure(detail::promise<void>& ended) noexcept;
   void count_down() noexcept;
 
   stop_source stop_;

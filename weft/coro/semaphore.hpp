@@ -22,15 +22,18 @@ namespace weft {
 class semaphore {
   class [[nodiscard]] acquire_wait final : public waiter {
    public:
-    acquire_wait(semaphore& from, std::size_t count) noexcept
-        : waiter{from.line_}, semaphore_{from}, count_{count} {}
-    [[nodiscard]] result<void> await_resume() const noexcept { return outcome(); }
+    acquire_wait(semaphore& from, std::size_t count) noexcept : semaphore_{from}, count_{count} {}
+    [[nodiscard]] result<void> await_resume() const noexcept {
+      // One who has given up may have wished for more than those behind it do.
+      if (!outcome()) semaphore_.serve_line();
+      return outcome();
+    }
 
    private:
     friend class semaphore;
     friend waiter;
+    wait_line& line() noexcept { return semaphore_.line_; }
     bool take() noexcept { return semaphore_.try_acquire(count_); }
-    void gave_up() noexcept override { semaphore_.serve_line(); }
     semaphore& semaphore_;
     std::size_t count_;
   };

@@ -111,19 +111,22 @@ class promise_base : public runnable {
     return std::coroutine_handle<promise_base>::from_promise(*this);
   }
 
-  const environment* env = nullptr;
   promise_base* caller = nullptr;     // the coroutine that awaits this one
   promise_base* waits_for = nullptr;  // and the one that this awaits
-  std::source_location waits_at{};    // its last co_await, or where its body begins
   kept_failure failure;
+  std::source_location waits_at;  // its last co_await, or where its body begins
+  const environment* env;         // from when it is awaited or spawned
 };
 
 /// Resumes a coroutine that has waited: the task that this thread runs from now on.
-inline void resume(std::coroutine_handle<> waiting) {
+inline void resume(std::coroutine_handle<> waiting) noexcept {
   auto& promise = std::coroutine_handle<promise_base>::from_address(waiting.address()).promise();
   running.coroutine = &promise;
   running.resumed_at.store(promise.waits_at, std::memory_order_relaxed);
-  waiting.resume();
+  // Itanium-like ABIs begin a frame with the function that resumes it. Called as what throws
+  // nothing, for nothing leaves a promise here, it needs no frame of the stack to catch in.
+  using resume_function = void (*)(void*) noexcept;
+  (*static_cast<resume_function*>(waiting.address()))(waiting.address());
 }
 
 template <class T>
@@ -189,8 +192,8 @@ class promise<void> final : public promise_base {
   };
   end_awaiter final_suspend() noexcept { return {*this}; }
 
-  scope* owner = nullptr;  // of a spawned task
-  list_hook spawned;
+  scope* owner;  // of a spawned task
+  list_link spawned;
 
  private:
   static void start(runnable& item) noexcept { resume(static_cast<promise&>(item).handle()); }

@@ -207,7 +207,7 @@ class event_loop final : public scheduler {
     if (pulse_.is_overdue.load(std::memory_order_relaxed)) [[unlikely]]
       tell_stall();
   }
-  [[gnu::noinline, gnu::cold]] void tell_stall() noexcept;
+  WEFT_RARE_CALL void tell_stall() noexcept;
   [[nodiscard]] bool has_mail() const noexcept;
   [[nodiscard]] bool prepare_to_sleep() noexcept;
   [[gnu::noinline]] void take_mail() noexcept;

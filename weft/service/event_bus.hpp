@@ -62,7 +62,7 @@ class event_crossing_wait;
 /// Waits for room in the queue; internal.
 class event_room_waiter : public waiter {
  public:
-  using waiter::waiter;
+  virtual ~event_room_waiter() = default;
   /// Puts its event into the queue, where there is room now.
   [[nodiscard]] virtual result<void> deliver() noexcept = 0;
 };

@@ -11,8 +11,7 @@ template <class E>
 class [[nodiscard]] event_room_wait final : public event_room_waiter {
  public:
   event_room_wait(event_bus& bus, E event, priority band, event_ticket* ticket = nullptr)
-      : event_room_waiter{bus.room_},
-        bus_{bus},
+      : bus_{bus},
         record_{bus.record_of<E>()},
         event_{std::move(event)},
         band_{band},
@@ -27,6 +26,7 @@ class [[nodiscard]] event_room_wait final : public event_room_waiter {
 
  private:
   friend waiter;
+  wait_line& line() noexcept { return bus_.room_; }
   bool take() noexcept {
     if (!bus_.closed_ && !bus_.has_room()) return false;
     answer(deliver());
@@ -45,11 +45,7 @@ template <class E>
 class [[nodiscard]] event_crossing_wait final : public event_room_waiter {
  public:
   event_crossing_wait(event_bus& bus, E event, unsigned shard, priority band)
-      : event_room_waiter{bus.is_elsewhere(shard) ? bus.crossing_room_ : bus.room_},
-        bus_{bus},
-        event_{std::move(event)},
-        shard_{shard},
-        band_{band} {}
+      : bus_{bus}, event_{std::move(event)}, shard_{shard}, band_{band} {}
   [[nodiscard]] result<void> await_resume() const noexcept { return outcome(); }
 
   result<void> deliver() noexcept override {
@@ -62,6 +58,9 @@ class [[nodiscard]] event_crossing_wait final : public event_room_waiter {
 
  private:
   friend waiter;
+  wait_line& line() noexcept {
+    return bus_.is_elsewhere(shard_) ? bus_.crossing_room_ : bus_.room_;
+  }
   bool take() noexcept {
     const bool there_is = bus_.is_elsewhere(shard_) ? bus_.has_room_to_others() : bus_.has_room();
     if (!bus_.closed_ && !there_is) return false;
