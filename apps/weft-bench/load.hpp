@@ -1,6 +1,7 @@
-// A closed-loop load: each of N connections sends a request, waits for the whole reply, sends the
-// next. All connect before the first request is sent. One thread, two system calls a request, so
-// that the server is measured and not this.
+// A load: each of N connections sends a request, waits for the whole reply, sends the next, at once
+// (closed loop) or when one is due at a fixed rate (open loop; pace.hpp). All connect before the
+// first request is sent. One thread, two system calls a request, so that the server is measured and
+// not this.
 //
 // It is honest about what goes wrong: every kind of failure is counted by itself, a lost connection
 // is opened again so that the load stays N, and a reply counts only when it was read to its end.
@@ -33,6 +34,7 @@ struct load_plan {
   std::string request;  // the bytes that are sent each time
   reply_kind expects = reply_kind::http;
   int connections = 50;
+  double rate = 0;  // requests that are due a second; 0: as soon as the last one is answered
   std::chrono::nanoseconds duration = std::chrono::seconds{10};  // after the warm-up
   std::chrono::nanoseconds warm_up = std::chrono::seconds{1};    // from when all are connected
   std::chrono::nanoseconds timeout = std::chrono::seconds{10};   // connect and reply; 1 s coarse
@@ -46,9 +48,10 @@ struct load_errors {
   std::uint64_t timed_out = 0;  // no connection or no whole reply in time
   std::uint64_t malformed = 0;  // no HTTP response, or an echo of something else
   std::uint64_t unasked = 0;    // bytes beyond the reply
+  std::uint64_t unsent = 0;     // was due, but no connection was free for it to the end
 
   [[nodiscard]] std::uint64_t total() const {
-    return connect + closed + reset + timed_out + malformed + unasked;
+    return connect + closed + reset + timed_out + malformed + unasked + unsent;
   }
   friend bool operator==(const load_errors&, const load_errors&) = default;
 };
@@ -66,11 +69,15 @@ struct load_counts {
 };
 
 struct load_result {
-  load_counts counts;               // of the measured time
-  double seconds = 0;               // measured
-  double measured_from = 0;         // CLOCK_MONOTONIC in seconds
-  telemetry::distribution latency;  // nanoseconds from a request's send to the end of its reply
-  double cpu_user_seconds = 0;      // of this process, in the measured time
+  load_counts counts;        // of the measured time
+  double seconds = 0;        // measured
+  double measured_from = 0;  // CLOCK_MONOTONIC in seconds
+  // Nanoseconds to the end of a reply: from its request's send, or in an open loop from when that
+  // was due.
+  telemetry::distribution latency;
+  // How late an open loop has sent what was due while a connection was free: its own fault.
+  telemetry::distribution send_delay;
+  double cpu_user_seconds = 0;  // of this process, in the measured time
   double cpu_system_seconds = 0;
   std::uint64_t requests_with_warm_up = 0;
   load_errors errors_in_warm_up;

@@ -16,6 +16,7 @@
 #include "event_workload.hpp"
 #include "load.hpp"
 #include "options.hpp"
+#include "rate_search.hpp"
 #include "report.hpp"
 #include "serializer_workload.hpp"
 #include "service_workload.hpp"
@@ -34,7 +35,7 @@ constexpr std::string_view help =
     R"(Usage: weft-bench load URL [options]
        weft-bench coroutine|event|start|start-stop|serializer [options]
 
-  load         puts a closed-loop load on a server and reports rate, latency and errors
+  load         puts a load on a server and reports rate, latency and errors
   coroutine    resumes a coroutine by a coroutine of an event, millions of times
   event        fills the event queue and tells what is in it
   start        makes, starts and stops services
@@ -80,15 +81,45 @@ class terminal_progress final : public load_observer {
                    const weft::telemetry::distribution& latency) override {
     const std::string line = progress_line(seconds, warming_up, so_far, latency);
     print(stderr, weft::format("\r{}\x1b[K", line));
-    written_ = true;
   }
-  void clear() const {
-    if (written_) print(stderr, "\r\x1b[K");
-  }
-
- private:
-  bool written_ = false;
 };
+
+void clear_progress() { print(stderr, "\r\x1b[K"); }
+
+load_plan plan_of(const load_options& options, const address& to) {
+  load_plan plan{.to = to, .request = make_request(options)};
+  if (options.echo) {
+    plan.expects = reply_kind::echo;
+  } else if (options.method == "HEAD") {
+    plan.expects = reply_kind::http_to_head;
+  }
+  plan.connections = options.connections;
+  plan.rate = options.rate;
+  plan.duration = options.duration;
+  plan.warm_up = options.warm_up;
+  plan.timeout = options.timeout;
+  return plan;
+}
+
+int load_once(const load_options& options, const load_plan& plan, load_observer* observer) {
+  const load_result result = run_load(plan, stop, observer);
+  if (observer != nullptr) clear_progress();
+  print(stdout, options.json ? to_json(options, result) : to_text(options, result));
+  return exit_status(result);
+}
+
+int find_max(const load_options& options, const load_plan& plan, load_observer* observer) {
+  if (!options.json) print(stdout, heading_of_search(options));
+  const rate_search_result found =
+      search_rate(plan, options.p99_most, stop, observer, [&](const rate_probe& probe) {
+        if (observer != nullptr) clear_progress();
+        if (!options.json) print(stdout, to_text(probe));
+        std::fflush(stdout);
+      });
+  if (observer != nullptr) clear_progress();
+  print(stdout, options.json ? to_json(options, found) : to_text(found));
+  return exit_status(found);
+}
 
 int load(std::span<const std::string_view> arguments) {
   const auto options = parse_load_options(arguments);
@@ -107,25 +138,11 @@ int load(std::span<const std::string_view> arguments) {
     print(stderr, weft::format("weft-bench: {}\n", to.error()));
     return no_reply;
   }
-
-  load_plan plan{.to = *to, .request = make_request(*options)};
-  if (options->echo) {
-    plan.expects = reply_kind::echo;
-  } else if (options->method == "HEAD") {
-    plan.expects = reply_kind::http_to_head;
-  }
-  plan.connections = options->connections;
-  plan.duration = options->duration;
-  plan.warm_up = options->warm_up;
-  plan.timeout = options->timeout;
-
   stop_on_signals();
   terminal_progress progress;
   const bool shows_progress = !options->quiet && ::isatty(STDERR_FILENO) != 0;
-  const load_result result = run_load(plan, stop, shows_progress ? &progress : nullptr);
-  progress.clear();
-  print(stdout, options->json ? to_json(*options, result) : to_text(*options, result));
-  return exit_status(result);
+  const auto run_it = options->find_max ? &find_max : &load_once;
+  return run_it(*options, plan_of(*options, *to), shows_progress ? &progress : nullptr);
 }
 
 constexpr std::array<workload, 5> workloads{{

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include <weft/base/format.hpp>
@@ -20,8 +21,9 @@ namespace weft::bench {
 const std::string_view load_help =
     R"(Usage: weft-bench load URL [options]
 
-Puts a closed-loop load on a server: each connection sends a request, waits for the whole reply,
-sends the next. One thread, two system calls a request.
+Puts a load on a server: each connection sends a request, waits for the whole reply, sends the
+next; at once (closed loop), or when one is due at a fixed rate (open loop). One thread, two system
+calls a request.
 
   URL                       http://HOST[:PORT][/PATH], or tcp://HOST:PORT for a plain echo
 
@@ -36,6 +38,12 @@ What is sent
 
 How much
   -c, --connections N       default 50
+  -r, --rate N              open loop: N requests a second, 1500, 2.5k or 1M, whatever the server
+                            does; latencies count from when a request was due, so that those
+                            that a stall holds up are in them
+      --find-max            search the highest such rate that is served without an error and
+                            within --p99, in steps of --duration (then 2s by default)
+      --p99 TIME            what --find-max allows, default 10ms
   -d, --duration TIME       measured time, default 10s; 1.5, 500ms, 2s, 1m are times
   -w, --warm-up TIME        before it, not counted, default 1s
       --timeout TIME        for a connect and for a reply, default 10s
@@ -50,11 +58,14 @@ Exit status: 0 all replies were 2xx and nothing failed; 1 some were not or did;
 2 wrong command line; 3 not one reply.
 
   weft-bench load http://127.0.0.1:8080/ping --data '{"sequence": 2}' -c 400
-  weft-bench load tcp://127.0.0.1:9000 -c 1000 -d 5s
+  weft-bench load tcp://127.0.0.1:9000 -c 1000 -d 5s --rate 20k
+  weft-bench load http://127.0.0.1:8080/ping -c 100 --find-max --p99 5ms
 )";
 
 namespace {
 
+constexpr std::chrono::seconds default_duration{10};
+constexpr std::chrono::seconds find_max_step{2};
 constexpr std::string_view default_echo_message =
     "The quick brown fox jumps over the lazy dog; what is sent comes back again.";
 
@@ -69,6 +80,7 @@ struct option {
 constexpr std::array all_options{
     option{"data", 0, true},       option{"body", 0, true},      option{"method", 'X', true},
     option{"header", 'H', true},   option{"echo", 0, false},     option{"connections", 'c', true},
+    option{"rate", 'r', true},     option{"find-max", 0, false}, option{"p99", 0, true},
     option{"duration", 'd', true}, option{"warm-up", 'w', true}, option{"timeout", 0, true},
     option{"json", 0, false},      option{"quiet", 'q', false},  option{"help", 'h', false},
 };
@@ -136,6 +148,23 @@ std::expected<std::chrono::nanoseconds, std::string> parse_positive_duration(
   return parsed;
 }
 
+struct unit {
+  std::string_view name;
+  double scale;
+};
+
+// A number that is not negative, with one of these units behind it; times the unit's scale.
+std::optional<double> parse_number(std::string_view text, std::span<const unit> units) {
+  const std::size_t unit_start = std::min(text.find_first_not_of("0123456789."), text.size());
+  const std::string digits{text.substr(0, unit_start)};
+  const auto given = std::ranges::find(units, text.substr(unit_start), &unit::name);
+  char* end = nullptr;  // libc++ 19 has no std::from_chars for double
+  const double number = std::strtod(digits.c_str(), &end);
+  const bool is_number = end == digits.c_str() + digits.size() && !digits.empty();
+  if (!is_number || given == units.end()) return std::nullopt;
+  return number * given->scale;
+}
+
 bool is_method(std::string_view text) {
   const auto is_letter = [](char letter) { return letter >= 'A' && letter <= 'Z'; };
   return !text.empty() && std::ranges::all_of(text, is_letter);
@@ -152,6 +181,8 @@ std::expected<void, std::string> keep(T& place, std::expected<U, std::string> va
 std::expected<void, std::string> apply(load_options& to, std::string_view name,
                                        std::string_view value) {
   if (name == "connections") return keep(to.connections, parse_connections(value));
+  if (name == "rate") return keep(to.rate, parse_rate(value));
+  if (name == "p99") return keep(to.p99_most, parse_positive_duration(value));
   if (name == "duration") return keep(to.duration, parse_positive_duration(value));
   if (name == "timeout") return keep(to.timeout, parse_positive_duration(value));
   if (name == "warm-up") return keep(to.warm_up, parse_duration(value));
@@ -165,6 +196,8 @@ std::expected<void, std::string> apply(load_options& to, std::string_view name,
     auto header = parse_header(value);
     if (!header) return problem{std::move(header).error()};
     to.headers.push_back(*std::move(header));
+  } else if (name == "find-max") {
+    to.find_max = true;
   } else if (name == "echo") {
     to.echo = true;
   } else if (name == "json") {
@@ -213,19 +246,23 @@ bool has_header(const load_options& options, std::string_view name) {
 
 std::expected<std::chrono::nanoseconds, std::string> parse_duration(std::string_view text) {
   constexpr double longest_seconds = 86'400;
-  const std::size_t unit_start = std::min(text.find_first_not_of("0123456789."), text.size());
-  const std::string number{text.substr(0, unit_start)};
-  const std::string_view unit = text.substr(unit_start);
-  const double scale = unit == "ms" ? 1e-3 : unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : 0;
-
-  char* end = nullptr;  // libc++ 19 has no std::from_chars for double
-  const double seconds = std::strtod(number.c_str(), &end) * scale;
-  const bool is_number = end == number.c_str() + number.size() && !number.empty();
-  if (!is_number || scale == 0 || seconds > longest_seconds) {
+  constexpr std::array<unit, 4> units{{{"", 1}, {"s", 1}, {"ms", 1e-3}, {"m", 60}}};
+  const auto seconds = parse_number(text, units);
+  if (!seconds || *seconds > longest_seconds) {
     return problem{
         weft::format("'{}' is no time: write 500ms, 2s, 1.5 or 1m, at most a day", text)};
   }
-  return std::chrono::nanoseconds{static_cast<std::int64_t>(seconds * 1e9)};
+  return std::chrono::nanoseconds{static_cast<std::int64_t>(*seconds * 1e9)};
+}
+
+std::expected<double, std::string> parse_rate(std::string_view text) {
+  constexpr std::array<unit, 3> units{{{"", 1}, {"k", 1e3}, {"M", 1e6}}};
+  const auto rate = parse_number(text, units);
+  if (!rate || *rate <= 0 || *rate > most_rate) {
+    return problem{
+        weft::format("'{}' is no rate: write 1500, 2.5k or 1M, for so many a second", text)};
+  }
+  return *rate;
 }
 
 std::expected<load_options, std::string> parse_load_options(
@@ -252,6 +289,10 @@ std::expected<load_options, std::string> parse_load_options(
     if (!applied) return problem{applied.error()};
     if (options.help) return options;
   }
+  if (options.find_max && options.rate > 0)
+    return problem{std::string{"--find-max looks for the rate: leave out --rate"}};
+  if (options.duration.count() == 0)
+    options.duration = options.find_max ? find_max_step : default_duration;
   if (url.empty()) return problem{std::string{"no URL given, as http://127.0.0.1:8080/"}};
   const auto kept = keep(options.to, parse_target(url));
   if (!kept) return problem{kept.error()};

@@ -24,7 +24,10 @@ struct load_options {
   std::string body;
   bool echo = false;  // the reply is the request itself
   int connections = 50;
-  std::chrono::nanoseconds duration = std::chrono::seconds{10};
+  double rate = 0;        // a second; 0: closed loop
+  bool find_max = false;  // search the highest rate that keeps `p99_most`
+  std::chrono::nanoseconds p99_most = std::chrono::milliseconds{10};
+  std::chrono::nanoseconds duration{};  // never 0 once parsed
   std::chrono::nanoseconds warm_up = std::chrono::seconds{1};
   std::chrono::nanoseconds timeout = std::chrono::seconds{10};
   bool json = false;
@@ -32,6 +35,7 @@ struct load_options {
 };
 
 inline constexpr int most_connections = 1'000'000;
+inline constexpr double most_rate = 1e9;
 
 // `arguments` without the program's and the command's name. Reads the file of --body. The error is
 // a sentence for the user; for a misspelt option it names the nearest right one.
@@ -40,6 +44,9 @@ std::expected<load_options, std::string> parse_load_options(
 
 // "10" and "1.5" are seconds; "500ms", "2s" and "1m" say their unit.
 std::expected<std::chrono::nanoseconds, std::string> parse_duration(std::string_view text);
+
+// "1500", "2.5k" and "1M" a second.
+std::expected<double, std::string> parse_rate(std::string_view text);
 
 // The bytes that each request sends.
 std::string make_request(const load_options& options);

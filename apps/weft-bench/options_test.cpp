@@ -46,6 +46,28 @@ TEST(options, values_may_be_glued_or_apart) {
             "Content-Length: 15\r\n\r\n{\"sequence\": 2}");
 }
 
+TEST(options, a_rate_has_a_unit_or_none) {
+  const auto got = parse({"http://a:1/", "--rate", "2.5k"});
+  ASSERT_TRUE(got) << got.error();
+  EXPECT_EQ(got->rate, 2500);
+  EXPECT_EQ(parse({"http://a:1/", "-r1M"})->rate, 1e6);
+  EXPECT_EQ(parse({"http://a:1/", "-r", "0.5"})->rate, 0.5);
+  for (const char* wrong : {"0", "-5", "2.5 k", "k", "2g", "1e3", "1.2.3", ""})
+    EXPECT_NE(error_of({"http://a:1/", "--rate", wrong}).find("is no rate"), std::string::npos)
+        << wrong;
+}
+
+TEST(options, a_search_has_shorter_steps_and_no_rate) {
+  const auto got = parse({"http://a:1/", "--find-max", "--p99=5ms"});
+  ASSERT_TRUE(got) << got.error();
+  EXPECT_TRUE(got->find_max);
+  EXPECT_EQ(got->p99_most, 5ms);
+  EXPECT_EQ(got->duration, 2s);
+  EXPECT_EQ(parse({"http://a:1/", "--find-max", "-d", "1s"})->duration, 1s);
+  EXPECT_NE(error_of({"http://a:1/", "--find-max", "--rate", "5"}).find("leave out --rate"),
+            std::string::npos);
+}
+
 TEST(options, headers_replace_the_defaults) {
   const auto got = parse({"http://a:1/", "--data", "x", "-X", "PUT", "-H",
                           "content-type: text/plain", "--header=HOST: b", "-H", "X-Y:"});

@@ -15,8 +15,9 @@ struct percentile {
   std::string_view name;
   double percent;
 };
-constexpr std::array percentiles{percentile{"p50", 50}, percentile{"p90", 90},
-                                 percentile{"p99", 99}, percentile{"p99.9", 99.9}};
+constexpr std::array percentiles{percentile{"p50", 50},       percentile{"p90", 90},
+                                 percentile{"p99", 99},       percentile{"p99.9", 99.9},
+                                 percentile{"p99.99", 99.99}, percentile{"p99.999", 99.999}};
 
 struct error_kind {
   std::string_view name;   // in JSON
@@ -30,6 +31,7 @@ constexpr std::array error_kinds{
     error_kind{"timed_out", "timed out", &load_errors::timed_out},
     error_kind{"malformed", "not the reply expected", &load_errors::malformed},
     error_kind{"unasked", "more than the reply came", &load_errors::unasked},
+    error_kind{"unsent", "due but never sent", &load_errors::unsent},
 };
 
 double microseconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e3; }
@@ -127,8 +129,9 @@ std::string to_text(const load_options& options, const load_result& result) {
                    plural(static_cast<std::uint64_t>(options.connections), "connection"),
                    result.seconds, result.interrupted ? " (interrupted)" : "");
 
-  text += weft::format("  requests   {}, {} a second\n", grouped(counts.requests),
-                       grouped(rate_of(result)));
+  text += weft::format("  requests   {}, {} a second{}\n", grouped(counts.requests),
+                       grouped(rate_of(result)),
+                       options.rate > 0 ? weft::format(" of {} due", grouped(options.rate)) : "");
   text += weft::format(
       "  received   {:.2f} MB/s\n",
       result.seconds > 0 ? static_cast<double>(counts.bytes_received) / 1e6 / result.seconds : 0);
@@ -142,6 +145,11 @@ std::string to_text(const load_options& options, const load_result& result) {
   text += weft::format("  generator  {:.2f} µs of CPU a request, {:.0f} % of a core\n",
                        cpu_microseconds_per_request(result),
                        result.seconds > 0 ? 100 * cpu_seconds(result) / result.seconds : 0);
+  if (options.rate > 0) {
+    text += weft::format("  sent late  p99 {}  max {}, by the generator\n",
+                         readable_time(result.send_delay.percentile(99)),
+                         readable_time(result.send_delay.max()));
+  }
   if (counts.reconnects != 0) text += weft::format("  reconnects {}\n", grouped(counts.reconnects));
   if (counts.not_2xx() != 0) {
     text += weft::format("  not 2xx    {} 3xx, {} 4xx, {} 5xx\n", grouped(counts.status_3xx),
@@ -161,15 +169,16 @@ std::string to_text(const load_options& options, const load_result& result) {
 std::string to_json(const load_options& options, const load_result& result) {
   const load_counts& counts = result.counts;
   return weft::format(
-             R"({{"target":{},"connections":{},"measured_from":{:.6f},"seconds":{:.6f},)"
+             R"({{"target":{},"connections":{},"rate":{},"measured_from":{:.6f},"seconds":{:.6f},)"
              R"("interrupted":{},"requests":{},)"
              R"("requests_with_warm_up":{},"requests_per_second":{:.1f},"bytes_received":{},)",
-             json_string(options.to.to_string()), options.connections, result.measured_from,
-             result.seconds, result.interrupted, counts.requests, result.requests_with_warm_up,
-             rate_of(result), counts.bytes_received) +
-         weft::format(R"("latency_us":{},"status":{{"3xx":{},"4xx":{},"5xx":{}}},"reconnects":{},)",
-                      json_latency(result.latency), counts.status_3xx, counts.status_4xx,
-                      counts.status_5xx, counts.reconnects) +
+             json_string(options.to.to_string()), options.connections, options.rate,
+             result.measured_from, result.seconds, result.interrupted, counts.requests,
+             result.requests_with_warm_up, rate_of(result), counts.bytes_received) +
+         weft::format(R"("latency_us":{},"send_delay_us":{},)"
+                      R"("status":{{"3xx":{},"4xx":{},"5xx":{}}},"reconnects":{},)",
+                      json_latency(result.latency), json_latency(result.send_delay),
+                      counts.status_3xx, counts.status_4xx, counts.status_5xx, counts.reconnects) +
          weft::format(R"("errors":{},"errors_in_warm_up":{},"cpu_user_seconds":{:.6f},)"
                       R"("cpu_system_seconds":{:.6f},"cpu_us_per_request":{:.4f}}})",
                       json_errors(counts.errors), json_errors(result.errors_in_warm_up),
@@ -186,6 +195,52 @@ std::string progress_line(double seconds, bool warming_up, const load_counts& so
                       warming_up ? " (warm-up)" : "", grouped(rate),
                       readable_time(latency.percentile(99)),
                       errors == 0 ? "no errors" : plural(errors, "error"));
+}
+
+std::string to_text(const rate_probe& probe) {
+  const load_result& result = probe.result;
+  const load_errors& errors = result.counts.errors;
+  std::string verdict = probe.is_kept ? "kept" : "too slow";
+  if (errors.total() != 0) verdict = error_list(errors);
+  if (result.counts.not_2xx() != 0) verdict = plural(result.counts.not_2xx(), "reply not 2xx");
+  return weft::format("  {:>12} {:>12} {:>12} {:>12}   {}\n", grouped(probe.rate),
+                      grouped(rate_of(result)), readable_time(result.latency.percentile(50)),
+                      readable_time(result.latency.percentile(99)), verdict);
+}
+
+std::string heading_of_search(const load_options& options) {
+  return weft::format("{}   {}, p99 at most {}\n\n  {:>12} {:>12} {:>12} {:>12}\n",
+                      options.to.to_string(),
+                      plural(static_cast<std::uint64_t>(options.connections), "connection"),
+                      readable_time(static_cast<double>(options.p99_most.count())), "due a second",
+                      "served", "p50", "p99");
+}
+
+std::string to_text(const rate_search_result& found) {
+  if (found.interrupted) return "\n  interrupted\n";
+  if (found.most == 0) return "\n  no rate was kept\n";
+  return weft::format("\n  {} a second\n", grouped(found.most));
+}
+
+std::string to_json(const load_options& options, const rate_search_result& found) {
+  std::string probes;
+  for (const rate_probe& each : found.probes) {
+    probes += weft::format(
+        R"({}{{"rate":{:.1f},"requests_per_second":{:.1f},"kept":{},"latency_us":{},"errors":{}}})",
+        probes.empty() ? "" : ",", each.rate, rate_of(each.result), each.is_kept,
+        json_latency(each.result.latency), json_errors(each.result.counts.errors));
+  }
+  return weft::format(R"({{"target":{},"connections":{},"p99_us_most":{:.3f},"max_rate":{:.1f},)"
+                      R"("interrupted":{},"probes":[{}]}})"
+                      "\n",
+                      json_string(options.to.to_string()), options.connections,
+                      static_cast<double>(options.p99_most.count()) / 1e3, found.most,
+                      found.interrupted, probes);
+}
+
+int exit_status(const rate_search_result& found) {
+  if (found.served == 0) return 3;
+  return found.most > 0 && !found.interrupted ? 0 : 1;
 }
 
 int exit_status(const load_result& result) {

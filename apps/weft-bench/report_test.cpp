@@ -40,9 +40,23 @@ TEST(report, text_tells_the_figures) {
   EXPECT_TRUE(has(text, "400 connections, 2.00 s\n")) << text;
   EXPECT_TRUE(has(text, "1,000,000, 500,000 a second")) << text;
   EXPECT_TRUE(has(text, "45.00 MB/s")) << text;
-  EXPECT_TRUE(has(text, "p99.9 2.00 ms  max 2.00 ms")) << text;
+  EXPECT_TRUE(has(text, "p99.999 2.00 ms  max 2.00 ms")) << text;
   EXPECT_TRUE(has(text, "2.00 µs of CPU a request, 100 % of a core")) << text;
   EXPECT_TRUE(has(text, "errors     none\n")) << text;
+}
+
+TEST(report, an_open_loop_tells_what_was_due_and_how_late_it_was_itself) {
+  load_options options = a_load();
+  options.rate = 500'100;
+  load_result result = a_result();
+  result.counts.errors.unsent = 200;
+  result.send_delay.record(3'000);
+  const std::string text = to_text(options, result);
+  EXPECT_TRUE(has(text, "1,000,000, 500,000 a second of 500,100 due\n")) << text;
+  EXPECT_TRUE(has(text, "sent late  p99 3.0 µs  max 3.0 µs")) << text;
+  EXPECT_TRUE(has(text, "200 due but never sent")) << text;
+  EXPECT_TRUE(has(to_json(options, result), R"("rate":500100,)"));
+  EXPECT_TRUE(has(to_json(options, result), R"("send_delay_us":{"p50":3.000,)"));
 }
 
 TEST(report, text_tells_what_went_wrong) {
@@ -67,8 +81,8 @@ TEST(report, json_is_one_line_and_escaped) {
 }
 
 TEST(report, a_run_without_a_reply_is_still_a_report) {
-  EXPECT_TRUE(has(to_text(a_load(), {}), "0, 0 a second"));
-  EXPECT_TRUE(has(to_json(a_load(), {}), R"("cpu_us_per_request":0.0000)"));
+  EXPECT_TRUE(has(to_text(a_load(), load_result{}), "0, 0 a second"));
+  EXPECT_TRUE(has(to_json(a_load(), load_result{}), R"("cpu_us_per_request":0.0000)"));
 }
 
 TEST(report, exit_status_tells_clean_from_failed) {
@@ -79,7 +93,7 @@ TEST(report, exit_status_tells_clean_from_failed) {
   result = a_result();
   result.errors_in_warm_up.closed = 1;
   EXPECT_EQ(exit_status(result), 1);
-  EXPECT_EQ(exit_status({}), 3);
+  EXPECT_EQ(exit_status(load_result{}), 3);
 }
 
 TEST(report, progress_is_short) {

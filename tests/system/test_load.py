@@ -1,0 +1,111 @@
+"""weft-bench load, against servers whose behaviour is known: what it reports is the truth."""
+
+import contextlib
+import json
+import socket
+import threading
+import time
+
+import pytest
+from weft_process import run
+
+REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+
+class ScriptedServer:
+    """Answers each request at once, but once does nothing at all for a while: from when it has answered so many."""
+
+    def __init__(self, stall_after=None, stall_seconds=0):
+        self.answered = 0
+        self.stall_after = stall_after
+        self.stall_seconds = stall_seconds
+        self.one_at_a_time = threading.Lock()
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=256)
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.listener.getsockname()[1]}/"
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+
+    def serve(self, client):
+        with client, contextlib.suppress(ConnectionError):
+            while request := client.recv(4096):
+                with self.one_at_a_time:
+                    if self.answered == self.stall_after:
+                        time.sleep(self.stall_seconds)
+                    self.answered += request.count(b"\r\n\r\n")
+                client.sendall(REPLY)
+
+
+@pytest.fixture
+def scripted():
+    servers = []
+
+    def start(**script):
+        servers.append(ScriptedServer(**script))
+        return servers[-1]
+    yield start
+    for server in servers:
+        server.listener.close()
+
+
+def load(weft_bench, *arguments):
+    done = run([weft_bench, "load", *arguments, "--json"])
+    return done.returncode, json.loads(done.stdout)
+
+
+def test_an_open_loop_sends_what_is_due_and_no_more(weft_bench, scripted):
+    status, told = load(weft_bench, scripted().url, "--rate", "400", "-c", "4", "-d", "2s", "-w", "500ms")
+    assert status == 0
+    assert told["rate"] == 400 and told["requests"] == 800
+    assert told["requests_with_warm_up"] == 1000
+    assert told["errors"]["total"] == 0
+
+
+def test_a_stall_is_in_the_percentiles_of_an_open_loop(weft_bench, scripted):
+    """200 of the 800 requests are due while nothing is answered, and so wait for up to the whole second: half of them for
+    half of it. A closed loop of four connections would have four such replies to show. Lower bounds, for a slow machine
+    only makes it worse."""
+    server = scripted(stall_after=200, stall_seconds=1.0)
+    status, told = load(weft_bench, server.url, "--rate", "200", "-c", "4", "-d", "4s", "-w", "0s")
+    assert status == 0 and told["requests"] == 800
+    latency = told["latency_us"]
+    assert latency["p99"] >= 950_000       # the slowest 8 of the 200
+    assert latency["p90"] >= 590_000       # 80 of them waited for more than 600 ms
+    assert latency["max"] >= 990_000
+    assert latency["mean"] >= 0.9 * 200 * 500_000 / 800
+
+
+def test_a_server_that_never_comes_round_leaves_requests_unsent(weft_bench, scripted):
+    server = scripted(stall_after=50, stall_seconds=60)
+    status, told = load(weft_bench, server.url, "--rate", "100", "-c", "2", "-d", "1s", "-w", "0s", "--timeout", "1s")
+    errors = told["errors"]
+    assert status == 1
+    assert told["requests"] == 50
+    assert errors["unsent"] + errors["timed_out"] == errors["total"] == 50
+    assert errors["timed_out"] >= 2
+
+
+def test_a_search_ends_below_what_the_server_can_do(weft_bench, scripted):
+    status, told = load(weft_bench, scripted().url, "--find-max", "--p99", "1s", "-c", "2", "-d", "300ms", "-w", "0s")
+    assert status == 0
+    assert told["max_rate"] > 0
+    kept = [probe for probe in told["probes"] if probe["kept"]]
+    assert max(probe["rate"] for probe in kept) == pytest.approx(told["max_rate"], abs=0.1)
+    for probe in kept:
+        assert probe["errors"]["total"] == 0 and probe["latency_us"]["p99"] <= 1_000_000
+
+
+def test_a_search_that_keeps_nothing_says_so(weft_bench, scripted):
+    done = run([weft_bench, "load", scripted().url, "--find-max", "--p99", "0.000001", "-c", "1", "-d", "50ms", "-w", "0s"])
+    assert done.returncode == 1
+    assert "no rate was kept" in done.stdout
+    assert done.stdout.count("too slow") == 8
