@@ -1,4 +1,4 @@
-"""Clients that send or take a byte now and then, in crowds: the others are served, and memory stays flat."""
+"""Clients that send or take a byte now and then, or nothing, in crowds: the others are served, and memory stays flat."""
 
 import json
 import os
@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from crowd import Crowd
 from network import new_network
 from slow_crowd import SlowCrowd
 from weft_process import Server, run
@@ -15,6 +16,8 @@ from weft_process import Server, run
 SLOW = 9_000
 HONEST = 400
 READERS = 1_000
+IDLE = 19_000
+IDLE_BYTES_MAX = 768
 GIGABYTE = 1 << 30
 EACH_READER_KIB = 64 + 64 + 32  # what may wait to be sent, a piece of a file, and the connection with its slots
 KIB = 1024
@@ -34,6 +37,25 @@ def honest_load(weft_bench, server, preexec):
     said = json.loads(done.stdout)
     assert said["errors"]["total"] == 0 and not any(said["status"].values()), said
     return said["requests"]
+
+
+def test_idle_connections_are_small(serve, backend, own_network):
+    made, join = own_network
+    with serve("--backend", backend, "--threads", "1", "--http.server.limits.connections=20000",
+               "--http.server.limits.keep_alive_timeout=100s", preexec=made) as server, \
+            Crowd(server, join(server)) as crowd:
+        memory = {}
+        for count in range(1_000, IDLE + 1, 1_000):  # so few at a time that they share what a request takes
+            crowd.tell("open", 1_000)
+            while crowd.tell("wait") < count:
+                pass
+            memory[count] = memory_kib(server)
+        each = (memory[IDLE] - memory[1_000]) * KIB / (IDLE - 1_000)
+        print(f"{each:.0f} bytes for each idle connection")
+        assert each <= IDLE_BYTES_MAX
+        assert crowd.tell("ask") == IDLE
+        assert server.stop() == 0, server.log
+        assert crowd.tell("end") == IDLE, "all see a proper end"
 
 
 def test_slow_heads_and_bodies_keep_nobody_from_being_served(serve, weft_bench, backend, own_network):

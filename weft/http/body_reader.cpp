@@ -153,7 +153,7 @@ task<result<buffer_ref>> body_reader::receive_in_time() {
     co_return fail(why);
   }
   if (why != errc::timed_out) {
-    client_.stop_.request_stop();
+    client_.stop_->request_stop();
     co_return lose(why == errc::closed ? error{errc::reset} : why);
   }
   co_return lose({.code = status::request_timeout,

@@ -191,7 +191,7 @@ task<result<void>> body_writer::make_room(bool empty) {
   if (!goes_on) {
     state_ = state::broken;
     failure_ = drained.error();
-    client_.stop_.request_stop();
+    client_.stop_->request_stop();
   }
   co_return drained;
 }

@@ -1,12 +1,15 @@
 #include <weft/http/connection.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
+#include <source_location>
 #include <utility>
 
 #include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/coro/frame_pool.hpp>
+#include <weft/coro/running_task.hpp>
 #include <weft/http/connection_host.hpp>
 #include <weft/http/target.hpp>
 
@@ -19,24 +22,20 @@ using wait = active_request::wait;
 /// asks the kernel nothing; a timer of its own it has, as soon as its handler waits.
 constexpr duration look_interval = std::chrono::milliseconds{250};
 
-/// Out of memory, as a rule: that is this client's misfortune and not the others'. In a function of
-/// its own, so that idle connections have no room for the line in their frames.
-[[gnu::noinline]] void log_dropped(const std::exception& why) {
+/// Out of memory, as a rule: that is this client's misfortune and not the others'.
+[[gnu::cold]] void log_dropped(const std::exception& why) {
   log::error(weft::format("a connection is dropped: {}", why.what()));
 }
 
 }  // namespace
 
-connection::connection(connection_host& host, net::tcp_stream stream, const environment& parent)
+connection::connection(connection_host& host, net::tcp_stream stream)
     : lazy_timer{host.loop, timeout_kind},
+      stream_receiver{&on_received},
       host_{host},
       stream_{std::move(stream)},
-      stop_{parent.stop},
-      env_{.stop = stop_.token(),
-           .until = parent.until,
-           .runs_on = parent.runs_on,
-           .owner = parent.owner},
-      number_{static_cast<std::uint32_t>(host.clients.size())} {
+      number_{static_cast<std::uint32_t>(host.clients.size())},
+      is_cut_{host.stopping.stop_requested()} {
   host_.clients.push_back(this);
   host_.counts.accepted.add();
   host_.note_connections();
@@ -49,6 +48,7 @@ connection::~connection() {
   last->number_ = number_;
   host_.clients.pop_back();
   host_.note_connections();
+  if (host_.clients.empty()) host_.all_gone.set();
 }
 
 void* connection::operator new(std::size_t size_bytes) { return frame_pool::allocate(size_bytes); }
@@ -57,17 +57,27 @@ void connection::operator delete(void* memory, std::size_t size_bytes) noexcept 
   frame_pool::deallocate(memory, size_bytes);
 }
 
-task<void> connection::run(std::unique_ptr<connection> self) {
-  connection& c = *self;
+void connection::on_received(stream_receiver& self) noexcept {
+  weft::detail::running.resumed_at.store(std::source_location::current(),
+                                         std::memory_order_relaxed);
+  static_cast<connection&>(self).go_on(true);
+}
+
+void connection::go_on(bool has_received) noexcept {
   try {
-    while (c.keep_) {
-      c.prepare_to_read();
-      if (!c.take(co_await c.stream_.read())) break;
-      if (!c.answer()) co_await c.answer_waiting();
+    for (; keep_; has_received = false) {
+      if (!has_received) {
+        prepare_to_read();
+        if (!is_cut_ && !stream_receiver::begin(stream_)) return;
+      }
+      const bool reads = has_received || !is_cut_;
+      if (!take(reads ? stream_receiver::take(stream_) : fail(errc::cancelled))) break;
+      if (!answer()) return;
     }
   } catch (const std::exception& why) {
     log_dropped(why);
   }
+  delete this;
 }
 
 bool connection::take(result<buffer_ref>&& bytes) {
@@ -88,7 +98,10 @@ bool connection::answer() {
     if (!must_linger()) return true;
     host_.desk->waits_for = wait::client;
   }
+  task<void> rest = answer_waiting();
   waiting_ = std::exchange(host_.desk, std::make_unique_for_overwrite<active_request>());
+  set(time_point::max());
+  host_.workers.spawn(std::move(rest));
   return false;
 }
 
@@ -118,51 +131,62 @@ bool connection::answer(active_request& work, step next) {
 }
 
 task<void> connection::answer_waiting() {
-  active_request& work = *waiting_;
-  for (bool done = false; !done;) {
-    switch (work.waits_for) {
-      case wait::body:
-        // Before a handler has views of the head. One in chunks may have come whole.
-        if (!work.head.chunked()) leave_slot(work);
-        find_route(work);
-        work.bounds = &host_.bounds_of(work.match);
-        if (work.head.content_length().value_or(0) > work.bounds->body_bytes) {
-          refuse(status::content_too_large, "the body is longer than this path takes");
-          done = true;
-        } else if (streams_body(work)) {
-          call_streaming_handler(work);
-          work.waits_for = wait::handler;
-        } else {
-          done = !co_await receive_body(work) || answer(work, step::handle);
-        }
-        break;
-      case wait::handler:
-        work.bounds = &host_.bounds_of(work.match);
-        if (work.reply->work) {
-          start_handler_clock();
-          const time_point begun = loop_.now();
-          const connection_host::use in_use{host_, work.match};
-          environment for_service = env_;
-          for_service.owner = in_use.owner();
-          for_service.called_by = &env_;  // the server, which waits for it
-          try {
-            co_await std::move(*work.reply->work).in(for_service);
-          } catch (...) {
-            report_exception(work);
+  stop_source stop{host_.stopping};
+  const environment env{.stop = stop.token(), .runs_on = &loop_, .owner = host_.owner};
+  stop_ = &stop;
+  try {
+    active_request& work = *waiting_;
+    for (bool done = false; !done;) {
+      switch (work.waits_for) {
+        case wait::body:
+          // Before a handler has views of the head. One in chunks may have come whole.
+          if (!work.head.chunked()) leave_slot(work);
+          find_route(work);
+          work.bounds = &host_.bounds_of(work.match);
+          if (work.head.content_length().value_or(0) > work.bounds->body_bytes) {
+            refuse(status::content_too_large, "the body is longer than this path takes");
+            done = true;
+          } else if (streams_body(work)) {
+            call_streaming_handler(work);
+            work.waits_for = wait::handler;
+          } else {
+            done = !co_await receive_body(work).in(env) || answer(work, step::handle);
           }
-          work.reply->work.reset();  // while its service is kept
-          host_.counts.waits.record(loop_.now() - begun);
-        }
-        if (work.reader || work.writer) co_await finish_streams(work);
-        stop_handler_clock();
-        done = answer(work, step::complete);
-        break;
-      case wait::room: done = !co_await make_room() || answer(work, step::parse); break;
-      case wait::client: done = true; break;
+          break;
+        case wait::handler:
+          work.bounds = &host_.bounds_of(work.match);
+          if (work.reply->work) {
+            start_handler_clock();
+            const time_point begun = loop_.now();
+            const connection_host::use in_use{host_, work.match};
+            environment for_service = env;
+            for_service.owner = in_use.owner();
+            for_service.called_by = &env;  // the server, which waits for it
+            try {
+              co_await std::move(*work.reply->work).in(for_service);
+            } catch (...) {
+              report_exception(work);
+            }
+            work.reply->work.reset();  // while its service is kept
+            host_.counts.waits.record(loop_.now() - begun);
+          }
+          if (work.reader || work.writer) co_await finish_streams(work).in(env);
+          stop_handler_clock();
+          done = answer(work, step::complete);
+          break;
+        case wait::room: done = !co_await make_room().in(env) || answer(work, step::parse); break;
+        case wait::client: done = true; break;
+      }
     }
+    waiting_.reset();
+    if (must_linger()) co_await linger();
+  } catch (const std::exception& why) {
+    log_dropped(why);
+    keep_ = false;
   }
-  waiting_.reset();
-  if (must_linger()) co_await linger();
+  is_cut_ = is_ending();
+  stop_ = nullptr;
+  go_on(false);  // which may be the end of this
 }
 
 task<bool> connection::make_room() {
@@ -200,7 +224,10 @@ void connection::on_timeout(lazy_timer& self) noexcept {
   }
   if (c.waiting_ && c.waiting_->waits_for == wait::handler && c.handler_goes_on()) return;
   c.timed_out_ = true;
-  c.stop_.request_stop();
+  if (c.stop_ != nullptr)
+    c.stop_->request_stop();
+  else
+    c.cut();
 }
 
 // The steps of answer(), each with one caller, which every request takes.
@@ -290,7 +317,7 @@ bool connection::handler_goes_on() noexcept {
   const time_point until = waiting_->handler_until;
   if (until <= loop_.now()) return false;
   if (client_has_gone())
-    stop_.request_stop();
+    stop_->request_stop();
   else
     set(std::min(until, loop_.now() + look_interval));
   return true;

@@ -1,16 +1,15 @@
 // One client's connection: reads requests, has them answered, keeps time.
 //
-// Contract: internal to http. Made by the server for an accepted stream, spawned into its scope,
-// and gone when run() ends. While no request is under way it holds no buffer and no request object.
+// Contract: internal to http. Made by the server for an accepted stream, and its own from begin()
+// on. While no request is under way it holds no buffer, no request object and no coroutine: it is
+// called when bytes have come, and spawns a task into the host's scope for what must be waited for.
 // Its timer is lazy: a keep-alive request that is answered without waiting touches none. While the
 // server drains, every request that has begun to come is answered, and the last reply says that it
 // is the last; leave_if_idle() ends a connection that none comes on. Whoever is told so may go on
-// sending for a while, so that no client sees a reset instead of its reply. A stop request cuts it:
-// what is under way is asked to end.
+// sending for a while, so that no client sees a reset instead of its reply. When the host's
+// scope is asked to stop, what is under way is asked to end, and cut() ends what only reads.
 //
-//   auto client = std::make_unique<connection>(host, std::move(stream), workers.inherited());
-//   const environment& env = client->env();
-//   workers.spawn_in(env, connection::run(std::move(client)));
+//   connection::begin(std::make_unique<connection>(host, std::move(stream)));
 #pragma once
 
 #include <cstddef>
@@ -20,13 +19,14 @@
 #include <string>
 #include <string_view>
 
-#include <weft/coro/environment.hpp>
+#include <weft/coro/stop_token.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/http/input_buffer.hpp>
 #include <weft/http/limits.hpp>
 #include <weft/http/request_parser.hpp>
 #include <weft/loop/lazy_timer.hpp>
 #include <weft/net/ip_address.hpp>
+#include <weft/net/stream_receiver.hpp>
 #include <weft/net/tcp_stream.hpp>
 
 namespace weft::http {
@@ -37,19 +37,22 @@ class body_reader;
 class body_writer;
 class exchange;
 
-class connection final : private lazy_timer {
+class connection final : private lazy_timer, private net::stream_receiver {
  public:
-  connection(connection_host& host, net::tcp_stream stream, const environment& parent);
+  connection(connection_host& host, net::tcp_stream stream);
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
   ~connection();
   static void* operator new(std::size_t size_bytes);
   static void operator delete(void* memory, std::size_t size_bytes) noexcept;
 
-  [[nodiscard]] const environment& env() const noexcept { return env_; }
-
   /// Serves until the connection ends, then deletes it.
-  [[nodiscard]] static task<void> run(std::unique_ptr<connection> self);
+  static void begin(std::unique_ptr<connection> self) noexcept { self.release()->go_on(false); }
+  /// Nothing more is read, and what is waited for no longer.
+  void cut() noexcept {
+    is_cut_ = true;
+    stream_receiver::cancel(stream_);
+  }
 
   /// If no request is under way and none has come, by a last look at the socket: tells the client
   /// that this is the end, and goes on reading for a while.
@@ -60,7 +63,7 @@ class connection final : private lazy_timer {
   [[nodiscard]] std::string description() const;
 
   /// Tells who comes beyond the limit so, and listens until that has been heard; then deletes it.
-  [[nodiscard]] static task<void> turn_away(std::unique_ptr<connection> self);
+  static void turn_away(std::unique_ptr<connection> self);
 
  private:
   friend class body_reader;
@@ -70,17 +73,20 @@ class connection final : private lazy_timer {
   /// What is to be done next with a request.
   enum class step : std::uint8_t { parse, handle, complete };
 
+  /// Reads and answers for as long as nothing must be waited for; `has_received`: beginning with
+  /// what has come. Deletes this at the end.
+  void go_on(bool has_received) noexcept;
+  static void on_received(stream_receiver& self) noexcept;
   /// What came of reading. False: nothing, and nothing is left to do.
   [[nodiscard]] bool take(result<buffer_ref>&& bytes);
-  /// Answers the requests that have come, or those before one that must be waited for.
+  /// Answers the requests that have come. False: one must be waited for, by a task that goes on.
   [[nodiscard]] bool answer();
 
   /// From `next` on, without waiting. False: what `work` says must be waited for.
   [[nodiscard]] bool answer(active_request& work, step next);
 
-  /// Answers the rest, from what must be waited for. Not inlined, lest the compiler put its frame
-  /// into that of run(), which each idle connection has.
-  [[gnu::noinline]] task<void> answer_waiting();
+  /// Answers the rest, from what must be waited for, and goes on.
+  task<void> answer_waiting();
 
   /// True: the next request has its head, in `work`. False: its bytes have not all come, or it was
   /// refused.
@@ -131,6 +137,10 @@ class connection final : private lazy_timer {
   }
   /// Sets the deadline of what comes next, and keeps no slot for what has begun.
   void prepare_to_read();
+  /// Whether the request under way is the last, since it, or all of this, is asked to end.
+  [[nodiscard]] bool is_ending() const noexcept {
+    return is_cut_ || (stop_ != nullptr && stop_->stop_requested());
+  }
   [[nodiscard]] bool must_linger() const noexcept;
   [[gnu::noinline]] void refuse(status code, std::string_view reason);
   static void on_timeout(lazy_timer& self) noexcept;
@@ -140,13 +150,13 @@ class connection final : private lazy_timer {
   net::tcp_stream stream_;
   input_buffer input_;
   request_parser parser_;
-  stop_source stop_;
-  environment env_;
+  stop_source* stop_ = nullptr;  // of what is waited for: answer_waiting()'s
   std::unique_ptr<const std::optional<net::ip_address>> peer_address_;  // once it was asked for
   std::unique_ptr<active_request> waiting_;  // from answer() to the end of answer_waiting()
   std::uint32_t answered_ = 0;
   std::uint32_t number_;  // of this in host_.clients
   bool keep_ = true;
+  bool is_cut_;
   bool refused_ = false;
   bool timed_out_ = false;
   bool head_is_late_ = false;  // some of a head has come: its deadline runs

@@ -44,19 +44,19 @@ bool asks_for_head(std::string_view request) noexcept {
 
 }  // namespace
 
-task<void> connection::turn_away(std::unique_ptr<connection> self) {
+void connection::turn_away(std::unique_ptr<connection> self) {
   // Now, not when the task begins: whoever comes before that is measured against it.
   self->turned_away_ = true;
-  ++self->host_.turned_away;
-  return [](std::unique_ptr<connection> refused) -> task<void> {
+  connection_host& host = self->host_;
+  ++host.turned_away;
+  self->refuse(status::service_unavailable, "this server has as many connections as it takes");
+  host.workers.spawn([](std::unique_ptr<connection> refused) -> task<void> {
     try {
-      refused->refuse(status::service_unavailable,
-                      "this server has as many connections as it takes");
       co_await refused->linger();
     } catch (const std::exception& why) {
       log::error(weft::format("a connection is dropped: {}", why.what()));
     }
-  }(std::move(self));
+  }(std::move(self)));
 }
 
 void connection::refuse(status code, std::string_view reason) {
@@ -103,7 +103,7 @@ bool connection::must_linger() const noexcept {
 /// its last reply: so what it still sends is read and dropped for a while (RFC 9112 section 9.6).
 task<void> connection::linger() {
   input_.consume(input_.text().size());
-  // Not in env_, which may have been stopped by a timeout.
+  // Not in the environment of what was waited for, which a timeout may have stopped.
   const bool drains = host_.draining.stop_requested() && !refused_ && !timed_out_;
   // Who is cut within a body is still sending it: even now there is a moment for that.
   const bool is_cut = host_.stopping.stop_requested() && refused_;
@@ -112,8 +112,8 @@ task<void> connection::linger() {
                                     : linger_time;
   environment patience{.stop = is_cut ? stop_token{} : host_.stopping,
                        .until = deadline::at(loop_.now() + sending),
-                       .runs_on = env_.runs_on,
-                       .owner = env_.owner};
+                       .runs_on = &loop_,
+                       .owner = host_.owner};
   if (!co_await stream_.shutdown().in(patience)) co_return;
   patience.until = deadline::at(loop_.now() + (drains || is_cut ? leaving_time : linger_time));
   co_await drop_input().in(patience);

@@ -10,6 +10,8 @@
 #include <optional>
 #include <vector>
 
+#include <weft/coro/event.hpp>
+#include <weft/coro/scope.hpp>
 #include <weft/coro/stop_token.hpp>
 #include <weft/http/active_request.hpp>
 #include <weft/http/date.hpp>
@@ -31,6 +33,8 @@ struct connection_host {
       : limits{bounds},
         loop{on},
         owner{owner_of_server},
+        workers{environment{.runs_on = &on, .owner = owner_of_server}},
+        stopping{workers.token()},
         counts{meter},
         routes{on, limits, owner_of_server},
         around{on, [this](exchange& e) { answer_inside(e); }},
@@ -82,6 +86,8 @@ struct connection_host {
   const http::limits limits;
   event_loop& loop;
   lifetime* const owner;
+  /// What is waited for, for a connection or by one.
+  scope workers;
   /// Requested once the server stops: each reply may be the last.
   stop_token draining;
   /// Requested at the end of the time it has for that: what is left is cut.
@@ -91,6 +97,8 @@ struct connection_host {
   outer_chain around;
   date_cache dates;
   std::vector<connection*> clients;
+  /// Set when the last of them goes.
+  event all_gone;
   /// Where other shards see how many those are, if they are spread evenly.
   net::spread_place* spread = nullptr;
   /// How many of them came beyond the limit, and are only told so.

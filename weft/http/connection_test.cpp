@@ -6,6 +6,7 @@
 #include <string>
 
 #include <weft/base/units.hpp>
+#include <weft/coro/running_task.hpp>
 #include <weft/testing/allocation_counter.hpp>
 #include <weft/testing/http_fixture.hpp>
 
@@ -74,6 +75,17 @@ TEST_P(connection_test, keeps_and_closes_as_asked) {
       }
     });
   }
+}
+
+TEST_P(connection_test, is_named_where_its_handler_keeps_the_loop) {
+  http().get("/where",
+             [] { return std::string{weft::detail::running.resumed_at.load().function_name()}; });
+  run([&]() -> task<void> {
+    auto client = co_await world().connect();
+    EXPECT_TRUE((co_await client.ask("GET", "/where")).body.contains("http::"));
+    const http_reply second = co_await client.ask("GET", "/where");
+    EXPECT_TRUE(second.body.contains("connection::on_received")) << second.body;
+  });
 }
 
 TEST_P(connection_test, closes_after_so_many_requests) {

@@ -53,9 +53,10 @@ connection_field exchange::field_for(bool keep_alive) const noexcept {
 }
 
 bool exchange::may_keep_alive() const noexcept {
-  if (!keep_alive_ || request_.client_.stop_.stop_requested()) return false;
-  if (!request_.client_.host_.draining.stop_requested() || more_has_come_) return true;
-  return (of_.reader && of_.reader->more_has_come()) || request_.client_.stream_.has_input();
+  const connection& client = request_.client_;
+  if (!keep_alive_ || client.is_ending()) return false;
+  if (!client.host_.draining.stop_requested() || more_has_come_) return true;
+  return (of_.reader && of_.reader->more_has_come()) || client.stream_.has_input();
 }
 
 std::string_view exchange::all_fields(std::string_view of_reply) {

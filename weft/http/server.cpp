@@ -53,12 +53,11 @@ struct server::state final : connection_host {
         options{std::move(given)},
         addresses{book},
         door{on, options.tls.handshakes_per_turn},
-        accepting{environment{.runs_on = &on, .owner = owner}},
-        workers{environment{.runs_on = &on, .owner = owner}} {
+        accepting{environment{.runs_on = &on, .owner = owner}} {
     draining = drain_begun.token();
-    stopping = workers.token();
     serves_half_closed = options.serve_half_closed;
   }
+  ~state() { WEFT_ASSERT(clients.empty(), "a server ends after its connections: stop() it first"); }
 
   [[nodiscard]] std::size_t served() const noexcept { return clients.size() - turned_away; }
   [[nodiscard]] bool is_full() const noexcept {
@@ -73,6 +72,7 @@ struct server::state final : connection_host {
   void tell_full();
   task<result<void>> drain();
   task<void> see_drain_end() { co_await until_stopped{loop}; }
+  task<void> see_all_go();
   task<void> close_doors();
   void leave_idle();
   task<void> cut(time_point when);
@@ -83,7 +83,6 @@ struct server::state final : connection_host {
   stop_source drain_begun;
   stop_source drain_ended;
   scope accepting;
-  scope workers;
   std::optional<net::tcp_listener> listener;
   std::optional<net::endpoint> address;
   std::optional<net::spread_place> place;
@@ -152,10 +151,11 @@ void server::state::serve(net::tcp_stream stream) {
     const bool is_late = is_full();
     if (is_late) tell_full();
     if (is_late && turned_away >= turned_away_most) return;
-    auto client = std::make_unique<connection>(*this, std::move(stream), workers.inherited());
-    const environment& env = client->env();
-    workers.spawn_in(env, is_late ? connection::turn_away(std::move(client))
-                                  : connection::run(std::move(client)));
+    auto client = std::make_unique<connection>(*this, std::move(stream));
+    if (is_late)
+      connection::turn_away(std::move(client));
+    else
+      connection::begin(std::move(client));
   } catch (const std::exception& why) {
     log::error(weft::format("a connection is dropped: {}", why.what()));
   }
@@ -184,12 +184,20 @@ task<result<void>> server::state::drain() {
     // What others pass on comes by their next turn: no deadline cuts that.
     if (place) co_await place->close().in({.stop = {}, .until = {}, .runs_on = &loop});
     leave_idle();
-    co_await workers.join();
+    co_await see_all_go().in({.stop = {}, .until = {}, .runs_on = &loop});
     drain_ended.request_stop();
   }
   cutting.request_stop();
   co_await cutting.join();
   co_return result<void>{};
+}
+
+task<void> server::state::see_all_go() {
+  while (!clients.empty() || workers.active() != 0) {
+    co_await workers.join();
+    all_gone.reset();
+    if (!clients.empty()) std::ignore = co_await all_gone.wait();
+  }
 }
 
 /// Lets in who stands in line or shakes hands, and nobody after them.
@@ -231,6 +239,7 @@ task<void> server::state::cut(time_point when) {
   log::warning(weft::format("the time to drain is over, {} connection{} cut{}", left,
                             left == 1 ? " is" : "s are", names));
   workers.request_stop();
+  for (connection* each : clients) each->cut();
 }
 
 server::server(server_options options, event_loop& loop, net::address_book& addresses,

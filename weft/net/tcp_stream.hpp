@@ -242,6 +242,7 @@ class tcp_stream {
 
  private:
   friend detail::tls_access;
+  friend class stream_receiver;
   explicit tcp_stream(detail::stream_state& state) noexcept : state_{&state} {}
 
   [[nodiscard]] stream_write written() noexcept {

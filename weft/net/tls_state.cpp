@@ -98,13 +98,32 @@ void tls_state::on_received(operation& op) noexcept {
 
 /// Whoever waits is told if there is something for them; what has come else is kept.
 void tls_state::go_on() noexcept {
-  while (!readers_.empty()) {
-    if (!is_shaken_ || open_into(*reading_)) {
-      readers_.front()->wake({});
-      return;
-    }
+  while (somebody_reads()) {
+    if (!is_shaken_ || open_into(*reading_)) return wake_reader();
     if (!receive()) return;
   }
+}
+
+void tls_state::wake_reader() noexcept {
+  if (std::exchange(is_called_back_, false))
+    loop_.schedule(*reading_);
+  else
+    readers_.front()->wake({});
+}
+
+bool tls_state::begin_read(receive_operation& into) noexcept {
+  reader_.reset();
+  do {
+    if (open_into(into)) return true;
+  } while (receive());
+  is_called_back_ = into.pending = true;
+  return false;
+}
+
+void tls_state::cancel_read() noexcept {
+  if (!is_called_back_) return;  // the answer is on its way
+  read_failure_ = errc::cancelled;
+  wake_reader();
 }
 
 bool tls_state::read(receive_operation& into, std::coroutine_handle<> waiting,

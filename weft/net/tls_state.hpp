@@ -52,6 +52,9 @@ class tls_state final : public stream_state {
   [[nodiscard]] bool read(receive_operation& into, std::coroutine_handle<> waiting,
                           const environment& env) noexcept;
   [[nodiscard]] error read_failure() const noexcept;
+  /// As read(), for who waits without a coroutine: `into` answers once there is something.
+  [[nodiscard]] bool begin_read(receive_operation& into) noexcept;
+  void cancel_read() noexcept;
   void seal_and_send() noexcept;
   [[nodiscard]] bool sending() const noexcept { return out_.pending; }
   void give_up_sending() noexcept;
@@ -82,6 +85,10 @@ class tls_state final : public stream_state {
   [[nodiscard]] bool receive() noexcept;
   void note_input() noexcept;
   void go_on() noexcept;
+  [[nodiscard]] bool somebody_reads() const noexcept {
+    return is_called_back_ || !readers_.empty();
+  }
+  void wake_reader() noexcept;
   [[nodiscard]] bool open_into(receive_operation& into) noexcept;
   [[nodiscard]] bool has_to_send() noexcept;
   void seal() noexcept;
@@ -101,6 +108,7 @@ class tls_state final : public stream_state {
   int input_end_ = 1;  // 0: the other side has ended; negative: an errno
   socket_waiters readers_;
   std::optional<socket_waiter> reader_;  // the last one to wait
+  bool is_called_back_ = false;          // reading_ waits without one
   error read_failure_{errc::closed};
   msghdr message_{};
   std::array<iovec, 16> parts_{};

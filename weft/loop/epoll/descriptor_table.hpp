@@ -30,6 +30,8 @@ struct epoll_descriptor : descriptor {
   list_hook starved;  // where the reader waits for a buffer, not for an edge
 };
 
+static_assert(sizeof(epoll_descriptor) <= 72, "every idle connection has one");
+
 class descriptor_table {
  public:
   epoll_descriptor& insert(int fd) {

@@ -21,20 +21,22 @@ namespace weft {
 inline constexpr std::uint32_t no_slot = ~std::uint32_t{0};
 
 struct uring_descriptor : descriptor {
+  std::uint32_t first = no_slot;  // the inbox
+  std::uint32_t last = no_slot;
+  std::uint16_t waiting = 0;                  // slots in it
+  std::int16_t failure = 0;                   // what ended the stream, as errno
   operation* reader = nullptr;                // an accept or receive that waits, or at last a close
   std::unique_ptr<std::deque<int>> accepted;  // listeners only
-  std::uint32_t first = no_slot;              // the inbox
-  std::uint32_t last = no_slot;
-  std::uint16_t waiting = 0;  // slots in it
-  std::int16_t failure = 0;   // what ended the stream, as errno
-  bool armed = false;         // a multishot operation is with the kernel
-  bool stopping = false;      // and has been asked to end
-  bool ended = false;         // the peer will send no more
+  bool armed = false;                         // a multishot operation is with the kernel
+  bool stopping = false;                      // and has been asked to end
+  bool ended = false;                         // the peer will send no more
   bool closing = false;
   bool datagrams = false;  // gives them whole, each with its header and its peer
   list_hook starved;
   list_hook all;
 };
+
+static_assert(sizeof(uring_descriptor) <= 72, "every idle connection has one");
 
 class inboxes {
  public:

@@ -1,0 +1,45 @@
+#include <weft/net/stream_receiver.hpp>
+
+#include <utility>
+
+#include <weft/net/tcp_stream.hpp>
+#include <weft/net/tls_state.hpp>
+
+namespace weft::net {
+
+bool stream_receiver::begin(tcp_stream& stream) noexcept {
+  detail::stream_state& state = *stream.state_;
+  read_.target = &state.socket();
+  read_.result = 0;
+  state.read_begins(read_);
+  if (state.unread) [[unlikely]] {
+    read_.buffer = std::move(state.unread);
+    read_.result = 1;
+    return true;
+  }
+  if (state.is_secured()) [[unlikely]]
+    return state.secured().begin_read(read_);
+  return state.loop().start(read_);
+}
+
+result<buffer_ref> stream_receiver::take(tcp_stream& stream) noexcept {
+  detail::stream_state& state = *stream.state_;
+  const auto failure = [&]() -> error {
+    if (state.is_secured()) return state.secured().read_failure();
+    return read_.result == 0 ? state.end_of_input() : error::from_errno(-read_.result);
+  };
+  auto outcome = read_.result > 0 ? result<buffer_ref>{std::move(read_.buffer)} : fail(failure());
+  state.read_ended();
+  return outcome;
+}
+
+void stream_receiver::cancel(tcp_stream& stream) noexcept {
+  if (!read_.pending) return;
+  detail::stream_state& state = *stream.state_;
+  if (state.is_secured())
+    state.secured().cancel_read();
+  else
+    state.loop().io().cancel(read_);
+}
+
+}  // namespace weft::net
