@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -55,8 +56,10 @@ class file_reply {
   task<result<void>> send() {
     const representation current{.tag = entity_tag{version_}, .modified = modified_};
     switch (check_preconditions(asked_.method(), asked_.headers(), current, now_)) {
-      case precondition::not_modified: return give_empty(status::not_modified);
-      case precondition::failed: return give_empty(status::precondition_failed);
+      case precondition::not_modified: return give_nothing();
+      case precondition::failed:
+        return give_problem(status::precondition_failed,
+                            "the file is not as the request's conditions say");
       case precondition::met: break;
     }
     const auto field = asked_.header("range");
@@ -64,7 +67,10 @@ class file_reply {
         field && asked_.method() == method::get && if_range_holds(asked_.headers(), current, now_);
     const range_set ranges = counts ? parse_ranges(*field, size_) : range_set{};
     switch (ranges.outcome) {
-      case range_outcome::unsatisfiable: return give_empty(status::range_not_satisfiable);
+      case range_outcome::unsatisfiable:
+        return give_problem(
+            status::range_not_satisfiable,
+            weft::format("the file has {} bytes, and none of those asked for", size_));
       case range_outcome::satisfiable:
         return ranges.count == 1 ? give_part(ranges.ranges[0]) : give_parts(ranges);
       case range_outcome::ignored: break;
@@ -74,8 +80,8 @@ class file_reply {
 
  private:
   /// With what is said of the file whatever is sent of it.
-  response head(status code) const {
-    response made = response::empty(code);
+  response with_head(response made) const {
+    const status code = made.code();
     const auto add = [&made](std::string_view name, std::string_view value) {
       if (!value.empty()) std::ignore = made.add_field(name, value);
     };
@@ -91,19 +97,25 @@ class file_reply {
     return made;
   }
   response head_with_content(status code, std::string_view type) const {
-    response made = head(code);
+    response made = with_head(response::empty(code));
     std::ignore = made.set_content_type(type);
     if (as_.coding != content_coding::identity)
       std::ignore = made.add_field("Content-Encoding", to_string(as_.coding));
     return made;
   }
 
-  task<result<void>> give_empty(status code) {
-    response made = head(code);
+  task<result<void>> give_nothing() {
+    out_.start(with_head(response::empty(status::not_modified)));
+    co_return result<void>{};
+  }
+
+  task<result<void>> give_problem(status code, std::string detail) {
+    response made = with_head(response::problem(code, detail));
     std::array<char, content_range_bytes_max> room;
     if (code == status::range_not_satisfiable)
       std::ignore = made.add_field("Content-Range", unsatisfied_range(size_, room));
-    out_.start(std::move(made));
+    const std::size_t size_bytes = made.body().size();
+    out_.start(std::move(made), size_bytes);
     co_return result<void>{};
   }
 

@@ -7,7 +7,8 @@
 // its `index`, after a redirect to its path with a slash at the end; folders are not listed. The
 // options can stand in the configuration, in a section of the service's name. Constructing throws
 // std::system_error where `folder` cannot be opened, and std::invalid_argument for a `prefix` that
-// is no route's or a `cache_control` that no field can hold. Files are looked up on the threads of
+// is no route's or a `cache_control` that no field can hold. `folder` is opened then, and stays the
+// one that is served, whatever takes its name later. Files are looked up on the threads of
 // blocking(). One shard.
 //
 //   app.add<http::static_files>({.folder = "/srv/site", .prefix = "/site"});

@@ -217,6 +217,8 @@ TEST_P(static_files_test, gives_parts) {
   const http_reply beyond = get("/a.txt", "Range: bytes=10-\r\n");
   EXPECT_EQ(beyond.status, 416);
   EXPECT_EQ(beyond.field("content-range"), "bytes */10");
+  EXPECT_EQ(beyond.body, R"({"title":"Range Not Satisfiable","status":416,)"
+                         R"("detail":"the file has 10 bytes, and none of those asked for"})");
   EXPECT_EQ(get("/a.txt", "Range: bytes=2-4\r\nIf-Range: \"other\"\r\n").body, "0123456789");
   EXPECT_EQ(ask("HEAD", "/a.txt", "Range: bytes=2-4\r\n").status, 200) << "ranges are GET's";
 }
@@ -227,6 +229,7 @@ TEST_P(static_files_test, lets_nobody_keep_what_answers_a_condition) {
   EXPECT_EQ(part.field("cache-control"), "public, max-age=3600");
   const http_reply failed = get("/a.txt", "If-Match: \"other\"\r\n");
   EXPECT_EQ(failed.status, 412);
+  EXPECT_EQ(failed.field("content-type"), "application/problem+json");
   EXPECT_FALSE(failed.field("cache-control").has_value());
   const http_reply beyond = get("/a.txt", "Range: bytes=10-\r\n");
   EXPECT_EQ(beyond.status, 416);
