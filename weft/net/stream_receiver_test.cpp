@@ -1,11 +1,14 @@
 #include <weft/net/stream_receiver.hpp>
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -14,6 +17,8 @@
 
 namespace weft::net {
 namespace {
+
+using std::chrono::milliseconds;
 
 /// Notes what it is given, and how often it is called.
 class called_reader : private stream_receiver {
@@ -193,6 +198,27 @@ TEST_P(stream_receiver_test, loses_no_byte_that_comes_after_a_cancel) {
       co_await read_with(reader);
       EXPECT_EQ(reader.text(), "late") << "a cancel of nothing is none of what comes next";
     }
+  });
+}
+
+TEST_P(stream_receiver_on_sockets_test, waits_for_a_buffer_where_none_is_free) {
+  run_with_each([&](stream_pair& pair) -> task<void> {
+    called_reader reader{pair.server};
+    EXPECT_FALSE(reader.read());
+    co_await turns(2);
+    std::vector<buffer_ref> taken;
+    while (auto each = loop().buffers().acquire()) taken.push_back(std::move(each));
+    const bool is_secured = pair.server.tls() != nullptr;
+    // What has come takes this one, and none is left for the text.
+    if (is_secured && GetParam() != backend_kind::io_uring) taken.pop_back();
+    EXPECT_TRUE((co_await pair.client.write("at last")).has_value());
+    for (int i = 0; i < 3; ++i) std::ignore = co_await sleep_for(loop(), milliseconds{2});
+    if (is_secured || GetParam() != backend_kind::io_uring) {
+      EXPECT_FALSE(reader.is_answered());
+    }
+    taken.clear();
+    co_await answer_of(reader);
+    EXPECT_EQ(reader.text(), "at last");
   });
 }
 

@@ -19,6 +19,9 @@ namespace {
 /// Of text that is sealed at once: what that comes to leaves in one send.
 constexpr std::size_t sealed_at_once_bytes = 48 * 1024;
 constexpr std::size_t record_bytes = SSL3_RT_MAX_PLAIN_LENGTH;
+/// How often a buffer is looked for where none was free; who waits for input stands in a line of
+/// the backend's, which knows nothing of texts that have come already.
+constexpr duration room_interval = std::chrono::milliseconds{1};
 
 }  // namespace
 
@@ -38,7 +41,7 @@ tls_state::tls_state(stream_state& plain, std::shared_ptr<const tls_setup> setup
   plain.closed();
 }
 
-tls_state::~tls_state() = default;
+tls_state::~tls_state() { loop_.timers().disarm(room_); }
 
 void* tls_state::operator new(std::size_t size_bytes) { return frame_pool::allocate(size_bytes); }
 
@@ -98,10 +101,7 @@ void tls_state::on_received(operation& op) noexcept {
 
 /// Whoever waits is told if there is something for them; what has come else is kept.
 void tls_state::go_on() noexcept {
-  while (somebody_reads()) {
-    if (!is_shaken_ || open_into(*reading_)) return wake_reader();
-    if (!receive()) return;
-  }
+  if (somebody_reads() && (!is_shaken_ || open(*reading_))) wake_reader();
 }
 
 void tls_state::wake_reader() noexcept {
@@ -113,9 +113,7 @@ void tls_state::wake_reader() noexcept {
 
 bool tls_state::begin_read(receive_operation& into) noexcept {
   reader_.reset();
-  do {
-    if (open_into(into)) return true;
-  } while (receive());
+  if (open(into)) return true;
   is_called_back_ = into.pending = true;
   return false;
 }
@@ -133,9 +131,7 @@ bool tls_state::read(receive_operation& into, std::coroutine_handle<> waiting,
     read_failure_ = env.stop.stop_requested() ? errc::cancelled : errc::timed_out;
     return false;
   }
-  do {
-    if (open_into(into)) return false;
-  } while (receive());
+  if (open(into)) return false;
   return stand_in(readers_, reader_.emplace(), waiting, env);
 }
 
@@ -143,13 +139,24 @@ error tls_state::read_failure() const noexcept {
   return reader_ && !reader_->outcome ? reader_->outcome.error() : read_failure_;
 }
 
-/// True: `into` has the next text, or read_failure_ says why there will be none.
-bool tls_state::open_into(receive_operation& into) noexcept {
-  buffer_ref room = loop_.buffers().acquire();
-  if (!room) {
-    read_failure_ = error{errc::exhausted, ENOBUFS};
-    return true;
+bool tls_state::open(receive_operation& into) noexcept {
+  for (;;) {
+    switch (open_into(into)) {
+      case opened::answer: return true;
+      case opened::wants_input:
+        if (!receive()) return false;
+        break;
+      case opened::wants_room:
+        loop_.timers().disarm(room_);
+        loop_.timers().arm(room_, loop_.now() + room_interval);
+        return false;
+    }
   }
+}
+
+tls_state::opened tls_state::open_into(receive_operation& into) noexcept {
+  buffer_ref room = loop_.buffers().acquire();
+  if (!room) return opened::wants_room;
   ERR_clear_error();
   std::size_t got = 0;
   const int said = SSL_read_ex(session_.get(), room.data(), room.capacity(), &got);
@@ -167,10 +174,10 @@ bool tls_state::open_into(receive_operation& into) noexcept {
     read_failure_ = input_failure();
   } else {
     seal_and_send();  // what OpenSSL answers by itself
-    return false;
+    return opened::wants_input;
   }
   seal_and_send();
-  return true;
+  return opened::answer;
 }
 
 void tls_state::seal_and_send() noexcept {

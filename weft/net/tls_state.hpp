@@ -18,6 +18,7 @@
 #include <span>
 
 #include <weft/base/result.hpp>
+#include <weft/coro/timer.hpp>
 #include <weft/net/stream_state.hpp>
 #include <weft/net/tls_info.hpp>
 #include <weft/net/tls_setup.hpp>
@@ -77,6 +78,14 @@ class tls_state final : public stream_state {
     tls_state* owner = nullptr;
   };
 
+  struct owned_timer : weft::timer {
+    explicit owned_timer(tls_state& of) noexcept : timer{kind_of_all}, owner{of} {}
+    tls_state& owner;
+    static void on_expiry(timer& self) noexcept { static_cast<owned_timer&>(self).owner.go_on(); }
+    static constexpr timer_kind kind_of_all{.on_expiry = &on_expiry,
+                                            .name = "look for a buffer to open a secured text in"};
+  };
+
   static void on_received(operation& op) noexcept;
   static void on_sent(operation& op) noexcept;
   [[nodiscard]] bool input_ended() const noexcept { return input_end_ <= 0; }
@@ -89,7 +98,11 @@ class tls_state final : public stream_state {
     return is_called_back_ || !readers_.empty();
   }
   void wake_reader() noexcept;
-  [[nodiscard]] bool open_into(receive_operation& into) noexcept;
+  /// True: `into` has been answered, or read_failure_ says why there is nothing. False: go_on()
+  /// tries again once there is more.
+  [[nodiscard]] bool open(receive_operation& into) noexcept;
+  enum class opened : std::uint8_t { answer, wants_input, wants_room };
+  [[nodiscard]] opened open_into(receive_operation& into) noexcept;
   [[nodiscard]] bool has_to_send() noexcept;
   void seal() noexcept;
   [[nodiscard]] bool seal(std::string_view text) noexcept;
@@ -109,6 +122,7 @@ class tls_state final : public stream_state {
   socket_waiters readers_;
   std::optional<socket_waiter> reader_;  // the last one to wait
   bool is_called_back_ = false;          // reading_ waits without one
+  owned_timer room_{*this};              // armed while no buffer is free to open a text in
   error read_failure_{errc::closed};
   msghdr message_{};
   std::array<iovec, 16> parts_{};

@@ -5,7 +5,6 @@
 // holds of the text that is read and written, and:
 //   - the end of the stream is errc::closed if the other side has said so, errc::reset if it has
 //     only gone: what has come may not be all;
-//   - where no buffer is free, a read answers errc::exhausted instead of waiting for one;
 //   - bytes that are no TLS, or have been changed, are errc::protocol_error, and the end of it;
 //   - shutdown(), close() and the drop of a stream say goodbye behind what was written;
 //   - close() returns once that has been handed over, and the kernel perhaps a little later.
