@@ -6,11 +6,13 @@
 //   curl -H 'Authorization: me' http://127.0.0.1:8084/club/ann
 //   curl http://127.0.0.1:8084/stats                                  how often it was asked
 //
-// With --club.watchers=3 each of three looks at all that is answered, what has no route included.
+// With --club.watchers=3 each of three looks at all that is answered, what has no route included;
+// with --club.timed each reply says how long it took, in Server-Timing.
 #include <cstdint>
 #include <string>
 
 #include <weft/http/server.hpp>
+#include <weft/http/server_timing.hpp>
 #include <weft/service/application.hpp>
 
 namespace {
@@ -25,6 +27,7 @@ struct counts {
 
 struct club_options {
   unsigned watchers = 0;
+  bool timed = false;
 };
 
 class club {
@@ -37,6 +40,7 @@ class club {
         ++counts_.watched;
         next(e);
       });
+    if (chosen.timed) server.wrap_all(http::server_timing{});
     const auto greet = [](const http::request& asked) {
       return std::string{*asked.parameter("name")} + ", welcome!\n";
     };

@@ -146,3 +146,13 @@ def test_instructions_of_a_middleware_around_all(example, tmp_path):
     each = (many[0] - few[0]) / 3
     print(f"{each:.0f} instructions a middleware around all")
     assert 0 < each <= MIDDLEWARE_INSTRUCTIONS_MAX, f"{few[1]}\n{many[1]}"
+
+
+def test_instructions_of_server_timing(example, tmp_path):
+    """Of a middleware that adds a field to each reply, beside one that does nothing."""
+    (plain, _), (timed, report) = (
+        instructions_of(example("middlewares"), tmp_path, "--club.watchers=1", f"--club.timed={is_timed}",
+                        reply_end=b", welcome!\n", request=lambda port: greeting(port, "/open/ann"))
+        for is_timed in ("false", "true"))
+    print(f"{timed - plain:.0f} instructions to say the time")
+    assert 0 < timed - plain <= MIDDLEWARE_INSTRUCTIONS_MAX, report

@@ -24,12 +24,6 @@
 
 namespace weft::http {
 
-/// What stands in a reply beside what its handler says.
-struct added_fields {
-  std::string text;
-  std::optional<time_point> timed_since;  // the reply says how long it took since then
-};
-
 struct active_request {
   /// What it must wait for.
   enum class wait : std::uint8_t { body, handler, room, client };
@@ -45,10 +39,8 @@ struct active_request {
 
   [[gnu::noinline]] void clear_texts() noexcept {
     decoded.clear();
-    if (fields) {
-      fields->text.clear();
-      fields->timed_since.reset();
-    }
+    if (fields) fields->clear();
+    is_timed = false;
     has_texts = false;
   }
 
@@ -60,7 +52,8 @@ struct active_request {
   std::string decoded;     // the body, where that was chunked
   std::string normalized;  // the path, where that was not in normal form
   // Of the reply, by who looked at the request before its handler; made for the first of them.
-  std::unique_ptr<added_fields> fields;
+  std::unique_ptr<std::string> fields;
+  time_point timed_since;  // where `is_timed`: what the reply says its time from
   std::optional<exchange> reply;
   // While a handler streams them.
   std::unique_ptr<body_reader> reader;
@@ -68,7 +61,8 @@ struct active_request {
   time_point handler_until;    // while it works: when its time is over
   std::size_t stalled_at = 0;  // waiting for room: bytes queued when the client last took some
   wait waits_for = wait::body;
-  bool has_texts = false;  // `decoded` or `*fields` holds something
+  bool is_timed = false;
+  bool has_texts = false;  // `decoded` or `*fields` holds something, or it is timed
 };
 
 }  // namespace weft::http

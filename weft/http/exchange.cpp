@@ -60,23 +60,35 @@ bool exchange::may_keep_alive() const noexcept {
 }
 
 std::string_view exchange::all_fields(std::string_view of_reply) {
-  if (!of_.fields) return of_reply;
-  if (const auto since = of_.fields->timed_since)
-    append_server_timing_field(of_.fields->text, request_.client_.host_.loop.now() - *since);
-  return of_.fields->text.empty() ? of_reply : of_.fields->text.append(of_reply);
+  if (!of_.fields || of_.fields->empty()) {
+    if (!of_.is_timed) return of_reply;
+    if (of_reply.empty() && request_.client_.host_.loop.now() == of_.timed_since)
+      return at_once_timing_field;
+  }
+  return join_fields(of_reply);
 }
 
-added_fields& exchange::added() {
-  if (!of_.fields) of_.fields = std::make_unique<added_fields>();
+std::string_view exchange::join_fields(std::string_view of_reply) {
+  std::string& all = added_fields();
+  if (of_.is_timed)
+    append_server_timing_field(all, request_.client_.host_.loop.now() - of_.timed_since);
+  return all.append(of_reply);
+}
+
+std::string& exchange::added_fields() {
+  if (!of_.fields) of_.fields = std::make_unique<std::string>();
   of_.has_texts = true;
   return *of_.fields;
 }
 
-void exchange::time_reply() { added().timed_since = request_.client_.host_.loop.now(); }
+void exchange::time_reply() {
+  of_.timed_since = request_.client_.host_.loop.now();
+  of_.is_timed = of_.has_texts = true;
+}
 
 result<void> exchange::add_field(std::string_view name, std::string_view value) {
   if (!response::may_add(name, value)) return fail(errc::invalid_argument);
-  added().text.append(name).append(": ").append(value).append("\r\n");
+  added_fields().append(name).append(": ").append(value).append("\r\n");
   return {};
 }
 

@@ -31,7 +31,6 @@ namespace weft::http {
 enum class body_framing : std::uint8_t;
 enum class connection_field : std::uint8_t;
 struct active_request;
-struct added_fields;
 class body_reader;
 class body_writer;
 class connection;
@@ -132,7 +131,7 @@ class exchange {
     co_await finish(std::move(late));
     done();
   }
-  [[nodiscard]] added_fields& added();
+  [[nodiscard]] std::string& added_fields();
   [[nodiscard]] connection_field field_for(bool keep_alive) const noexcept;
   /// `owned`, where there is one, is what `body` shows, and may be taken.
   void send(status code, std::string_view content_type, std::string_view body,
@@ -147,6 +146,7 @@ class exchange {
   [[nodiscard]] bool may_keep_alive() const noexcept;
   /// With those that were added before the reply.
   [[nodiscard, gnu::noinline]] std::string_view all_fields(std::string_view of_reply);
+  [[nodiscard, gnu::noinline]] std::string_view join_fields(std::string_view of_reply);
   /// The body that nobody seemed to want is read after all.
   void hope_to_keep_alive() noexcept;
 

@@ -30,6 +30,9 @@ struct server_timing {
   }
 };
 
+/// The whole field line of a reply that was given at once, as nearly all are.
+inline constexpr std::string_view at_once_timing_field = "Server-Timing: total;dur=0.000\r\n";
+
 /// A whole field line, with the time from a middleware to its reply.
 void append_server_timing_field(std::string& out, duration length);
 
