@@ -50,6 +50,7 @@ How much
 
 What comes out
       --json                one JSON object on standard output; latencies in microseconds
+      --html FILE           a page with the latency curve, too
   -q, --quiet               no progress on standard error
   -h, --help
 
@@ -82,7 +83,8 @@ constexpr std::array all_options{
     option{"header", 'H', true},   option{"echo", 0, false},     option{"connections", 'c', true},
     option{"rate", 'r', true},     option{"find-max", 0, false}, option{"p99", 0, true},
     option{"duration", 'd', true}, option{"warm-up", 'w', true}, option{"timeout", 0, true},
-    option{"json", 0, false},      option{"quiet", 'q', false},  option{"help", 'h', false},
+    option{"html", 0, true},       option{"json", 0, false},     option{"quiet", 'q', false},
+    option{"help", 'h', false},
 };
 
 // Levenshtein's distance.
@@ -200,6 +202,9 @@ std::expected<void, std::string> apply(load_options& to, std::string_view name,
     to.find_max = true;
   } else if (name == "echo") {
     to.echo = true;
+  } else if (name == "html") {
+    if (value.empty()) return problem{std::string{"--html needs a file to write to"}};
+    to.html = value;
   } else if (name == "json") {
     to.json = true;
   } else if (name == "quiet") {

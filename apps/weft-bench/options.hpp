@@ -30,6 +30,7 @@ struct load_options {
   std::chrono::nanoseconds duration{};  // never 0 once parsed
   std::chrono::nanoseconds warm_up = std::chrono::seconds{1};
   std::chrono::nanoseconds timeout = std::chrono::seconds{10};
+  std::string html;  // the file that a page is written to; empty: none
   bool json = false;
   bool quiet = false;
 };

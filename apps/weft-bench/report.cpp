@@ -1,91 +1,17 @@
 #include "report.hpp"
 
-#include <array>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+
+#include "readable.hpp"
 
 #include <weft/base/format.hpp>
 
 namespace weft::bench {
 namespace {
 
-struct percentile {
-  std::string_view name;
-  double percent;
-};
-constexpr std::array percentiles{percentile{"p50", 50},       percentile{"p90", 90},
-                                 percentile{"p99", 99},       percentile{"p99.9", 99.9},
-                                 percentile{"p99.99", 99.99}, percentile{"p99.999", 99.999}};
-
-struct error_kind {
-  std::string_view name;   // in JSON
-  std::string_view words;  // in text
-  std::uint64_t load_errors::* count;
-};
-constexpr std::array error_kinds{
-    error_kind{"connect", "could not connect", &load_errors::connect},
-    error_kind{"closed", "closed before the reply's end", &load_errors::closed},
-    error_kind{"reset", "reset", &load_errors::reset},
-    error_kind{"timed_out", "timed out", &load_errors::timed_out},
-    error_kind{"malformed", "not the reply expected", &load_errors::malformed},
-    error_kind{"unasked", "more than the reply came", &load_errors::unasked},
-    error_kind{"unsent", "due but never sent", &load_errors::unsent},
-};
-
 double microseconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e3; }
-
-double rate_of(const load_result& result) {
-  return result.seconds > 0 ? static_cast<double>(result.counts.requests) / result.seconds : 0;
-}
-
-double cpu_seconds(const load_result& result) {
-  return result.cpu_user_seconds + result.cpu_system_seconds;
-}
-
-double cpu_microseconds_per_request(const load_result& result) {
-  const auto requests = static_cast<double>(result.counts.requests);
-  return requests > 0 ? cpu_seconds(result) * 1e6 / requests : 0;
-}
-
-// 1234567 → 1,234,567
-std::string grouped(std::uint64_t number) {
-  std::string digits = std::to_string(number);
-  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
-  return digits;
-}
-
-std::string grouped(double number) {
-  return grouped(static_cast<std::uint64_t>(std::llround(number)));
-}
-
-// With the unit that leaves one to three digits before the point.
-std::string readable_time(double nanoseconds) {
-  if (nanoseconds < 1e6) return weft::format("{:.1f} µs", nanoseconds / 1e3);
-  if (nanoseconds < 1e9) return weft::format("{:.2f} ms", nanoseconds / 1e6);
-  return weft::format("{:.2f} s", nanoseconds / 1e9);
-}
-
-std::string readable_time(std::uint64_t nanoseconds) {
-  return readable_time(static_cast<double>(nanoseconds));
-}
-
-std::string plural(std::uint64_t count, std::string_view thing) {
-  return weft::format("{} {}{}", grouped(count), thing, count == 1 ? "" : "s");
-}
-
-std::string error_list(const load_errors& errors) {
-  if (errors.total() == 0) return "none";
-  std::string list;
-  for (const error_kind& kind : error_kinds) {
-    const std::uint64_t count = errors.*kind.count;
-    if (count == 0) continue;
-    if (!list.empty()) list += ", ";
-    list += weft::format("{} {}", grouped(count), kind.words);
-  }
-  return list;
-}
 
 std::string json_string(std::string_view text) {
   std::string quoted = "\"";
@@ -199,13 +125,10 @@ std::string progress_line(double seconds, bool warming_up, const load_counts& so
 
 std::string to_text(const rate_probe& probe) {
   const load_result& result = probe.result;
-  const load_errors& errors = result.counts.errors;
-  std::string verdict = probe.is_kept ? "kept" : "too slow";
-  if (errors.total() != 0) verdict = error_list(errors);
-  if (result.counts.not_2xx() != 0) verdict = plural(result.counts.not_2xx(), "reply not 2xx");
   return weft::format("  {:>12} {:>12} {:>12} {:>12}   {}\n", grouped(probe.rate),
                       grouped(rate_of(result)), readable_time(result.latency.percentile(50)),
-                      readable_time(result.latency.percentile(99)), verdict);
+                      readable_time(result.latency.percentile(99)),
+                      verdict_of(probe.is_kept, result));
 }
 
 std::string heading_of_search(const load_options& options) {

@@ -94,6 +94,24 @@ def test_a_server_that_never_comes_round_leaves_requests_unsent(weft_bench, scri
     assert errors["timed_out"] >= 2
 
 
+def test_a_page_shows_the_curve(weft_bench, scripted, tmp_path):
+    page = tmp_path / "load.html"
+    done = run([weft_bench, "load", scripted().url, "--rate", "400", "-c", "4", "-d", "1s", "-w", "0s", "--html", page])
+    assert done.returncode == 0 and "400, 400 a second" in done.stdout
+    html = page.read_text()
+    assert "<polyline" in html and "400, 400 a second of 400 due" in html
+
+
+def test_a_page_that_cannot_be_written_is_an_error(weft_bench, scripted):
+    """Before the load, where that is known by then."""
+    server = scripted()
+    done = run([weft_bench, "load", server.url, "--html", "/no/such/folder/load.html"])
+    assert done.returncode == 2 and server.answered == 0
+    assert "cannot write '/no/such/folder/load.html': No such file or directory" in done.stderr
+    done = run([weft_bench, "load", server.url, "-d", "100ms", "-w", "0s", "--html", "/dev/full"])
+    assert done.returncode == 1 and "cannot write '/dev/full': No space left on device" in done.stderr
+
+
 def test_a_search_ends_below_what_the_server_can_do(weft_bench, scripted):
     status, told = load(weft_bench, scripted().url, "--find-max", "--p99", "1s", "-c", "2", "-d", "300ms", "-w", "0s")
     assert status == 0

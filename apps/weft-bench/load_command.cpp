@@ -1,0 +1,155 @@
+#include "load_command.hpp"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "command_line.hpp"
+#include "html_report.hpp"
+#include "load.hpp"
+#include "options.hpp"
+#include "rate_search.hpp"
+#include "report.hpp"
+
+#include <weft/base/format.hpp>
+
+namespace weft::bench {
+namespace {
+
+constexpr int failed = 1;
+constexpr int no_reply = 3;
+
+volatile std::sig_atomic_t stop = 0;
+
+// The first Ctrl-C ends the run in order, a second one at once.
+void stop_on_signals() {
+  struct sigaction action{};
+  action.sa_handler = [](int) { stop = 1; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  for (const int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
+}
+
+// Each connection needs a descriptor. Raises the limit as far as it goes; false if that is short.
+bool allow_descriptors(int connections, rlim_t& limit) {
+  constexpr rlim_t others = 16;
+  const rlim_t needed = static_cast<rlim_t>(connections) + others;
+  rlimit now{};
+  ::getrlimit(RLIMIT_NOFILE, &now);
+  limit = now.rlim_max;
+  if (now.rlim_cur >= needed) return true;
+  now.rlim_cur = now.rlim_max;
+  return now.rlim_max >= needed && ::setrlimit(RLIMIT_NOFILE, &now) == 0;
+}
+
+// Writes one line over the last.
+class terminal_progress final : public load_observer {
+ public:
+  void on_progress(double seconds, bool warming_up, const load_counts& so_far,
+                   const weft::telemetry::distribution& latency) override {
+    const std::string line = progress_line(seconds, warming_up, so_far, latency);
+    print(stderr, weft::format("\r{}\x1b[K", line));
+  }
+};
+
+void clear_progress() { print(stderr, "\r\x1b[K"); }
+
+load_plan plan_of(const load_options& options, const address& to) {
+  load_plan plan{.to = to, .request = make_request(options)};
+  if (options.echo) {
+    plan.expects = reply_kind::echo;
+  } else if (options.method == "HEAD") {
+    plan.expects = reply_kind::http_to_head;
+  }
+  plan.connections = options.connections;
+  plan.rate = options.rate;
+  plan.duration = options.duration;
+  plan.warm_up = options.warm_up;
+  plan.timeout = options.timeout;
+  return plan;
+}
+
+// The page that --html asks for. Opened before the load, which would be in vain if it could not be.
+class page_file {
+ public:
+  explicit page_file(const std::string& path)
+      : path_{path}, file_{path.empty() ? nullptr : std::fopen(path.c_str(), "wb"), &std::fclose} {}
+
+  [[nodiscard]] bool could_be_opened() const { return file_ != nullptr || path_.empty(); }
+  // The exit status: `status`, unless not all could be written.
+  int write(std::string_view page, int status) {
+    if (file_ == nullptr) return status;
+    print(file_.get(), page);
+    const bool was_written = std::fflush(file_.get()) == 0 && std::ferror(file_.get()) == 0;
+    if (was_written) return status;
+    print(stderr, weft::format("weft-bench: cannot write '{}': {}\n", path_, std::strerror(errno)));
+    return failed;
+  }
+
+ private:
+  std::string path_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
+};
+
+int load_once(const load_options& options, const load_plan& plan, load_observer* observer,
+              page_file page) {
+  const load_result result = run_load(plan, stop, observer);
+  if (observer != nullptr) clear_progress();
+  print(stdout, options.json ? to_json(options, result) : to_text(options, result));
+  return page.write(to_html(options, result), exit_status(result));
+}
+
+int find_max(const load_options& options, const load_plan& plan, load_observer* observer,
+             page_file page) {
+  if (!options.json) print(stdout, heading_of_search(options));
+  const rate_search_result found =
+      search_rate(plan, options.p99_most, stop, observer, [&](const rate_probe& probe) {
+        if (observer != nullptr) clear_progress();
+        if (!options.json) print(stdout, to_text(probe));
+        std::fflush(stdout);
+      });
+  if (observer != nullptr) clear_progress();
+  print(stdout, options.json ? to_json(options, found) : to_text(found));
+  return page.write(to_html(options, found), exit_status(found));
+}
+
+}  // namespace
+
+int run_load_command(std::span<const std::string_view> arguments) {
+  const auto options = parse_load_options(arguments);
+  if (!options) return complain("load", options.error());
+  if (options->help) {
+    print(stdout, load_help);
+    return 0;
+  }
+  rlim_t limit = 0;
+  if (!allow_descriptors(options->connections, limit)) {
+    return complain("load",
+                    weft::format("{} connections need more descriptors than the {} allowed here",
+                                 options->connections, limit));
+  }
+  const auto to = look_up(options->to);
+  if (!to) {
+    print(stderr, weft::format("weft-bench: {}\n", to.error()));
+    return no_reply;
+  }
+  page_file page{options->html};
+  if (!page.could_be_opened())
+    return complain("load",
+                    weft::format("cannot write '{}': {}", options->html, std::strerror(errno)));
+  stop_on_signals();
+  terminal_progress progress;
+  const bool shows_progress = !options->quiet && ::isatty(STDERR_FILENO) != 0;
+  const auto run_it = options->find_max ? &find_max : &load_once;
+  return run_it(*options, plan_of(*options, *to), shows_progress ? &progress : nullptr,
+                std::move(page));
+}
+
+}  // namespace weft::bench
