@@ -42,7 +42,10 @@ std::string chunked(random& dice, std::string_view body) {
   return text + "0\r\n\r\n";
 }
 
-question draw_question(scene& scene, bool is_last) {
+/// For whom a connection, or a request, speaks.
+std::string claimed_address(std::uint64_t id) { return weft::format("192.0.2.{}", id % 255 + 1); }
+
+question draw_question(scene& scene, bool is_last, std::string_view speaks_for) {
   random& dice = scene.world.dice();
   const std::uint64_t id = ++scene.last_id;
   const std::string number = std::to_string(id);
@@ -50,6 +53,11 @@ question draw_question(scene& scene, bool is_last) {
   std::string fields = "Host: server\r\n";
   std::string body;
   if (is_last) fields += "Connection: close\r\n";
+  if (scene.before_server == go_between::balancer)
+    fields += weft::format("X-Client: {}\r\nForwarded: for=9.9.9.9\r\n", speaks_for);
+  if (scene.before_server == go_between::proxy)
+    fields +=
+        weft::format("X-Client: {0}\r\nForwarded: for=9.9.9.9, for={0}\r\n", claimed_address(id));
   switch (dice.below(10)) {
     case 0: {
       body = draw_body(dice, id);
@@ -165,8 +173,12 @@ class client {
   task<bool> ask(unsigned count, bool is_last) {
     random& dice = scene_.world.dice();
     std::string text;
+    if (scene_.before_server == go_between::balancer && speaks_for_.empty()) {
+      speaks_for_ = claimed_address(scene_.last_id);
+      text = weft::format("PROXY TCP4 {} 10.0.0.1 4711 80\r\n", speaks_for_);
+    }
     for (; count > 0; --count) {
-      owed_.push_back(draw_question(scene_, is_last && count == 1));
+      owed_.push_back(draw_question(scene_, is_last && count == 1, speaks_for_));
       text += owed_.back().text;
       ++scene_.seen.requests;
     }
@@ -223,6 +235,9 @@ class client {
   /// What is owed must have been lost for a reason.
   void settle() {
     if (scene_.server_is_hasty && !owed_.empty() && owed_.front().is_streamed) return;
+    // Whom a balancer brings, beyond what the server takes, is not told so.
+    if (scene_.server_is_full && scene_.before_server == go_between::balancer && taken_ == 0)
+      return;
     if (owed_.empty() || is_closed_ || is_unheard() || shard_.crashed() ||
         scene_.may_lose(self_, ends_before_))
       return;
@@ -240,6 +255,7 @@ class client {
   unsigned ends_before_;
   reply_reader replies_;
   std::deque<question> owed_;
+  std::string speaks_for_;
   unsigned taken_ = 0;
   bool goes_on_ = true;
   bool is_closed_ = false;  // the server has said so

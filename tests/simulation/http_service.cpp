@@ -85,7 +85,19 @@ void add_streams(http::server& http, scene& scene, event_loop& loop) {
   });
 }
 
+/// Each request says for whom it speaks, in a field of its own.
+void check_clients(http::server& http, scene& scene) {
+  if (scene.before_server == go_between::none) return;
+  http.wrap_all([&scene](http::exchange& e, http::handler& next) {
+    const auto seen = e.client();
+    scene.world.expect(seen && seen->to_string() == e.request().header("x-client"),
+                       "the client is the one that was named");
+    next(e);
+  });
+}
+
 void add_routes(http::server& http, scene& scene, event_loop& loop) {
+  check_clients(http, scene);
   add_streams(http, scene, loop);
   http.get("/text/{id}/{size}",
            [&scene](const request& r) { return pattern(begin(scene, r), number(r, "size")); });
@@ -151,13 +163,20 @@ task<void> serve_once(scene& scene, testing::sim_shard& shard, duration length) 
   if (scene.server_is_full) limits.connections = dice.between(2U, 6U);
   if (scene.server_is_hasty) limits.handler_timeout = 10ms;
   const bool spreads = dice.chance(1, 2);
-  http::server http{{.listen = ":80",
-                     .spread_connections = spreads,
-                     .serve_half_closed = !scene.server_wants_open_clients,
-                     .limits = limits},
-                    loop,
-                    scene.addresses,
-                    scene.metrics.shard(shard.index())};
+  http::server http{
+      {.listen = ":80",
+       .spread_connections = spreads,
+       .serve_half_closed = !scene.server_wants_open_clients,
+       .trusted_proxies = {"10.0.0.0/24"},
+       .proxy_protocol = scene.before_server == go_between::balancer
+                             ? http::proxy_protocol::required
+                             : http::proxy_protocol::off,
+       .forwarding = scene.before_server == go_between::proxy ? http::forwarding::forwarded
+                                                              : http::forwarding::none,
+       .limits = limits},
+      loop,
+      scene.addresses,
+      scene.metrics.shard(shard.index())};
   add_routes(http, scene, loop);
   scene.world.expect(http.start().has_value() || shard.crashed(), "the server starts");
   std::ignore = co_await sleep_for(loop, length);

@@ -80,6 +80,8 @@ outcome run_scenario(std::uint64_t seed) {
   scene.server_is_full = dice.chance(1, 6);
   scene.server_is_hasty = dice.chance(1, 6);
   scene.server_wants_open_clients = dice.chance(1, 2);
+  if (dice.chance(1, 2))
+    scene.before_server = dice.chance(1, 2) ? go_between::balancer : go_between::proxy;
   scene.server = &world.add_host("server", dice.between(1U, 2U));
   scene.server->serves([&](sim_shard& shard) { return serve(scene, shard); });
   crashes(*scene.server);

@@ -3,6 +3,7 @@
 //
 // Contract: run_scenario() makes a world from a seed, runs it and checks that
 //   - each reply is the one to its request, byte for byte, and replies come in the order of requests;
+//   - behind a balancer or a proxy, the server sees the client that this speaks for, and no other;
 //   - none is lost unless a fault has struck its connection, or its client has ended its output and
 //     is taken for gone, and none comes twice;
 //   - what is echoed is what was sent, in order and whole, under the same condition;
@@ -45,6 +46,9 @@ struct outcome {
   sim_fault_counts faults{};
 };
 
+/// Who says to the server in whose name connections, or requests, come.
+enum class go_between : std::uint8_t { none, balancer, proxy };
+
 /// What outlives crashes, and what all hosts share.
 struct scene {
   testing::sim_world& world;
@@ -64,6 +68,7 @@ struct scene {
   bool server_is_hasty = false;
   /// Whether it takes a client that sends no more for gone.
   bool server_wants_open_clients = false;
+  go_between before_server = go_between::none;
 
   [[nodiscard]] bool has_enough() const noexcept {
     return seen.connections >= connections_least && seen.requests >= requests_least;

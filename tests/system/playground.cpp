@@ -110,10 +110,18 @@ task<result<void>> echo_form(const http::request& asked, http::body_reader& body
   co_return result<void>{};
 }
 
+/// Who asks, and how, as far as the server knows.
+void tell_who(http::exchange& e) {
+  const auto client = e.client();
+  e.reply(http::status::ok, "text/plain",
+          weft::format("{} {}\n", client ? client->to_string() : "nobody", e.request().scheme()));
+}
+
 class playground {
  public:
   explicit playground(http::server& server) {
     server.post("/note", [](note given) { return given; });
+    server.route(http::method::get, "/whoami", tell_who);
     server.post("/echo", echo);
     server.put("/count", count);
     server.post("/form", echo_form);

@@ -21,8 +21,15 @@
 #include <weft/http/limits.hpp>
 #include <weft/http/parsed_head.hpp>
 #include <weft/http/router.hpp>
+#include <weft/net/ip_address.hpp>
 
 namespace weft::http {
+
+/// Who asks, as somebody has said who knows better than the connection.
+struct known_client {
+  std::optional<net::ip_address> address;
+  std::string_view scheme;  // a constant; empty: as the connection says
+};
 
 struct active_request {
   /// What it must wait for.
@@ -40,7 +47,7 @@ struct active_request {
   [[gnu::noinline]] void clear_texts() noexcept {
     decoded.clear();
     if (fields) fields->clear();
-    is_timed = false;
+    is_client_known = is_timed = false;
     has_texts = false;
   }
 
@@ -53,7 +60,8 @@ struct active_request {
   std::string normalized;  // the path, where that was not in normal form
   // Of the reply, by who looked at the request before its handler; made for the first of them.
   std::unique_ptr<std::string> fields;
-  time_point timed_since;  // where `is_timed`: what the reply says its time from
+  std::unique_ptr<known_client> known;  // where `is_client_known`
+  time_point timed_since;               // where `is_timed`: what the reply says its time from
   std::optional<exchange> reply;
   // While a handler streams them.
   std::unique_ptr<body_reader> reader;
@@ -61,8 +69,10 @@ struct active_request {
   time_point handler_until;    // while it works: when its time is over
   std::size_t stalled_at = 0;  // waiting for room: bytes queued when the client last took some
   wait waits_for = wait::body;
+  bool is_client_known = false;
   bool is_timed = false;
-  bool has_texts = false;  // `decoded` or `*fields` holds something, or it is timed
+  bool has_texts = false;  // `decoded` or `*fields` holds something, or there is more
+                           // that the next request must not find
 };
 
 }  // namespace weft::http

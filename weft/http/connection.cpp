@@ -29,13 +29,15 @@ constexpr duration look_interval = std::chrono::milliseconds{250};
 
 }  // namespace
 
-connection::connection(connection_host& host, net::tcp_stream stream)
+connection::connection(connection_host& host, net::tcp_stream stream,
+                       const std::optional<net::ip_address>& forwarded_for)
     : lazy_timer{host.loop, timeout_kind},
       stream_receiver{&on_received},
       host_{host},
       stream_{std::move(stream)},
       number_{static_cast<std::uint32_t>(host.clients.size())},
       is_cut_{host.stopping.stop_requested()} {
+  if (forwarded_for) note_peer(forwarded_for);
   host_.clients.push_back(this);
   host_.counts.accepted.add();
   host_.note_connections();
@@ -328,13 +330,21 @@ bool connection::client_has_gone() noexcept {
   return client == peer_state::gone || (client == peer_state::silent && !host_.serves_half_closed);
 }
 
+void connection::note_peer(const std::optional<net::ip_address>& address) {
+  peer_address_ = std::make_unique<const std::optional<net::ip_address>>(address);
+}
+
 const std::optional<net::ip_address>& connection::peer_address() {
   if (!peer_address_) {
     const auto peer = stream_.peer_endpoint();
-    peer_address_ = std::make_unique<const std::optional<net::ip_address>>(
-        peer ? net::ip_address::of(*peer) : std::nullopt);
+    note_peer(peer ? net::ip_address::of(*peer) : std::nullopt);
   }
   return *peer_address_;
+}
+
+std::string_view connection::forwarded_scheme() const noexcept {
+  const active_request& work = waiting_ ? *waiting_ : *host_.desk;
+  return work.is_client_known ? work.known->scheme : std::string_view{};
 }
 
 bool connection::keeps_alive(const parsed_head& head) const noexcept {

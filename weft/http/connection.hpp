@@ -39,7 +39,9 @@ class exchange;
 
 class connection final : private lazy_timer, private net::stream_receiver {
  public:
-  connection(connection_host& host, net::tcp_stream stream);
+  /// `forwarded_for`: who has connected to the balancer that this comes from, if that has said so.
+  connection(connection_host& host, net::tcp_stream stream,
+             const std::optional<net::ip_address>& forwarded_for = {});
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
   ~connection();
@@ -59,6 +61,8 @@ class connection final : private lazy_timer, private net::stream_receiver {
   void leave_if_idle() noexcept;
   /// nullptr: it speaks no TLS.
   [[nodiscard]] const net::tls_info* tls() const noexcept { return stream_.tls(); }
+  /// Of the request under way, as somebody has noted; else empty.
+  [[nodiscard]] std::string_view forwarded_scheme() const noexcept;
   /// Who it is and what it does, for the log.
   [[nodiscard]] std::string description() const;
 
@@ -117,8 +121,10 @@ class connection final : private lazy_timer, private net::stream_receiver {
   /// While a handler works: looks after its client. False: the handler's time is over.
   [[nodiscard]] bool handler_goes_on() noexcept;
   [[nodiscard]] bool client_has_gone() noexcept;
-  /// None for a Unix socket. Asks the kernel when it is first asked.
+  /// Of the client that a balancer has named, or of the other end; none for a Unix socket. Asks the
+  /// kernel when it is first asked.
   [[nodiscard]] const std::optional<net::ip_address>& peer_address();
+  void note_peer(const std::optional<net::ip_address>& address);
   /// 500, if there is none.
   [[gnu::noinline]] void expect_reply(active_request& work);
   /// False: the client is slow to take its replies.
@@ -151,7 +157,7 @@ class connection final : private lazy_timer, private net::stream_receiver {
   input_buffer input_;
   request_parser parser_;
   stop_source* stop_ = nullptr;  // of what is waited for: answer_waiting()'s
-  std::unique_ptr<const std::optional<net::ip_address>> peer_address_;  // once it was asked for
+  std::unique_ptr<const std::optional<net::ip_address>> peer_address_;  // once it is known
   std::unique_ptr<active_request> waiting_;  // from answer() to the end of answer_waiting()
   std::uint32_t answered_ = 0;
   std::uint32_t number_;  // of this in host_.clients

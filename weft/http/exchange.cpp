@@ -124,7 +124,15 @@ task<void> exchange::finish(task<void> late) {
   if (!reply_lost_body()) request_.client_.expect_reply(of_);
 }
 
-std::optional<net::ip_address> exchange::client() const { return request_.client_.peer_address(); }
+std::optional<net::ip_address> exchange::client() const {
+  return of_.is_client_known ? of_.known->address : request_.client_.peer_address();
+}
+
+void exchange::set_client(const std::optional<net::ip_address>& address, std::string_view scheme) {
+  if (!of_.known) of_.known = std::make_unique<known_client>();
+  *of_.known = {.address = address, .scheme = scheme};
+  of_.is_client_known = of_.has_texts = true;
+}
 
 std::uint64_t exchange::body_bytes() const noexcept {
   if (!of_.writer || request_.method() == method::head) return body_bytes_;

@@ -99,9 +99,13 @@ class exchange {
   /// The reply says how long it took from now to its head: `Server-Timing: total;dur=1.250`, in
   /// milliseconds of the loop's turns (event_loop::now()). What is answered at once takes 0.
   void time_reply();
-  /// The address of who is at the other end of the connection; none for a Unix socket. Asks the
-  /// kernel once a connection.
+  /// Who asks: the address that trusted proxies give (server_options), else that of the other end
+  /// of the connection. None for a Unix socket, and for who is hidden by a proxy. Asks the kernel
+  /// once a connection at most.
   [[nodiscard]] std::optional<net::ip_address> client() const;
+  /// For a middleware that knows better who asks: from now on client() gives this address, and
+  /// request().scheme() this scheme, a constant; empty: that of the connection.
+  void set_client(const std::optional<net::ip_address>& address, std::string_view scheme = {});
   /// Of the reply's body, given to be sent so far, without what frames it.
   [[nodiscard]] std::uint64_t body_bytes() const noexcept;
   /// The status that was replied; nothing: none yet.

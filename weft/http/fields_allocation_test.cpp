@@ -48,7 +48,7 @@ TEST(fields_allocation, reading_a_request_takes_none) {
   ASSERT_EQ(parser.parse(request_with_all, *head, limits{}), parse_status::complete);
   const header_list& headers = head->headers();
   const auto rules = cors::make({.origins = {"https://app.example"}});
-  const std::vector trusted = {*net::ip_network::parse("10.0.0.0/8")};
+  const auto trusted = trusted_proxies::parse(std::vector<std::string>{"10.0.0.0/8"});
   const net::ip_address peer = *net::ip_address::parse("10.0.0.1");
   rate_limiter limiter{{}, {1, 2}};
   constexpr std::array<std::string_view, 2> offers = {"application/json", "text/html"};
@@ -62,7 +62,7 @@ TEST(fields_allocation, reading_a_request_takes_none) {
                         precondition::not_modified);
               EXPECT_EQ(parse_ranges(*headers.find("range"), 1000).count, 2u);
               EXPECT_EQ(rules->decide(method::get, headers).kind(), cors_kind::actual);
-              const auto client = find_client(peer, headers, forwarding::x_forwarded_for, trusted);
+              const auto client = find_client(peer, headers, forwarding::x_forwarded_for, *trusted);
               EXPECT_TRUE(limiter.admit(rate_key(*client->address), time_point{}).admitted);
               EXPECT_EQ(parse_proxy_header("PROXY TCP4 1.2.3.4 10.0.0.1 1 2\r\n", {}).status,
                         proxy_status::complete);

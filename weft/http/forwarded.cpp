@@ -21,6 +21,7 @@ class last_elements {
         if (const std::string_view element = field_syntax::take_element(rest); !element.empty())
           ring_[count_++ % hops_max] = element;
   }
+  [[nodiscard]] std::size_t size() const noexcept { return count_; }
   // From the right; none where the list, or what we look at of it, is over.
   [[nodiscard]] std::optional<std::string_view> from_right(std::size_t index) const noexcept {
     if (index >= std::min(count_, hops_max)) return std::nullopt;
@@ -103,28 +104,32 @@ std::optional<hop> parse_x_forwarded_for(std::string_view element) noexcept {
   return address ? std::optional{hop{.address = address, .proto = {}, .host = {}}} : std::nullopt;
 }
 
-bool is_trusted(const net::ip_address& address, std::span<const net::ip_network> trusted) noexcept {
-  return std::ranges::any_of(
-      trusted, [&address](const net::ip_network& each) { return each.contains(address); });
+// Of X-Forwarded-Proto, for the hop that is so far from the right.
+std::string_view proto_of(const header_list& headers, std::size_t hop) noexcept {
+  const last_elements protos{headers, "x-forwarded-proto"};
+  return protos.from_right(protos.size() == 1 ? 0 : hop).value_or(std::string_view{});
 }
 
 }  // namespace
 
-result<forwarded_client> find_client(const net::ip_address& peer, const header_list& headers,
-                                     forwarding field,
-                                     std::span<const net::ip_network> trusted) noexcept {
+result<forwarded_client> find_client(const std::optional<net::ip_address>& peer,
+                                     const header_list& headers, forwarding field,
+                                     const trusted_proxies& trusted) noexcept {
   forwarded_client client{.address = peer};
-  if (field == forwarding::none || !is_trusted(peer, trusted)) return client;
+  if (field == forwarding::none || !trusted.contain(peer)) return client;
   const bool is_standard = field == forwarding::forwarded;
   const last_elements elements{headers, is_standard ? "forwarded" : "x-forwarded-for"};
-  for (std::size_t i = 0; client.address && is_trusted(*client.address, trusted); ++i) {
-    const auto element = elements.from_right(i);
+  std::size_t hops = 0;
+  do {
+    const auto element = elements.from_right(hops);
     // All who were asked are trusted: the first of them made the request itself.
     if (!element) break;
     const auto said = is_standard ? parse_forwarded(*element) : parse_x_forwarded_for(*element);
     if (!said) return fail(errc::protocol_error);
     client = {.address = said->address, .proto = said->proto, .host = said->host};
-  }
+    ++hops;
+  } while (client.address && trusted.contain(client.address));
+  if (!is_standard && hops != 0) client.proto = proto_of(headers, hops - 1);
   return client;
 }
 

@@ -1,11 +1,11 @@
 // Forwarded and X-Forwarded-For: whatever a client puts before what its proxy appends, the proxy's
 // word decides, or the field is refused.
-#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <weft/http/forwarded.hpp>
 #include <weft/http/request_parser.hpp>
@@ -21,10 +21,10 @@ void check(std::string_view field, std::string_view appended, http::forwarding w
   const auto head = std::make_unique<http::parsed_head>();
   http::request_parser parser;
   if (parser.parse(request, *head, http::limits{}) != http::parse_status::complete) return;
-  static const std::array trusted = {*net::ip_network::parse("10.0.0.0/8")};
+  static const auto trusted = http::trusted_proxies::parse(std::vector<std::string>{"10.0.0.0/8"});
   static const net::ip_address proxy = *net::ip_address::parse("10.0.0.1");
   static const net::ip_address client = *net::ip_address::parse("1.2.3.4");
-  const auto found = http::find_client(proxy, head->headers(), which, trusted);
+  const auto found = http::find_client(proxy, head->headers(), which, *trusted);
   if (found && found->address != client) std::abort();
 }
 

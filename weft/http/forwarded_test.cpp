@@ -24,8 +24,7 @@ class find_client_test : public ::testing::Test {
     const auto head = std::make_unique<parsed_head>();
     request_parser parser;
     EXPECT_EQ(parser.parse(input, *head, limits{}), parse_status::complete) << one.fields;
-    const auto found =
-        find_client(*net::ip_address::parse(one.peer), head->headers(), field, trusted_);
+    const auto found = find_client(peer_of(one.peer), head->headers(), field, trusted_);
     if (!found) return to_string(found.error().code());
     std::string text = found->address ? found->address->to_string() : "hidden";
     if (!found->proto.empty()) text.append(" ").append(found->proto);
@@ -33,8 +32,13 @@ class find_client_test : public ::testing::Test {
     return text;
   }
 
-  const std::vector<net::ip_network> trusted_ = {*net::ip_network::parse("10.0.0.0/8"),
-                                                 *net::ip_network::parse("fd00::/8")};
+  static std::optional<net::ip_address> peer_of(std::string_view text) {
+    if (text == "unix:") return std::nullopt;
+    return *net::ip_address::parse(text);
+  }
+
+  const trusted_proxies trusted_ =
+      trusted_proxies::parse(std::vector<std::string>{"10.0.0.0/8", "fd00::/8", "unix:"}).value();
 };
 
 TEST_F(find_client_test, forwarded_is_read_from_the_right) {
@@ -52,6 +56,8 @@ TEST_F(find_client_test, forwarded_is_read_from_the_right) {
             "1.2.3.4 https a.b:443"},
            {"10.0.0.1", "Forwarded: for=10.0.0.2;proto=http, for=10.0.0.3;proto=https\r\n",
             "10.0.0.2 http"},
+           {"unix:", "Forwarded: for=9.9.9.9, for=1.2.3.4\r\n", "1.2.3.4"},
+           {"unix:", "", "hidden"},
            {"10.0.0.1", "Forwarded: for=unknown\r\n", "hidden"},
            {"10.0.0.1", "Forwarded: for=_gazonk\r\n", "hidden"},
            {"10.0.0.1", "Forwarded: for=1.2.3.4, for=_gazonk\r\n", "hidden"},
@@ -92,6 +98,24 @@ TEST_F(find_client_test, x_forwarded_for_is_read_from_the_right) {
        })
     EXPECT_EQ(described(one, forwarding::x_forwarded_for), one.client)
         << one.peer << " " << one.fields;
+}
+
+TEST_F(find_client_test, the_scheme_is_the_one_that_the_outermost_trusted_proxy_saw) {
+  for (const client_case& one : std::vector<client_case>{
+           {"10.0.0.1", "X-Forwarded-For: 1.2.3.4\r\nX-Forwarded-Proto: https\r\n",
+            "1.2.3.4 https"},
+           // One value, of a proxy that replaces; the hops between say nothing.
+           {"10.0.0.1", "X-Forwarded-For: 1.2.3.4, 10.0.0.2\r\nX-Forwarded-Proto: https\r\n",
+            "1.2.3.4 https"},
+           {"10.0.0.1", "X-Forwarded-For: 1.2.3.4, 10.0.0.2\r\nX-Forwarded-Proto: https, http\r\n",
+            "1.2.3.4 https"},
+           // What the client has put before is not looked at.
+           {"10.0.0.1", "X-Forwarded-For: 9.9.9.9, 1.2.3.4\r\nX-Forwarded-Proto: https, http\r\n",
+            "1.2.3.4 http"},
+           {"1.2.3.4", "X-Forwarded-For: 9.9.9.9\r\nX-Forwarded-Proto: https\r\n", "1.2.3.4"},
+           {"10.0.0.1", "X-Forwarded-Proto: https\r\n", "10.0.0.1"},
+       })
+    EXPECT_EQ(described(one, forwarding::x_forwarded_for), one.client) << one.fields;
 }
 
 TEST_F(find_client_test, neither_where_none_is_believed) {

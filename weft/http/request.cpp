@@ -6,4 +6,10 @@ namespace weft::http {
 
 const net::tls_info* request::tls() const noexcept { return client_.tls(); }
 
+std::string_view request::scheme() const noexcept {
+  const std::string_view said = client_.forwarded_scheme();
+  if (!said.empty()) return said;
+  return tls() != nullptr ? "https" : "http";
+}
+
 }  // namespace weft::http

@@ -58,10 +58,9 @@ class request {
   /// What was agreed on with the client, and who that is if it had to say so. nullptr: it speaks no
   /// TLS.
   [[nodiscard]] const net::tls_info* tls() const noexcept;
-  /// How it came here: "https" or "http".
-  [[nodiscard]] std::string_view scheme() const noexcept {
-    return tls() != nullptr ? "https" : "http";
-  }
+  /// How the client asked: "https" or "http", as trusted proxies say (server_options), else as it
+  /// came here.
+  [[nodiscard]] std::string_view scheme() const noexcept;
 
  private:
   friend class exchange;

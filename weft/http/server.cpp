@@ -14,9 +14,12 @@
 #include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/coro/scope.hpp>
+#include <weft/http/client_finder.hpp>
 #include <weft/http/connection.hpp>
 #include <weft/http/connection_host.hpp>
+#include <weft/http/proxy_door.hpp>
 #include <weft/http/tls_door.hpp>
+#include <weft/http/trusted_proxies.hpp>
 #include <weft/loop/event_loop.hpp>
 #include <weft/loop/mesh.hpp>
 #include <weft/loop/sleep.hpp>
@@ -44,6 +47,45 @@ result<unsigned> file_mode(std::string_view text) {
   return fail(errc::invalid_argument);
 }
 
+/// Whose word counts. What is wrong with it is logged.
+result<trusted_proxies> read_trusted(const server_options& options) {
+  auto read = trusted_proxies::parse(options.trusted_proxies);
+  if (!read) {
+    log::error(
+        weft::format("http.server.trusted_proxies has '{}': write networks like 10.0.0.0/8 "
+                     "or fd00::/8, addresses, or unix: for Unix sockets",
+                     read.error()));
+    return fail(errc::invalid_argument);
+  }
+  const bool believes =
+      options.proxy_protocol != proxy_protocol::off || options.forwarding != forwarding::none;
+  if (believes && read->empty()) {
+    log::error(
+        weft::format("http.server.{} believes proxies, but http.server.trusted_proxies names "
+                     "none: name their networks",
+                     options.forwarding != forwarding::none ? "forwarding" : "proxy_protocol"));
+    return fail(errc::invalid_argument);
+  }
+  return std::move(*read);
+}
+
+struct newcomer {
+  net::tcp_stream stream;
+  std::optional<net::ip_address> client{};  // as a balancer has said
+};
+
+/// Counted as long as it lives.
+class counted {
+ public:
+  explicit counted(std::size_t& count) noexcept : count_{++count} {}
+  counted(const counted&) = delete;
+  counted& operator=(const counted&) = delete;
+  ~counted() { --count_; }
+
+ private:
+  std::size_t& count_;
+};
+
 }  // namespace
 
 struct server::state final : connection_host {
@@ -56,19 +98,22 @@ struct server::state final : connection_host {
         accepting{environment{.runs_on = &on, .owner = owner}} {
     draining = drain_begun.token();
     serves_half_closed = options.serve_half_closed;
+    if (options.forwarding != forwarding::none)
+      around.add(make_middleware(client_finder{options.forwarding, trusted}), nullptr);
+    if (options.proxy_protocol == proxy_protocol::required)
+      proxies.emplace(on, trusted, limits.header_timeout, meter);
   }
   ~state() { WEFT_ASSERT(clients.empty(), "a server ends after its connections: stop() it first"); }
 
   [[nodiscard]] std::size_t served() const noexcept { return clients.size() - turned_away; }
-  [[nodiscard]] bool is_full() const noexcept {
-    return served() + door.passing() >= limits.connections;
-  }
+  [[nodiscard]] bool is_full() const noexcept { return served() + entering >= limits.connections; }
   void join_spread();
   [[nodiscard]] bool is_passed_on(net::tcp_stream& stream);
   task<void> accept_all();
   void admit(net::tcp_stream stream);
-  task<void> let_in(net::tcp_stream plain);
-  void serve(net::tcp_stream stream);
+  task<void> let_in(net::tcp_stream stream);
+  [[nodiscard]] task<result<newcomer>> pass_doors(net::tcp_stream stream);
+  void serve(newcomer who);
   void tell_full();
   task<result<void>> drain();
   task<void> see_drain_end() { co_await until_stopped{loop}; }
@@ -78,8 +123,11 @@ struct server::state final : connection_host {
   task<void> cut(time_point when);
 
   server_options options;
+  trusted_proxies trusted;  // once it has started
   net::address_book& addresses;
+  std::optional<proxy_door> proxies;
   tls_door door;
+  std::size_t entering = 0;  // between two doors
   stop_source drain_begun;
   stop_source drain_ended;
   scope accepting;
@@ -124,12 +172,13 @@ bool server::state::is_passed_on(net::tcp_stream& stream) {
 }
 
 void server::state::admit(net::tcp_stream stream) {
-  if (!door.is_open()) {
-    serve(std::move(stream));
+  if (!door.is_open() && !proxies) {
+    serve({.stream = std::move(stream)});
     return;
   }
   try {
-    // Without a word: they could not read it before they have shaken hands.
+    // Without a word: they could not read it before they have shaken hands, and a balancer before
+    // it has sent its header is no client.
     if (is_full()) return tell_full();
     workers.spawn(let_in(std::move(stream)));
   } catch (const std::exception& why) {
@@ -137,21 +186,37 @@ void server::state::admit(net::tcp_stream stream) {
   }
 }
 
-task<void> server::state::let_in(net::tcp_stream plain) {
+task<void> server::state::let_in(net::tcp_stream stream) {
   try {
-    auto stream = co_await door.pass(std::move(plain));
-    if (stream) serve(std::move(*stream));
+    auto who = co_await pass_doors(std::move(stream));
+    if (who) serve(std::move(*who));
   } catch (const std::exception& why) {
     log::error(weft::format("a connection is dropped: {}", why.what()));
   }
 }
 
-void server::state::serve(net::tcp_stream stream) {
+task<result<newcomer>> server::state::pass_doors(net::tcp_stream stream) {
+  const counted one_more{entering};
+  newcomer who{.stream = std::move(stream)};
+  if (proxies) {
+    auto client = co_await proxies->pass(who.stream);
+    if (!client) co_return fail(client.error());
+    who.client = *client;
+  }
+  if (door.is_open()) {
+    auto secured = co_await door.pass(std::move(who.stream));
+    if (!secured) co_return fail(secured.error());
+    who.stream = std::move(*secured);
+  }
+  co_return who;
+}
+
+void server::state::serve(newcomer who) {
   try {
     const bool is_late = is_full();
     if (is_late) tell_full();
     if (is_late && turned_away >= turned_away_most) return;
-    auto client = std::make_unique<connection>(*this, std::move(stream));
+    auto client = std::make_unique<connection>(*this, std::move(who.stream), who.client);
     if (is_late)
       connection::turn_away(std::move(client));
     else
@@ -230,7 +295,7 @@ void server::state::leave_idle() {
 task<void> server::state::cut(time_point when) {
   constexpr std::size_t named_most = 8;
   if (!co_await sleep_until{loop, when}) co_return;
-  const std::size_t left = clients.size() + door.passing();
+  const std::size_t left = clients.size() + entering;
   if (left == 0) co_return;
   std::string names;
   for (const connection* each : std::span{clients}.first(std::min(clients.size(), named_most)))
@@ -264,6 +329,9 @@ server& server::add_around(middleware around, lifetime* owner) {
 result<void> server::start() {
   const auto unix_mode = file_mode(state_->options.unix_mode);
   if (!unix_mode) return fail(unix_mode.error());
+  auto trusted = read_trusted(state_->options);
+  if (!trusted) return fail(trusted.error());
+  state_->trusted = std::move(*trusted);
   const tls_options& tls = state_->options.tls;
   if (tls != tls_options{}) {  // who asks for any of it must not be served without
     const std::string& address = state_->options.listen;

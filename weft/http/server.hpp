@@ -33,6 +33,7 @@
 #include <weft/base/result.hpp>
 #include <weft/base/time.hpp>
 #include <weft/coro/task.hpp>
+#include <weft/http/forwarded.hpp>
 #include <weft/http/limits.hpp>
 #include <weft/http/method.hpp>
 #include <weft/http/middleware.hpp>
@@ -57,6 +58,9 @@ class meter;
 
 namespace weft::http {
 
+/// Whether connections begin with what a balancer says of them (proxy_header.hpp).
+enum class proxy_protocol : std::uint8_t { off, required };
+
 struct server_options {
   /// "127.0.0.1:8080", "[::]:80", ":8080" for all IPv4 addresses, "unix:/run/app.sock",
   /// "systemd:NAME" for a socket that a service manager passes on; port 0 lets the system choose.
@@ -77,6 +81,16 @@ struct server_options {
   /// Whether a client that sends no more, while a handler works for it, waits for the reply. Else
   /// it is taken for gone, as one that has closed its connection looks the same.
   bool serve_half_closed = false;
+  /// The proxies and balancers before the server, which may say who the client is: networks
+  /// ("10.0.0.0/8"), addresses, and "unix:" for whoever comes by a Unix socket.
+  std::vector<std::string> trusted_proxies{};
+  /// `required`: each connection is one of a trusted proxy's, and begins with its PROXY header, of
+  /// version 1 or 2, within limits::header_timeout; then comes TLS, if that is spoken. All others
+  /// are closed without a word.
+  http::proxy_protocol proxy_protocol = http::proxy_protocol::off;
+  /// The field in which trusted proxies say who the client is; it must be the one they really
+  /// write: none, forwarded (RFC 7239), x_forwarded_for (with X-Forwarded-Proto).
+  http::forwarding forwarding = http::forwarding::none;
   /// Without a certificate the server speaks no TLS; with one, nothing else.
   http::tls_options tls{};
   http::limits limits{};

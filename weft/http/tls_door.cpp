@@ -19,17 +19,6 @@ net::tls_server_options for_context(const tls_options& options) {
   return made;
 }
 
-class counted {
- public:
-  explicit counted(std::size_t& count) noexcept : count_{++count} {}
-  counted(const counted&) = delete;
-  counted& operator=(const counted&) = delete;
-  ~counted() { --count_; }
-
- private:
-  std::size_t& count_;
-};
-
 }  // namespace
 
 result<void> tls_door::open(const tls_options& options, std::string_view address,
@@ -60,7 +49,6 @@ result<void> tls_door::reload(std::string_view address) {
 }
 
 task<result<net::tcp_stream>> tls_door::pass(net::tcp_stream plain) {
-  const counted one_more{passing_};
   co_return co_await net::tls_accept(std::move(plain), *context_, gate_);
 }
 

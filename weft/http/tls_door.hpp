@@ -5,7 +5,6 @@
 // the files again; if one is wrong, the log says so and all stays as it was. Outlives who passes.
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -31,13 +30,10 @@ class tls_door {
 
   /// A secured stream, or why there is none.
   [[nodiscard]] task<result<net::tcp_stream>> pass(net::tcp_stream plain);
-  /// How many shake hands now.
-  [[nodiscard]] std::size_t passing() const noexcept { return passing_; }
 
  private:
   std::optional<net::tls_context> context_;
   net::handshake_gate gate_;
-  std::size_t passing_ = 0;
 };
 
 }  // namespace weft::http

@@ -148,6 +148,10 @@ class tcp_stream {
   /// The next bytes, copied into `into`; what does not fit waits for the next read. Gives how many.
   [[nodiscard]] task<result<std::size_t>> read(std::span<char> into);
 
+  /// What was read and is for the next reader, who gets it first: what came behind a preamble. At
+  /// most one buffer waits so.
+  void put_back(buffer_ref&& bytes) noexcept { state_->unread = std::move(bytes); }
+
   [[nodiscard]] stream_write write(buffer_ref&& bytes) {
     state_->queue().append(std::move(bytes));
     return written();
