@@ -1,25 +1,28 @@
 // A load: each of N connections sends a request, waits for the whole reply, sends the next, at once
 // (closed loop) or when one is due at a fixed rate (open loop; pace.hpp). All connect before the
-// first request is sent. One thread, two system calls a request, so that the server is measured and
-// not this.
+// first request is sent. Two system calls a request, so that the server is measured and not this.
 //
 // It is honest about what goes wrong: every kind of failure is counted by itself, a lost connection
 // is opened again so that the load stays N, and a reply counts only when it was read to its end.
 //
-//   weft::bench::load_plan plan{.to = address, .request = bytes, .connections = 400};
-//   volatile std::sig_atomic_t stop = 0;
+//   weft::bench::load_plan plan;
+//   plan.to = address, plan.requests = {{.bytes = text}};
+//   std::atomic<bool> stop = false;
 //   weft::bench::load_result result = weft::bench::run_load(plan, stop, nullptr);
 //   // result.requests / result.seconds, result.latency.percentile(99)
 #pragma once
 
+#include <atomic>
 #include <chrono>
-#include <csignal>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <weft/telemetry/distribution.hpp>
 
 #include "target.hpp"
+#include "tls_link.hpp"
 
 namespace weft::bench {
 
@@ -29,12 +32,19 @@ enum class reply_kind : std::uint8_t {
   echo,          // the request itself, byte for byte
 };
 
+struct load_request {
+  std::string bytes;
+  reply_kind expects = reply_kind::http;
+};
+
 struct load_plan {
   address to;
-  std::string request;  // the bytes that are sent each time
-  reply_kind expects = reply_kind::http;
+  std::optional<tls_context> tls;      // none: in the clear
+  std::vector<load_request> requests;  // sent in turn
   int connections = 50;
-  double rate = 0;  // requests that are due a second; 0: as soon as the last one is answered
+  int pipelined = 1;  // requests on a connection that have no reply yet, at most
+  int threads = 1;    // connections and rate are divided among them; at most as many as connections
+  double rate = 0;    // requests that are due a second; 0: as soon as the last one is answered
   std::chrono::nanoseconds duration = std::chrono::seconds{10};  // after the warm-up
   std::chrono::nanoseconds warm_up = std::chrono::seconds{1};    // from when all are connected
   std::chrono::nanoseconds timeout = std::chrono::seconds{10};   // connect and reply; 1 s coarse
@@ -53,6 +63,7 @@ struct load_errors {
   [[nodiscard]] std::uint64_t total() const {
     return connect + closed + reset + timed_out + malformed + unasked + unsent;
   }
+  load_errors& operator+=(const load_errors& more);
   friend bool operator==(const load_errors&, const load_errors&) = default;
 };
 
@@ -77,15 +88,15 @@ struct load_result {
   telemetry::distribution latency;
   // How late an open loop has sent what was due while a connection was free: its own fault.
   telemetry::distribution send_delay;
-  double cpu_user_seconds = 0;  // of this process, in the measured time
+  double cpu_user_seconds = 0;  // of the generator's threads, in the measured time
   double cpu_system_seconds = 0;
   std::uint64_t requests_with_warm_up = 0;
   load_errors errors_in_warm_up;
-  int first_error = 0;       // errno of the first failed connect or transfer, or 0
+  std::string first_error;   // why the first connect or transfer failed, or empty
   bool interrupted = false;  // `stop` was set; all of the above is still true
 };
 
-// Told about once a second, in the loop: be quick.
+// Told about once a second, in one of the loops: be quick.
 class load_observer {
  public:
   virtual void on_progress(double seconds, bool warming_up, const load_counts& so_far,
@@ -95,10 +106,8 @@ class load_observer {
   ~load_observer() = default;
 };
 
-// Runs to the end of the plan or until `stop` is not 0 (a signal handler may set it). `observer`
-// may be null. A process that cannot create an epoll descriptor gets a result with only
-// `first_error`.
-load_result run_load(const load_plan& plan, const volatile std::sig_atomic_t& stop,
-                     load_observer* observer);
+// Runs to the end of the plan or until `stop` (a signal handler may set it). `observer` may be
+// null. A process that cannot create an epoll descriptor gets a result with only `first_error`.
+load_result run_load(const load_plan& plan, const std::atomic<bool>& stop, load_observer* observer);
 
 }  // namespace weft::bench

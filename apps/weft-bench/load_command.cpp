@@ -4,8 +4,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -15,6 +15,7 @@
 #include "command_line.hpp"
 #include "html_report.hpp"
 #include "load.hpp"
+#include "load_requests.hpp"
 #include "options.hpp"
 #include "rate_search.hpp"
 #include "report.hpp"
@@ -27,12 +28,13 @@ namespace {
 constexpr int failed = 1;
 constexpr int no_reply = 3;
 
-volatile std::sig_atomic_t stop = 0;
+std::atomic<bool> stop = false;
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler sets it");
 
 // The first Ctrl-C ends the run in order, a second one at once.
 void stop_on_signals() {
   struct sigaction action{};
-  action.sa_handler = [](int) { stop = 1; };
+  action.sa_handler = [](int) { stop = true; };
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   for (const int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
 }
@@ -62,13 +64,12 @@ class terminal_progress final : public load_observer {
 void clear_progress() { print(stderr, "\r\x1b[K"); }
 
 load_plan plan_of(const load_options& options, const address& to) {
-  load_plan plan{.to = to, .request = make_request(options)};
-  if (options.echo) {
-    plan.expects = reply_kind::echo;
-  } else if (options.method == "HEAD") {
-    plan.expects = reply_kind::http_to_head;
-  }
+  load_plan plan;
+  plan.to = to;
+  plan.requests = make_requests(options);
   plan.connections = options.connections;
+  plan.pipelined = options.pipelined;
+  plan.threads = options.threads;
   plan.rate = options.rate;
   plan.duration = options.duration;
   plan.warm_up = options.warm_up;
@@ -148,8 +149,13 @@ int run_load_command(std::span<const std::string_view> arguments) {
   terminal_progress progress;
   const bool shows_progress = !options->quiet && ::isatty(STDERR_FILENO) != 0;
   const auto run_it = options->find_max ? &find_max : &load_once;
-  return run_it(*options, plan_of(*options, *to), shows_progress ? &progress : nullptr,
-                std::move(page));
+  load_plan plan = plan_of(*options, *to);
+  if (options->to.speaks == scheme::https) {
+    auto tls = tls_context::make({options->to.host, options->ca_file, options->insecure});
+    if (!tls) return complain("load", tls.error());
+    plan.tls = *std::move(tls);
+  }
+  return run_it(*options, plan, shows_progress ? &progress : nullptr, std::move(page));
 }
 
 }  // namespace weft::bench

@@ -3,7 +3,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstring>
+#include <memory>
+#include <span>
 #include <string_view>
 
 #include "load_loop.hpp"
@@ -12,6 +17,15 @@ namespace weft::bench {
 namespace {
 
 constexpr std::size_t connecting_limit = 256;  // so that no listener's backlog overflows
+
+ssize_t send_all(int fd, std::span<iovec> pieces) {
+  if (pieces.size() == 1)  // as nearly always, and the cheaper call
+    return ::send(fd, pieces.front().iov_base, pieces.front().iov_len, MSG_NOSIGNAL);
+  msghdr message{};
+  message.msg_iov = pieces.data();
+  message.msg_iovlen = pieces.size();
+  return ::sendmsg(fd, &message, MSG_NOSIGNAL);
+}
 
 }  // namespace
 
@@ -38,6 +52,7 @@ void load_loop::open(connection& peer, std::uint64_t time) {
   const auto* const to = reinterpret_cast<const sockaddr*>(&plan_.to.bytes);
   const int on = 1;
   peer.framer.reset();
+  peer.whole_sent = peer.sent = peer.echoed = 0;
   peer.since = time;
   peer.state = link::connecting;
   ++connecting_;
@@ -59,13 +74,14 @@ void load_loop::open(connection& peer, std::uint64_t time) {
 void load_loop::on_event(connection& peer, std::uint32_t events) {
   if (peer.state == link::connecting) return on_connected(peer);
   if (peer.state == link::down) return;
+  if (peer.state == link::securing) return receive(peer, false);
   constexpr std::uint32_t ended = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
-  if (peer.state == link::standing) {
+  if (peer.owed.empty()) {
     if ((events & ended) != 0) fail(peer, &load_errors::closed);
     return;
   }
-  if (peer.sent < plan_.request.size() && (events & EPOLLOUT) != 0) send_rest(peer);
-  if (peer.state == link::waiting && (events & (EPOLLIN | ended)) != 0) {
+  if (peer.has_unsent() && (events & EPOLLOUT) != 0) send_rest(peer);
+  if (peer.state == link::up && (events & (EPOLLIN | ended)) != 0) {
     receive(peer, (events & ended) != 0);
   }
 }
@@ -75,39 +91,91 @@ void load_loop::on_connected(connection& peer) {
   socklen_t size = sizeof error;
   ::getsockopt(peer.fd, SOL_SOCKET, SO_ERROR, &error, &size);
   if (error != 0) return fail(peer, &load_errors::connect, error);
+  if (!plan_.tls) return stand(peer);
+  peer.tls = std::make_unique<tls_link>(*plan_.tls);
+  peer.state = link::securing;
+  shake_hands(peer);
+}
+
+void load_loop::shake_hands(connection& peer) {
+  const tls_link::progress got = peer.tls->shake_hands();
+  if (got == tls_link::progress::failed) {
+    if (result_.first_error.empty()) result_.first_error = peer.tls->failure();
+    return fail(peer, &load_errors::connect);
+  }
+  send_output(peer);
+  if (got == tls_link::progress::done && peer.state == link::securing) stand(peer);
+}
+
+void load_loop::stand(connection& peer) {
   --connecting_;
   ++connects_;
-  peer.state = link::standing;
+  peer.state = link::up;
   const std::uint64_t time = steady_ns();
   open_one_down(time);  // the next of those that waited for their turn to connect
   if (settled_) go_on(peer, time);
 }
 
 void load_loop::go_on(connection& peer, std::uint64_t time) {
-  if (!pace_.is_fixed()) {
-    begin_request(peer, time, time);
-  } else if (pace_.next_due() <= time) {
-    begin_request(peer, pace_.take(), time);
-  } else {
-    idle_.push_back(&peer);
+  while (!peer.owed.full()) {
+    if (!pace_.is_fixed()) {
+      add_request(peer, time, time);
+    } else if (pace_.next_due() <= time) {
+      add_request(peer, pace_.take(), time);
+    } else {
+      add_idle(peer);
+      break;
+    }
   }
+  if (peer.has_unsent()) send_rest(peer);
 }
 
-void load_loop::begin_request(connection& peer, std::uint64_t due, std::uint64_t time) {
-  peer.state = link::waiting;
-  ++waiting_;
-  peer.due = due;
-  peer.since = time;
-  peer.sent = 0;
-  peer.echoed = 0;
-  send_rest(peer);
+void load_loop::add_idle(connection& peer) {
+  if (peer.is_idle) return;
+  peer.is_idle = true;
+  idle_.push_back(&peer);
+}
+
+void load_loop::add_request(connection& peer, std::uint64_t due, std::uint64_t time) {
+  peer.owed.push({.to = &plan_.requests[next_request_], .due = due, .since = time});
+  if (++next_request_ == plan_.requests.size()) next_request_ = 0;
+  ++owed_;
 }
 
 void load_loop::send_rest(connection& peer) {
-  const std::string_view rest = std::string_view{plan_.request}.substr(peer.sent);
-  const ssize_t sent = ::send(peer.fd, rest.data(), rest.size(), MSG_NOSIGNAL);
+  if (peer.tls == nullptr) return send_pieces(peer);
+  encrypt_pieces(peer);
+  send_output(peer);
+}
+
+void load_loop::send_pieces(connection& peer) {
+  std::array<iovec, 64> pieces;
+  while (const std::size_t count = peer.unsent(pieces)) {
+    const ssize_t sent = send_all(peer.fd, std::span{pieces}.first(count));
+    if (sent < 0) {
+      if (errno != EAGAIN && errno != EINTR) fail(peer, &load_errors::reset, errno);
+      return;
+    }
+    peer.advance(static_cast<std::size_t>(sent));
+  }
+}
+
+void load_loop::encrypt_pieces(connection& peer) {
+  std::array<iovec, 64> pieces;
+  while (const std::size_t count = peer.unsent(pieces)) {
+    for (const iovec& piece : std::span{pieces}.first(count)) {
+      peer.tls->encrypt({static_cast<const char*>(piece.iov_base), piece.iov_len});
+      peer.advance(piece.iov_len);
+    }
+  }
+}
+
+void load_loop::send_output(connection& peer) {
+  const std::string_view output = peer.tls->output();
+  if (output.empty()) return;
+  const ssize_t sent = ::send(peer.fd, output.data(), output.size(), MSG_NOSIGNAL);
   if (sent >= 0) {
-    peer.sent += static_cast<std::size_t>(sent);
+    peer.tls->drop_output(static_cast<std::size_t>(sent));
   } else if (errno != EAGAIN && errno != EINTR) {
     fail(peer, &load_errors::reset, errno);
   }
@@ -125,73 +193,113 @@ void load_loop::receive(connection& peer, bool to_the_end) {
     if (got == 0) return on_end(peer);
     const std::string_view bytes{input_.data(), static_cast<std::size_t>(got)};
     counts_.bytes_received += bytes.size();
-    if (plan_.expects == reply_kind::echo) {
-      on_echo(peer, bytes);
+    if (peer.tls != nullptr) {
+      decrypt(peer, bytes);
     } else {
-      on_http(peer, bytes);
+      on_bytes(peer, bytes);
     }
-    if (peer.state != link::waiting) return;
+    if (peer.state != link::up || peer.owed.empty()) return;
     if (bytes.size() < input_.size() && !to_the_end) return;
   }
 }
 
+void load_loop::decrypt(connection& peer, std::string_view encrypted) {
+  peer.tls->take(encrypted);
+  if (peer.state == link::securing) return shake_hands(peer);
+  while (peer.state == link::up) {
+    const auto got = peer.tls->decrypt(plain_);
+    if (!got) return on_end(peer);
+    if (*got == 0) return;
+    on_bytes(peer, {plain_.data(), *got});
+  }
+}
+
+void load_loop::on_bytes(connection& peer, std::string_view bytes) {
+  if (peer.owed.empty()) return fail(peer, &load_errors::unasked);
+  if (peer.owed.front().to->expects == reply_kind::echo) {
+    on_echo(peer, bytes);
+  } else {
+    on_http(peer, bytes);
+  }
+}
+
 void load_loop::on_echo(connection& peer, std::string_view bytes) {
-  const std::string_view expected = std::string_view{plan_.request}.substr(peer.echoed);
-  if (bytes.size() > expected.size()) return fail(peer, &load_errors::unasked);
-  if (!expected.starts_with(bytes)) return fail(peer, &load_errors::malformed);
-  peer.echoed += bytes.size();
-  if (peer.echoed == plan_.request.size()) complete(peer, true);
+  const std::uint64_t time = steady_ns();
+  while (!bytes.empty()) {
+    if (peer.owed.empty()) return fail(peer, &load_errors::unasked);
+    const std::string_view all = peer.owed.front().to->bytes;
+    const std::string_view expected = all.substr(peer.echoed, bytes.size());
+    if (!bytes.starts_with(expected)) return fail(peer, &load_errors::malformed);
+    bytes.remove_prefix(expected.size());
+    peer.echoed += expected.size();
+    if (peer.echoed != all.size()) continue;
+    if (peer.whole_sent == 0) return fail(peer, &load_errors::unasked);
+    peer.echoed = 0;
+    complete(peer, time);
+  }
+  go_on(peer, time);
 }
 
 void load_loop::on_http(connection& peer, std::string_view bytes) {
-  const auto [state, used] = peer.framer.feed(bytes);
-  if (state == response_framer::progress::incomplete) return;
-  if (state == response_framer::progress::malformed) return fail(peer, &load_errors::malformed);
-  if (used != bytes.size()) return fail(peer, &load_errors::unasked);
-  count_status(peer);
-  complete(peer, peer.framer.keeps_alive());
+  std::uint64_t time = 0;  // of the replies that end here, if any
+  while (!bytes.empty()) {
+    if (peer.owed.empty()) return fail(peer, &load_errors::unasked);
+    const bool answers_head = peer.owed.front().to->expects == reply_kind::http_to_head;
+    const auto [state, used] = peer.framer.feed(bytes, answers_head);
+    if (state == response_framer::progress::malformed) return fail(peer, &load_errors::malformed);
+    if (state == response_framer::progress::incomplete) break;
+    bytes.remove_prefix(used);
+    if (time == 0) time = steady_ns();
+    const bool is_last = !peer.framer.keeps_alive() || peer.whole_sent == 0;
+    complete(peer, time);
+    if (!is_last) continue;
+    if (!bytes.empty()) return fail(peer, &load_errors::unasked);
+    return open_another(peer);
+  }
+  if (time != 0) go_on(peer, time);
 }
 
-void load_loop::complete(connection& peer, bool reuse) {
-  const std::uint64_t time = steady_ns();
-  if (counts(peer)) {
+void load_loop::complete(connection& peer, std::uint64_t time) {
+  const owed_reply& reply = peer.owed.front();
+  if (counts(reply)) {
     ++counts_.requests;
-    result_.latency.record(time - peer.due);
+    result_.latency.record(time - reply.due);
+    if (reply.to->expects != reply_kind::echo) count_status(peer.framer.status());
   }
-  if (reuse && peer.sent == plan_.request.size()) {
-    peer.state = link::standing;
-    --waiting_;
-    return go_on(peer, time);
+  peer.owed.pop();
+  --owed_;
+  if (peer.whole_sent != 0) {
+    --peer.whole_sent;
+  } else {
+    peer.sent = 0;
   }
-  close(peer);
-  ++counts_.reconnects;
-  open(peer, time);
 }
 
 void load_loop::on_end(connection& peer) {
-  if (plan_.expects != reply_kind::echo && peer.framer.ends_at_close()) {
-    count_status(peer);
-    complete(peer, false);
-  } else {
-    fail(peer, &load_errors::closed);
-  }
+  if (peer.state == link::securing) return fail(peer, &load_errors::connect, ECONNRESET);
+  if (peer.owed.empty()) return fail(peer, &load_errors::closed);
+  const bool is_http = peer.owed.front().to->expects != reply_kind::echo;
+  if (!is_http || !peer.framer.ends_at_close()) return fail(peer, &load_errors::closed);
+  complete(peer, steady_ns());
+  open_another(peer);
 }
 
-bool load_loop::counts(const connection& peer) const {
-  return !pace_.is_fixed() || peer.due >= window_start_;
+bool load_loop::counts(const owed_reply& reply) const {
+  return !pace_.is_fixed() || reply.due >= window_start_;
 }
 
-void load_loop::count_status(const connection& peer) {
-  const int status = peer.framer.status();
-  if (status < 300 || !counts(peer)) return;
+void load_loop::count_status(int status) {
+  if (status < 300) return;
   ++(status < 400 ? counts_.status_3xx : status < 500 ? counts_.status_4xx : counts_.status_5xx);
 }
 
 void load_loop::fail(connection& peer, std::uint64_t load_errors::* kind, int error) {
-  ++(counts_.errors.*kind);
-  if (result_.first_error == 0) result_.first_error = error;
-  const bool was_up = peer.state == link::standing || peer.state == link::waiting;
+  counts_.errors.*kind += std::max<std::size_t>(peer.owed.size(), 1);
+  if (result_.first_error.empty() && error != 0) result_.first_error = std::strerror(error);
+  const bool was_up = peer.state == link::up;
   close(peer);
+  owed_ -= peer.owed.size();
+  peer.owed.clear();
   if (!was_up || kind == &load_errors::timed_out) {
     down_.push_back(&peer);
     return;
@@ -200,9 +308,15 @@ void load_loop::fail(connection& peer, std::uint64_t load_errors::* kind, int er
   open(peer, steady_ns());
 }
 
+void load_loop::open_another(connection& peer) {
+  close(peer);
+  ++counts_.reconnects;
+  open(peer, steady_ns());
+}
+
 void load_loop::close(connection& peer) {
-  if (peer.state == link::connecting) --connecting_;
-  if (peer.state == link::waiting) --waiting_;
+  if (peer.state == link::connecting || peer.state == link::securing) --connecting_;
+  peer.tls.reset();
   if (peer.fd >= 0) ::close(peer.fd);
   peer.fd = -1;
   peer.state = link::down;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <ctime>
 
 namespace weft::bench {
@@ -28,7 +29,8 @@ std::uint64_t steady_ns() {
 
 load_result load_loop::run() {
   if (epoll_ < 0) {
-    result_.first_error = errno;
+    result_.first_error = std::strerror(errno);
+    all_settled_.count_down();
     return result_;
   }
   // By default the kernel wakes sleepers up to 50 µs late, to wake several at once.
@@ -38,12 +40,13 @@ load_result load_loop::run() {
   const auto warm_up = static_cast<std::uint64_t>(plan_.warm_up.count());
 
   for (std::uint64_t time = started_;; time = steady_ns()) {
-    if (!settled_) settle(time);
-    if (settled_ && !measuring_ && time - started_ >= warm_up) begin_window(time);
+    if (!settled_ && settle(time)) time = started_;
+    if (settled_ && !measuring_ && time >= started_ + warm_up) begin_window(time);
     if (pace_.is_fixed()) send_due(time);
     if (measuring_ && is_over(time)) break;
-    if (stop_ != 0) {
+    if (stop_) {
       result_.interrupted = true;
+      if (!settled_) all_settled_.count_down();
       break;
     }
     if (time >= next_tick_) tick(time);
@@ -55,27 +58,32 @@ load_result load_loop::run() {
 
 // First all connect, then all send: what loads the server already would slow down each connect, and
 // thousands of them for many seconds. The warm-up starts when the load has its full size.
-void load_loop::settle(std::uint64_t time) {
+bool load_loop::settle(std::uint64_t time) {
   const auto timeout = static_cast<std::uint64_t>(plan_.timeout.count());
   settled_ =
       connects_ >= connections_.size() || counts_.errors.connect != 0 || time - started_ >= timeout;
-  if (!settled_) return;
-  started_ = time;
-  const std::uint64_t window_start = time + static_cast<std::uint64_t>(plan_.warm_up.count());
-  pace_.begin(time, window_start + static_cast<std::uint64_t>(plan_.duration.count()));
+  if (!settled_) return false;
+  all_settled_.arrive_and_wait();
+  started_ = steady_ns();
+  const std::uint64_t window_start = started_ + static_cast<std::uint64_t>(plan_.warm_up.count());
+  pace_.begin(started_, window_start + static_cast<std::uint64_t>(plan_.duration.count()));
   for (connection& peer : connections_) {
-    if (peer.state == link::standing) go_on(peer, steady_ns());
+    if (peer.state == link::up) go_on(peer, steady_ns());
   }
+  return true;
 }
 
 void load_loop::send_due(std::uint64_t time) {
   while (!idle_.empty() && pace_.next_due() <= time) {
     connection* const peer = idle_.front();
     idle_.pop_front();
-    if (peer->state != link::standing) continue;
+    peer->is_idle = false;
+    if (peer->state != link::up || peer->owed.full()) continue;
     const std::uint64_t due = pace_.take();
     result_.send_delay.record(time - due);
-    begin_request(*peer, due, time);
+    add_request(*peer, due, time);
+    send_rest(*peer);
+    if (peer->state == link::up && !peer->owed.full()) add_idle(*peer);
   }
 }
 
@@ -102,7 +110,7 @@ bool load_loop::is_over(std::uint64_t time) const {
   if (time < window_end_) return false;
   if (!pace_.is_fixed()) return true;
   const bool may_send = connecting_ != 0 && pace_.left() != 0;
-  return (waiting_ == 0 && !may_send) ||
+  return (owed_ == 0 && !may_send) ||
          time - window_end_ >= static_cast<std::uint64_t>(plan_.timeout.count());
 }
 
@@ -128,7 +136,7 @@ void load_loop::begin_window(std::uint64_t time) {
   counts_ = {};
   result_.latency.clear();
   result_.send_delay.clear();
-  ::getrusage(RUSAGE_SELF, &usage_before_);
+  ::getrusage(RUSAGE_THREAD, &usage_before_);
 }
 
 // What an open loop still owes when its patience is at an end.
@@ -136,7 +144,8 @@ void load_loop::count_unanswered() {
   const double due = plan_.rate * static_cast<double>(plan_.duration.count()) * 1e-9;
   counts_.errors.unsent += std::min(pace_.left(), static_cast<std::uint64_t>(due));
   for (const connection& peer : connections_) {
-    if (peer.state == link::waiting && counts(peer)) ++counts_.errors.timed_out;
+    for (std::size_t i = 0; i < peer.owed.size(); ++i)
+      if (counts(peer.owed[i])) ++counts_.errors.timed_out;
   }
 }
 
@@ -146,7 +155,7 @@ void load_loop::end_window(std::uint64_t time) {
     window_start_ = started_;
   }
   rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
+  ::getrusage(RUSAGE_THREAD, &usage);
   result_.counts = counts_;
   result_.measured_from = static_cast<double>(window_start_) * 1e-9;
   result_.seconds = static_cast<double>(time - window_start_) * 1e-9;
@@ -158,10 +167,10 @@ void load_loop::end_window(std::uint64_t time) {
 void load_loop::expire(std::uint64_t time) {
   const auto timeout = static_cast<std::uint64_t>(plan_.timeout.count());
   for (connection& peer : connections_) {
-    const bool is_owed = peer.state == link::connecting || peer.state == link::waiting;
-    if (is_owed && time > peer.since && time - peer.since > timeout) {
-      fail(peer, &load_errors::timed_out, ETIMEDOUT);
-    }
+    const bool is_connecting = peer.state == link::connecting || peer.state == link::securing;
+    if (!is_connecting && (peer.state == link::down || peer.owed.empty())) continue;
+    const std::uint64_t since = is_connecting ? peer.since : peer.owed.front().since;
+    if (time > since && time - since > timeout) fail(peer, &load_errors::timed_out, ETIMEDOUT);
   }
 }
 

@@ -1,5 +1,5 @@
-// Internal: how a load runs. One thread and its epoll descriptor: what is due (load_loop.cpp), and
-// what happens on connections (load_exchange.cpp).
+// Internal: how a thread of a load runs, with an epoll descriptor of its own: what is due
+// (load_loop.cpp), and what happens on connections (load_exchange.cpp).
 #pragma once
 
 #include <sys/epoll.h>
@@ -7,14 +7,16 @@
 #include <unistd.h>
 
 #include <array>
-#include <csignal>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <latch>
 #include <string_view>
 #include <vector>
 
 #include "load.hpp"
+#include "load_connection.hpp"
 #include "pace.hpp"
 #include "response_framer.hpp"
 
@@ -23,37 +25,21 @@ namespace weft::bench {
 /// Steady time in nanoseconds; std::chrono's clock is the same call.
 std::uint64_t steady_ns();
 
-// How a connection is.
-enum class link : std::uint8_t {
-  down,
-  connecting,
-  standing,  // connected, and waits for the others, or until a request is due
-  waiting,   // for a reply
-};
-
-struct connection {
-  explicit connection(known_head& known, bool answers_head) : framer(known, answers_head) {}
-
-  int fd = -1;
-  link state = link::down;
-  std::uint64_t since = 0;  // the connect's or the request's start
-  std::uint64_t due = 0;    // when the request should have started
-  std::size_t sent = 0;     // bytes of the request
-  std::size_t echoed = 0;   // bytes of it that came back
-  response_framer framer;
-};
-
 class load_loop {
  public:
-  load_loop(const load_plan& plan, const volatile std::sig_atomic_t& stop, load_observer* observer)
+  // `settled`: counted down when the connections stand, and waited for, so that all threads begin
+  // at once.
+  load_loop(const load_plan& plan, const std::atomic<bool>& stop, std::latch& settled,
+            load_observer* observer)
       : plan_(plan),
         stop_(stop),
+        all_settled_(settled),
         observer_(observer),
         epoll_(::epoll_create1(EPOLL_CLOEXEC)),
         pace_(plan.rate) {
     connections_.reserve(static_cast<std::size_t>(plan.connections));
     for (int i = 0; i < plan.connections; ++i) {
-      connections_.emplace_back(known_, plan.expects == reply_kind::http_to_head);
+      connections_.emplace_back(known_, static_cast<std::size_t>(plan.pipelined));
       down_.push_back(&connections_.back());
     }
   }
@@ -69,7 +55,8 @@ class load_loop {
   load_result run();
 
  private:
-  void settle(std::uint64_t time);
+  // Whether it begins now.
+  bool settle(std::uint64_t time);
   void send_due(std::uint64_t time);
   void turn(std::uint64_t time);
   [[nodiscard]] std::uint64_t sleep_ns(std::uint64_t time) const;
@@ -85,33 +72,45 @@ class load_loop {
   void open_one_down(std::uint64_t time);
   void on_event(connection& peer, std::uint32_t events);
   void on_connected(connection& peer);
-  // A connection has nothing to do: its next request, if one is due.
+  void shake_hands(connection& peer);
+  void stand(connection& peer);
+  // A connection may have room for further requests: those that are due.
   void go_on(connection& peer, std::uint64_t time);
-  void begin_request(connection& peer, std::uint64_t due, std::uint64_t time);
+  void add_idle(connection& peer);
+  void add_request(connection& peer, std::uint64_t due, std::uint64_t time);
   void send_rest(connection& peer);
+  void send_pieces(connection& peer);
+  void encrypt_pieces(connection& peer);
+  void send_output(connection& peer);
   void receive(connection& peer, bool to_the_end);
+  void decrypt(connection& peer, std::string_view encrypted);
+  void on_bytes(connection& peer, std::string_view bytes);
   void on_echo(connection& peer, std::string_view bytes);
   void on_http(connection& peer, std::string_view bytes);
-  void complete(connection& peer, bool reuse);
+  void complete(connection& peer, std::uint64_t time);
   void on_end(connection& peer);
-  // Whether its request counts: those of an open loop by when they were due.
-  [[nodiscard]] bool counts(const connection& peer) const;
-  void count_status(const connection& peer);
-  // Counts the failure and opens the connection again: at the next tick if it was a failed connect
-  // or a time-out, which would fail again at once, else now.
+  // Whether a request counts: those of an open loop by when they were due.
+  [[nodiscard]] bool counts(const owed_reply& reply) const;
+  void count_status(int status);
+  // Counts a failure of all that the connection owes, and opens it again: at the next tick if it
+  // was a failed connect or a time-out, which would fail again at once, else now.
   void fail(connection& peer, std::uint64_t load_errors::* kind, int error = 0);
+  // The peer takes no more on this one: what it owes is asked for again on another.
+  void open_another(connection& peer);
   void close(connection& peer);
 
   const load_plan& plan_;
-  const volatile std::sig_atomic_t& stop_;
+  const std::atomic<bool>& stop_;
+  std::latch& all_settled_;
   load_observer* observer_;
   int epoll_;
   known_head known_;
   std::vector<connection> connections_;
   std::vector<connection*> down_;
   pace pace_;
-  std::deque<connection*> idle_;  // of an open loop; whoever is not `standing` has left it
-  std::size_t waiting_ = 0;
+  std::deque<connection*> idle_;  // of an open loop: had room for a request; may be down by now
+  std::size_t next_request_ = 0;
+  std::size_t owed_ = 0;
   std::size_t connecting_ = 0;
   std::size_t connects_ = 0;  // that succeeded
   bool settled_ = false;      // every connection stood once, or not all of them will
@@ -126,6 +125,7 @@ class load_loop {
   load_result result_;
   std::array<epoll_event, 1024> events_;
   std::array<char, 65536> input_;
+  std::array<char, 16384> plain_;  // a TLS record holds no more
 };
 
 }  // namespace weft::bench

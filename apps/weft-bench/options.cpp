@@ -1,7 +1,5 @@
 #include "options.hpp"
 
-#include <strings.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -22,10 +20,11 @@ const std::string_view load_help =
     R"(Usage: weft-bench load URL [options]
 
 Puts a load on a server: each connection sends a request, waits for the whole reply, sends the
-next; at once (closed loop), or when one is due at a fixed rate (open loop). One thread, two system
-calls a request.
+next; at once (closed loop), or when one is due at a fixed rate (open loop). Two system calls a
+request.
 
-  URL                       http://HOST[:PORT][/PATH], or tcp://HOST:PORT for a plain echo
+  URL                       http://HOST[:PORT][/PATH], the same with https://, or tcp://HOST:PORT
+                            for a plain echo
 
 What is sent
       --data TEXT           body of the request (of tcp:// the message itself)
@@ -33,11 +32,17 @@ What is sent
   -X, --method METHOD       default: POST with a body, GET without
   -H, --header 'NAME: VALUE'  one more header, may be repeated;
                             default with a body: Content-Type: application/json
+      --requests FILE       other requests instead, in turn: lines METHOD /PATH [BODY]
       --echo                the server gives the request back unchanged, byte for byte
                             (always so with tcp://)
 
+      --ca FILE             certificates that https trusts, instead of the system's
+  -k, --insecure            https trusts any certificate
+
 How much
   -c, --connections N       default 50
+      --pipeline N          requests on a connection that wait for a reply at once, default 1
+  -t, --threads N           which the connections are divided among, default 1
   -r, --rate N              open loop: N requests a second, 1500, 2.5k or 1M, whatever the server
                             does; latencies count from when a request was due, so that those
                             that a stall holds up are in them
@@ -81,10 +86,11 @@ struct option {
 constexpr std::array all_options{
     option{"data", 0, true},       option{"body", 0, true},      option{"method", 'X', true},
     option{"header", 'H', true},   option{"echo", 0, false},     option{"connections", 'c', true},
+    option{"requests", 0, true},   option{"pipeline", 0, true},  option{"threads", 't', true},
     option{"rate", 'r', true},     option{"find-max", 0, false}, option{"p99", 0, true},
     option{"duration", 'd', true}, option{"warm-up", 'w', true}, option{"timeout", 0, true},
-    option{"html", 0, true},       option{"json", 0, false},     option{"quiet", 'q', false},
-    option{"help", 'h', false},
+    option{"html", 0, true},       option{"ca", 0, true},        option{"insecure", 'k', false},
+    option{"json", 0, false},      option{"quiet", 'q', false},  option{"help", 'h', false},
 };
 
 // Levenshtein's distance.
@@ -123,15 +129,22 @@ std::expected<std::string, std::string> read_file(const std::string& path) {
   return text;
 }
 
-std::expected<int, std::string> parse_connections(std::string_view text) {
+std::expected<int, std::string> parse_count(std::string_view text, std::string_view what,
+                                            int most) {
   int number = 0;
   const char* const end = text.data() + text.size();
   const auto read = std::from_chars(text.data(), end, number);
-  if (read.ec != std::errc{} || read.ptr != end || number < 1 || number > most_connections) {
-    return problem{
-        weft::format("'{}' connections: give a number from 1 to {}", text, most_connections)};
-  }
+  if (read.ec != std::errc{} || read.ptr != end || number < 1 || number > most)
+    return problem{weft::format("'{}' {}: give a number from 1 to {}", text, what, most)};
   return number;
+}
+
+std::expected<std::vector<request_line>, std::string> read_requests(const std::string& path) {
+  const auto text = read_file(path);
+  if (!text) return problem{text.error()};
+  auto requests = parse_requests(*text);
+  if (!requests) return problem{weft::format("{}: {}", path, requests.error())};
+  return requests;
 }
 
 std::expected<std::string, std::string> parse_header(std::string_view text) {
@@ -182,7 +195,11 @@ std::expected<void, std::string> keep(T& place, std::expected<U, std::string> va
 
 std::expected<void, std::string> apply(load_options& to, std::string_view name,
                                        std::string_view value) {
-  if (name == "connections") return keep(to.connections, parse_connections(value));
+  if (name == "connections")
+    return keep(to.connections, parse_count(value, "connections", most_connections));
+  if (name == "pipeline") return keep(to.pipelined, parse_count(value, "requests", most_pipelined));
+  if (name == "threads") return keep(to.threads, parse_count(value, "threads", most_threads));
+  if (name == "requests") return keep(to.requests, read_requests(std::string{value}));
   if (name == "rate") return keep(to.rate, parse_rate(value));
   if (name == "p99") return keep(to.p99_most, parse_positive_duration(value));
   if (name == "duration") return keep(to.duration, parse_positive_duration(value));
@@ -200,6 +217,10 @@ std::expected<void, std::string> apply(load_options& to, std::string_view name,
     to.headers.push_back(*std::move(header));
   } else if (name == "find-max") {
     to.find_max = true;
+  } else if (name == "ca") {
+    to.ca_file = value;
+  } else if (name == "insecure") {
+    to.insecure = true;
   } else if (name == "echo") {
     to.echo = true;
   } else if (name == "html") {
@@ -238,13 +259,6 @@ named_option find_option(std::string_view argument) {
     found.value = argument.substr(2);
   }
   return found;
-}
-
-bool has_header(const load_options& options, std::string_view name) {
-  return std::ranges::any_of(options.headers, [&](const std::string& header) {
-    return header.size() > name.size() && header[name.size()] == ':' &&
-           ::strncasecmp(header.data(), name.data(), name.size()) == 0;
-  });
 }
 
 }  // namespace
@@ -294,6 +308,9 @@ std::expected<load_options, std::string> parse_load_options(
     if (!applied) return problem{applied.error()};
     if (options.help) return options;
   }
+  if (!options.requests.empty() && !(options.body.empty() && options.method.empty()))
+    return problem{std::string{"--requests says it all: leave out --data, --body and --method"}};
+  options.threads = std::min(options.threads, options.connections);
   if (options.find_max && options.rate > 0)
     return problem{std::string{"--find-max looks for the rate: leave out --rate"}};
   if (options.duration.count() == 0)
@@ -306,27 +323,6 @@ std::expected<load_options, std::string> parse_load_options(
     if (options.body.empty()) options.body = default_echo_message;
   }
   return options;
-}
-
-std::string make_request(const load_options& options) {
-  if (options.to.speaks == scheme::tcp) return options.body;
-
-  const bool has_body = !options.body.empty();
-  const std::string_view method = !options.method.empty() ? std::string_view{options.method}
-                                  : has_body              ? "POST"
-                                                          : "GET";
-  std::string request = weft::format("{} {} HTTP/1.1\r\n", method, options.to.path);
-  if (!has_header(options, "host")) {
-    request += weft::format("Host: {}\r\n", options.to.authority());
-  }
-  if (has_body && !has_header(options, "content-type")) {
-    request += "Content-Type: application/json\r\n";
-  }
-  for (const std::string& header : options.headers) request += header + "\r\n";
-  if (has_body || method == "POST" || method == "PUT") {
-    request += weft::format("Content-Length: {}\r\n", options.body.size());
-  }
-  return request + "\r\n" + options.body;
 }
 
 }  // namespace weft::bench

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "request_file.hpp"
 #include "target.hpp"
 
 namespace weft::bench {
@@ -22,11 +23,16 @@ struct load_options {
   std::string method;                // empty: POST with a body, GET without
   std::vector<std::string> headers;  // "Name: value"
   std::string body;
-  bool echo = false;  // the reply is the request itself
+  std::vector<request_line> requests;  // instead of the target's path, sent in turn
+  bool echo = false;                   // the reply is the request itself
   int connections = 50;
+  int pipelined = 1;  // requests on a connection that have no reply yet
+  int threads = 1;
   double rate = 0;        // a second; 0: closed loop
   bool find_max = false;  // search the highest rate that keeps `p99_most`
   std::chrono::nanoseconds p99_most = std::chrono::milliseconds{10};
+  std::string ca_file;                  // whom https trusts; empty: those whom the system trusts
+  bool insecure = false;                // https trusts anybody
   std::chrono::nanoseconds duration{};  // never 0 once parsed
   std::chrono::nanoseconds warm_up = std::chrono::seconds{1};
   std::chrono::nanoseconds timeout = std::chrono::seconds{10};
@@ -36,9 +42,12 @@ struct load_options {
 };
 
 inline constexpr int most_connections = 1'000'000;
+inline constexpr int most_pipelined = 1'000;
+inline constexpr int most_threads = 1'000;
 inline constexpr double most_rate = 1e9;
 
-// `arguments` without the program's and the command's name. Reads the file of --body. The error is
+// `arguments` without the program's and the command's name. Reads the files of --body and
+// --requests. The error is
 // a sentence for the user; for a misspelt option it names the nearest right one.
 std::expected<load_options, std::string> parse_load_options(
     std::span<const std::string_view> arguments);
@@ -48,9 +57,6 @@ std::expected<std::chrono::nanoseconds, std::string> parse_duration(std::string_
 
 // "1500", "2.5k" and "1M" a second.
 std::expected<double, std::string> parse_rate(std::string_view text);
-
-// The bytes that each request sends.
-std::string make_request(const load_options& options);
 
 extern const std::string_view load_help;
 

@@ -7,11 +7,16 @@
 #include <string_view>
 #include <vector>
 
+#include "load_requests.hpp"
+
 namespace {
 
 using namespace std::chrono_literals;
-using weft::bench::make_request;
 using weft::bench::parse_duration;
+
+std::string only_request(const weft::bench::load_options& options) {
+  return weft::bench::make_requests(options)[0].bytes;
+}
 
 auto parse(std::vector<std::string_view> arguments) {
   return weft::bench::parse_load_options(arguments);
@@ -28,7 +33,7 @@ TEST(options, a_url_is_enough) {
   EXPECT_EQ(got->connections, 50);
   EXPECT_EQ(got->duration, 10s);
   EXPECT_FALSE(got->echo);
-  EXPECT_EQ(make_request(*got), "GET / HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n");
+  EXPECT_EQ(only_request(*got), "GET / HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n");
 }
 
 TEST(options, values_may_be_glued_or_apart) {
@@ -41,7 +46,7 @@ TEST(options, values_may_be_glued_or_apart) {
   EXPECT_EQ(got->timeout, 1min);
   EXPECT_TRUE(got->json);
   EXPECT_TRUE(got->quiet);
-  EXPECT_EQ(make_request(*got),
+  EXPECT_EQ(only_request(*got),
             "POST /ping HTTP/1.1\r\nHost: a:1\r\nContent-Type: application/json\r\n"
             "Content-Length: 15\r\n\r\n{\"sequence\": 2}");
 }
@@ -72,7 +77,7 @@ TEST(options, headers_replace_the_defaults) {
   const auto got = parse({"http://a:1/", "--data", "x", "-X", "PUT", "-H",
                           "content-type: text/plain", "--header=HOST: b", "-H", "X-Y:"});
   ASSERT_TRUE(got) << got.error();
-  EXPECT_EQ(make_request(*got),
+  EXPECT_EQ(only_request(*got),
             "PUT / HTTP/1.1\r\ncontent-type: text/plain\r\nHOST: b\r\nX-Y:\r\n"
             "Content-Length: 1\r\n\r\nx");
 }
@@ -81,8 +86,27 @@ TEST(options, tcp_echoes_its_message) {
   const auto got = parse({"tcp://a:1"});
   ASSERT_TRUE(got);
   EXPECT_TRUE(got->echo);
-  EXPECT_FALSE(make_request(*got).empty());
-  EXPECT_EQ(make_request(*parse({"tcp://a:1", "--data", "hey"})), "hey");
+  EXPECT_FALSE(only_request(*got).empty());
+  EXPECT_EQ(only_request(*parse({"tcp://a:1", "--data", "hey"})), "hey");
+}
+
+TEST(options, requests_come_from_a_file_and_alone) {
+  const std::string path = ::testing::TempDir() + "weft_bench_requests.txt";
+  std::FILE* file = std::fopen(path.c_str(), "w");
+  std::fputs("GET /a\nPOST /b c\n", file);
+  std::fclose(file);
+  EXPECT_EQ(parse({"http://a:1/", "--requests", path})->requests.size(), 2U);
+  EXPECT_NE(error_of({"http://a:1/", "--requests", path, "--data", "x"}).find("leave out --data"),
+            std::string::npos);
+  std::remove(path.c_str());
+  EXPECT_NE(error_of({"http://a:1/", "--requests", path}).find("No such file"), std::string::npos);
+}
+
+TEST(options, connections_are_divided_among_at_most_as_many_threads) {
+  EXPECT_EQ(parse({"http://a:1/", "-t8", "-c", "400"})->threads, 8);
+  EXPECT_EQ(parse({"http://a:1/", "--threads", "8", "-c", "3"})->threads, 3);
+  EXPECT_EQ(parse({"http://a:1/", "--pipeline", "16"})->pipelined, 16);
+  EXPECT_NE(error_of({"http://a:1/", "--pipeline", "0"}).find("from 1 to 1000"), std::string::npos);
 }
 
 TEST(options, body_comes_from_a_file) {

@@ -17,7 +17,7 @@ bool is_kept(const load_result& result, std::chrono::nanoseconds p99_most) {
 }  // namespace
 
 rate_search_result search_rate(load_plan plan, std::chrono::nanoseconds p99_most,
-                               const volatile std::sig_atomic_t& stop, load_observer* observer,
+                               const std::atomic<bool>& stop, load_observer* observer,
                                const std::function<void(const rate_probe&)>& on_probe) {
   rate_search_result found;
   plan.rate = 0;

@@ -6,8 +6,8 @@
 //   // found.most, a second; 0: not even the lowest
 #pragma once
 
+#include <atomic>
 #include <chrono>
-#include <csignal>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -56,7 +56,7 @@ struct rate_search_result {
 // A closed loop first tells what the server can do at most. `plan.duration` is that of each probe;
 // its rate is not looked at. No probe at all: not one reply came.
 rate_search_result search_rate(load_plan plan, std::chrono::nanoseconds p99_most,
-                               const volatile std::sig_atomic_t& stop, load_observer* observer,
+                               const std::atomic<bool>& stop, load_observer* observer,
                                const std::function<void(const rate_probe&)>& on_probe);
 
 }  // namespace weft::bench

@@ -1,7 +1,6 @@
 #include "report.hpp"
 
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 #include "readable.hpp"
@@ -82,8 +81,8 @@ std::string to_text(const load_options& options, const load_result& result) {
                          grouped(counts.status_4xx), grouped(counts.status_5xx));
   }
   text += weft::format("  errors     {}", error_list(counts.errors));
-  if (result.first_error != 0) {
-    text += weft::format(" (the first: {})", std::strerror(result.first_error));
+  if (!result.first_error.empty()) {
+    text += weft::format(" (the first: {})", result.first_error);
   }
   text += '\n';
   if (result.errors_in_warm_up.total() != 0) {

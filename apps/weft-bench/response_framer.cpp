@@ -119,9 +119,10 @@ void response_framer::reset() {
   partial_head_.clear();
 }
 
-response_framer::step response_framer::feed(std::string_view bytes) {
+response_framer::step response_framer::feed(std::string_view bytes, bool answers_head) {
   std::string_view rest = bytes;
   done_ = false;
+  answers_head_ = answers_head;
   bool valid = true;
   while (valid && !done_ && !rest.empty()) {
     switch (part_) {
@@ -141,7 +142,8 @@ response_framer::step response_framer::feed(std::string_view bytes) {
 }
 
 bool response_framer::take_head(std::string_view& rest) {
-  if (partial_head_.empty() && !known_->bytes.empty() && rest.starts_with(known_->bytes)) {
+  if (partial_head_.empty() && !known_->bytes.empty() && known_->answers_head == answers_head_ &&
+      rest.starts_with(known_->bytes)) {
     current_ = known_->means;
     rest.remove_prefix(known_->bytes.size());
     begin_body();
@@ -164,6 +166,7 @@ bool response_framer::take_head(std::string_view& rest) {
   const bool interim = current_.status < 200;
   if (!interim) {
     known_->bytes.swap(partial_head_);
+    known_->answers_head = answers_head_;
     known_->means = current_;
     begin_body();
   }

@@ -2,7 +2,8 @@
 //
 // A load generator reads the same head a million times. A `known_head` keeps the last one that was
 // parsed; when a response starts with the very same bytes its framing is known without parsing.
-// That is exact, not a guess: equal bytes frame equally. One known_head serves all connections.
+// That is exact, not a guess: equal bytes that answer alike frame equally. One known_head serves
+// all connections of a thread.
 //
 // Contract: feed bytes as they come, in pieces of any size. Stops at the end of a response; bytes
 // beyond it belong to the next. Interim (1xx) responses are skipped. Not for a response to CONNECT.
@@ -36,6 +37,7 @@ bool parse_head(std::string_view head, bool answers_head, framing& result);
 
 struct known_head {
   std::string bytes;
+  bool answers_head = false;
   framing means;
 };
 
@@ -49,10 +51,10 @@ class response_framer {
 
   static constexpr std::size_t head_limit = std::size_t{64} * 1024;
 
-  explicit response_framer(known_head& known, bool answers_head = false)
-      : known_(&known), answers_head_(answers_head) {}
+  explicit response_framer(known_head& known) : known_(&known) {}
 
-  step feed(std::string_view bytes);
+  // `answers_head`: the response is one to HEAD.
+  step feed(std::string_view bytes, bool answers_head = false);
 
   // The peer closed. True when that is how the response was to end.
   [[nodiscard]] bool ends_at_close() const { return part_ == part::until_close; }
@@ -84,7 +86,7 @@ class response_framer {
   void begin_body();
 
   known_head* known_;
-  bool answers_head_;
+  bool answers_head_ = false;
   bool done_ = false;
   part part_ = part::head;
   framing current_;

@@ -22,11 +22,11 @@ struct reading {
 // Feeds `bytes` in pieces of `piece` bytes until the response ends, is refused or the bytes do.
 reading read(std::string_view bytes, std::size_t piece, bool answers_head = false) {
   known_head known;
-  response_framer framer{known, answers_head};
+  response_framer framer{known};
   std::size_t used = 0;
   progress state = progress::incomplete;
   while (used < bytes.size() && state == progress::incomplete) {
-    const auto got = framer.feed(bytes.substr(used, piece));
+    const auto got = framer.feed(bytes.substr(used, piece), answers_head);
     state = got.state;
     used += got.used;
   }

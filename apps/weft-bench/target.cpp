@@ -2,6 +2,8 @@
 
 #include <netdb.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 
@@ -10,7 +12,23 @@
 namespace weft::bench {
 namespace {
 
-constexpr std::uint16_t default_http_port = 80;
+struct known_scheme {
+  std::string_view name;
+  scheme means;
+  std::uint16_t port;  // by default; 0: none
+};
+constexpr std::array known_schemes{known_scheme{"http", scheme::http, 80},
+                                   known_scheme{"https", scheme::https, 443},
+                                   known_scheme{"tcp", scheme::tcp, 0}};
+
+const known_scheme* take_scheme(std::string_view& url) {
+  for (const known_scheme& each : known_schemes) {
+    if (!url.starts_with(each.name) || !url.substr(each.name.size()).starts_with("://")) continue;
+    url.remove_prefix(each.name.size() + 3);
+    return &each;
+  }
+  return nullptr;
+}
 
 std::expected<std::uint16_t, std::string> parse_port(std::string_view text) {
   unsigned port = 0;
@@ -53,7 +71,8 @@ std::string target::authority() const {
 }
 
 std::string target::to_string() const {
-  return weft::format("{}://{}{}", speaks == scheme::http ? "http" : "tcp", authority(), path);
+  const auto* const named = std::ranges::find(known_schemes, speaks, &known_scheme::means);
+  return weft::format("{}://{}{}", named->name, authority(), path);
 }
 
 std::expected<target, std::string> parse_target(std::string_view url) {
@@ -62,17 +81,12 @@ std::expected<target, std::string> parse_target(std::string_view url) {
   if (has_blank_or_control(url)) {
     return std::unexpected{weft::format("'{}' has a blank in it; write %20", url)};
   }
-  if (rest.starts_with("http://")) {
-    rest.remove_prefix(7);
-  } else if (rest.starts_with("tcp://")) {
-    result.speaks = scheme::tcp;
-    rest.remove_prefix(6);
-  } else if (rest.starts_with("https://")) {
-    return std::unexpected{std::string{"https is not supported yet: use http://"}};
-  } else {
+  const known_scheme* const named = take_scheme(rest);
+  if (named == nullptr) {
     return std::unexpected{weft::format(
-        "'{}' should start with http:// or tcp://, as in http://127.0.0.1:8080/", url)};
+        "'{}' should start with http://, https:// or tcp://, as in http://127.0.0.1:8080/", url)};
   }
+  result.speaks = named->means;
 
   const std::size_t path_start = std::min(rest.find_first_of("/?#"), rest.size());
   std::string_view authority = rest.substr(0, path_start);
@@ -83,8 +97,8 @@ std::expected<target, std::string> parse_target(std::string_view url) {
   if (!host) return std::unexpected{std::move(host).error()};
   result.host = *std::move(host);
 
-  if (authority.empty() && result.speaks == scheme::http) {
-    result.port = default_http_port;
+  if (authority.empty() && named->port != 0) {
+    result.port = named->port;
   } else if (authority.starts_with(':')) {
     const auto port = parse_port(authority.substr(1));
     if (!port) return std::unexpected{port.error()};

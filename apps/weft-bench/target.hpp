@@ -13,19 +13,20 @@
 
 namespace weft::bench {
 
-enum class scheme : std::uint8_t { http, tcp };
+enum class scheme : std::uint8_t { http, https, tcp };
 
 struct target {
   scheme speaks = scheme::http;
   std::string host;  // without the brackets of an IPv6 address
   std::uint16_t port = 0;
-  std::string path;  // with the query; of an http target at least "/"
+  std::string path;  // with the query; unless of tcp at least "/"
 
   [[nodiscard]] std::string authority() const;  // host:port, an IPv6 host in brackets
   [[nodiscard]] std::string to_string() const;
 };
 
-// http://HOST[:PORT][/PATH] or tcp://HOST:PORT. The error is a sentence for the user.
+// http://HOST[:PORT][/PATH], https:// likewise, or tcp://HOST:PORT. The error is a sentence for the
+// user.
 std::expected<target, std::string> parse_target(std::string_view url);
 
 struct address {

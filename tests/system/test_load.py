@@ -7,16 +7,24 @@ import threading
 import time
 
 import pytest
-from weft_process import run
+from authority import tls_options
+from weft_process import Server, run
 
-REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+
+def reply_to(head, is_last):
+    fields = b"Connection: close\r\n" if is_last else b""
+    return b"HTTP/1.1 200 OK\r\n%sContent-Length: 2\r\n\r\n%s" % (fields, b"" if head.startswith(b"HEAD") else b"ok")
 
 
 class ScriptedServer:
-    """Answers each request at once, but once does nothing at all for a while: from when it has answered so many."""
+    """Answers each request at once, but once does nothing at all for a while: from when it has answered so many. With
+    `close_after`, a connection ends with that reply, whatever else was asked on it."""
 
-    def __init__(self, stall_after=None, stall_seconds=0):
+    def __init__(self, stall_after=None, stall_seconds=0, close_after=None):
         self.answered = 0
+        self.close_after = close_after
+        self.heads = []
         self.stall_after = stall_after
         self.stall_seconds = stall_seconds
         self.one_at_a_time = threading.Lock()
@@ -37,12 +45,23 @@ class ScriptedServer:
 
     def serve(self, client):
         with client, contextlib.suppress(ConnectionError):
-            while request := client.recv(4096):
-                with self.one_at_a_time:
-                    if self.answered == self.stall_after:
-                        time.sleep(self.stall_seconds)
-                    self.answered += request.count(b"\r\n\r\n")
-                client.sendall(REPLY)
+            asked, here = b"", 0
+            while more := client.recv(65536):
+                *heads, asked = (asked + more).split(b"\r\n\r\n")
+                replies = b""
+                for head in heads:
+                    here += 1
+                    with self.one_at_a_time:
+                        if self.answered == self.stall_after:
+                            time.sleep(self.stall_seconds)
+                        self.answered += 1
+                        self.heads.append(head)
+                    is_last = here == self.close_after
+                    replies += reply_to(head, is_last)
+                    if is_last:
+                        client.sendall(replies)
+                        return
+                client.sendall(replies)
 
 
 @pytest.fixture
@@ -94,12 +113,58 @@ def test_a_server_that_never_comes_round_leaves_requests_unsent(weft_bench, scri
     assert errors["timed_out"] >= 2
 
 
+def test_pipelined_requests_are_answered_in_order(weft_bench, scripted):
+    """Those that a connection took along when it ended are asked for again: no error, none counted twice."""
+    server = scripted(close_after=7)
+    status, told = load(weft_bench, server.url, "--rate", "1k", "-c", "2", "--pipeline", "5", "-d", "1s", "-w", "0s")
+    assert status == 0
+    assert told["requests"] == 1000 and told["errors"]["total"] == 0
+    assert told["reconnects"] >= 1000 // 7 - 2
+
+
+def test_threads_share_connections_and_rate(weft_bench, scripted):
+    status, told = load(weft_bench, scripted().url, "--rate", "700", "-c", "7", "-t", "3", "-d", "1s", "-w", "0s")
+    assert status == 0
+    assert told["connections"] == 7 and told["requests"] == 700 and told["rate"] == 700
+
+
+def test_a_file_of_requests_is_sent_in_turn(weft_bench, scripted, tmp_path):
+    requests = tmp_path / "requests"
+    requests.write_text("# three\nGET /a\nHEAD /b\nGET /c?d=e\n")
+    server = scripted()
+    status, told = load(weft_bench, server.url, "--requests", requests, "--rate", "300", "-c", "1", "-d", "1s", "-w", "0s")
+    assert status == 0 and told["requests"] == 300
+    lines = [head.split(b"\r\n")[0] for head in server.heads]
+    assert lines == [b"GET /a HTTP/1.1", b"HEAD /b HTTP/1.1", b"GET /c?d=e HTTP/1.1"] * 100
+    requests.write_text("GET /a\nGET\n")
+    done = run([weft_bench, "load", server.url, "--requests", requests])
+    assert done.returncode == 2 and "line 2: 'GET ' is no request" in done.stderr
+
+
+def test_https_is_loaded_by_whoever_trusts_it(example, weft_bench, authority, site):
+    with Server([example("https"), "--listen", "127.0.0.1:0", *tls_options(site)], scheme="https") as server:
+        url = f"https://127.0.0.1:{server.port}/whoami"
+        much = ("-c", "8", "-d", "300ms", "-w", "0s", "--pipeline", "2")
+        for trust in (("--ca", authority.file), ("--insecure",)):
+            status, told = load(weft_bench, url, *much, *trust)
+            assert status == 0 and told["requests"] > 0 and told["errors"]["total"] == 0
+        done = run([weft_bench, "load", url, *much])
+        assert done.returncode == 3 and "the certificate is not to be trusted: unable to get local issuer" in done.stdout
+        assert server.stop() == 0, server.log
+
+
+def test_https_to_a_server_that_knows_none_is_an_error(weftd, weft_bench):
+    with Server([weftd, "--listen", "127.0.0.1:0"]) as server:
+        done = run([weft_bench, "load", f"https://{server.address}/", "-c", "2", "-d", "200ms", "-w", "0s"])
+        assert done.returncode == 3 and "could not connect (the first: no TLS: " in done.stdout
+
+
 def test_a_page_shows_the_curve(weft_bench, scripted, tmp_path):
     page = tmp_path / "load.html"
     done = run([weft_bench, "load", scripted().url, "--rate", "400", "-c", "4", "-d", "1s", "-w", "0s", "--html", page])
-    assert done.returncode == 0 and "400, 400 a second" in done.stdout
+    assert done.returncode == 0 and "a second of 400 due" in done.stdout
     html = page.read_text()
-    assert "<polyline" in html and "400, 400 a second of 400 due" in html
+    assert "<polyline" in html and "<dd>400, " in html and " a second of 400 due</dd>" in html
 
 
 def test_a_page_that_cannot_be_written_is_an_error(weft_bench, scripted):

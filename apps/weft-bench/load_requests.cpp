@@ -1,0 +1,58 @@
+#include "load_requests.hpp"
+
+#include <strings.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include <weft/base/format.hpp>
+
+namespace weft::bench {
+namespace {
+
+bool has_header(const load_options& options, std::string_view name) {
+  return std::ranges::any_of(options.headers, [&](const std::string& header) {
+    return header.size() > name.size() && header[name.size()] == ':' &&
+           ::strncasecmp(header.data(), name.data(), name.size()) == 0;
+  });
+}
+
+std::string http_bytes(const load_options& options, const request_line& what) {
+  std::string bytes = weft::format("{} {} HTTP/1.1\r\n", what.method, what.path);
+  if (!has_header(options, "host")) bytes += weft::format("Host: {}\r\n", options.to.authority());
+  if (!what.body.empty() && !has_header(options, "content-type"))
+    bytes += "Content-Type: application/json\r\n";
+  for (const std::string& header : options.headers) bytes += header + "\r\n";
+  if (!what.body.empty() || what.method == "POST" || what.method == "PUT")
+    bytes += weft::format("Content-Length: {}\r\n", what.body.size());
+  return bytes + "\r\n" + what.body;
+}
+
+load_request http_request(const load_options& options, const request_line& what) {
+  const reply_kind expects = options.echo            ? reply_kind::echo
+                             : what.method == "HEAD" ? reply_kind::http_to_head
+                                                     : reply_kind::http;
+  return {.bytes = http_bytes(options, what), .expects = expects};
+}
+
+request_line only_request(const load_options& options) {
+  const std::string_view usual = options.body.empty() ? "GET" : "POST";
+  return {.method = options.method.empty() ? std::string{usual} : options.method,
+          .path = options.to.path,
+          .body = options.body};
+}
+
+}  // namespace
+
+std::vector<load_request> make_requests(const load_options& options) {
+  if (options.to.speaks == scheme::tcp)
+    return {{.bytes = options.body, .expects = reply_kind::echo}};
+  if (options.requests.empty()) return {http_request(options, only_request(options))};
+  std::vector<load_request> all;
+  all.reserve(options.requests.size());
+  for (const request_line& each : options.requests) all.push_back(http_request(options, each));
+  return all;
+}
+
+}  // namespace weft::bench
