@@ -149,6 +149,17 @@ def test_the_tour_takes_and_gives_json(example, backend):
         assert server.stop() == 0
 
 
+def test_a_gateway_asks_another_service(example, backend):
+    with Server([example("tour"), "--http.server.listen=127.0.0.1:0", "--backend", backend]) as tour:
+        command = [example("gateway"), "--listen", "127.0.0.1:0", "--backend", backend, f"--gateway.upstream={tour.url('')}"]
+        with Server(command) as gateway:
+            assert curl(gateway.url("/ping/2")) == '{"sequence":2}'
+            assert tour.stop() == 0
+            gone = httpx.get(gateway.url("/ping/3"))
+            assert gone.status_code >= 500
+            assert gateway.stop() == 0
+
+
 def test_events_are_heard_by_functions_and_coroutines(example):
     done = run([example("events"), "3"])
     assert done.returncode == 0, done.stderr

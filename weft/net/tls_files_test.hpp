@@ -25,7 +25,8 @@
 namespace weft::net {
 
 struct test_subject {
-  std::vector<std::string> names{};  // DNS
+  std::vector<std::string> names{};      // DNS
+  std::vector<std::string> addresses{};  // IP
   long valid_for_seconds = 3600;
   const char* passphrase = nullptr;  // of the key
 };
@@ -114,6 +115,8 @@ class test_authority {
     std::string names;
     for (const std::string& each : subject.names)
       names += (names.empty() ? "DNS:" : ",DNS:") + each;
+    for (const std::string& each : subject.addresses)
+      names += (names.empty() ? "IP:" : ",IP:") + each;
     if (!names.empty()) extend(c, issuer, NID_subject_alt_name, names);
     X509_sign(c, key_.get(), EVP_sha256());
     return made;

@@ -36,13 +36,20 @@ tls_state::progress tls_state::shake_hands() noexcept {
     if (why == SSL_ERROR_NONE)
       note_info();
     else
-      log::debug(weft::format("a TLS handshake has failed: {}", last_tls_complaint()));
+      note_complaint();
   } catch (const std::bad_alloc&) {
     is_shaken_ = false;
   }
   if (!is_shaken_) is_broken_ = true;
   seal_and_send();
   return is_shaken_ ? progress::done : progress::failed;
+}
+
+void tls_state::note_complaint() {
+  complaint_ = last_tls_complaint();
+  const long found = SSL_get_verify_result(session_.get());
+  if (found != X509_V_OK) complaint_ += weft::format(": {}", X509_verify_cert_error_string(found));
+  log::debug(weft::format("a TLS handshake has failed: {}", complaint_));
 }
 
 void tls_state::note_info() {

@@ -181,7 +181,7 @@ std::shared_ptr<const tls_setup> asking_setup(const tls_client_options& options)
   auto made = std::make_shared<tls_setup>();
   made->protocols = wire_format(options.protocols);
   context_ptr context = new_context(TLS_client_method(), options.minimum);
-  SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
+  SSL_CTX_set_verify(context.get(), options.verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
   if (!options.ca.empty())
     trust(*context, options.ca, read_text_file(options.ca, "the certificate to trust"), false);
   else if (SSL_CTX_set_default_verify_paths(context.get()) != 1)

@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 #include <weft/base/result.hpp>
 #include <weft/coro/timer.hpp>
@@ -43,6 +44,8 @@ class tls_state final : public stream_state {
   enum class progress : std::uint8_t { done, wants_input, failed };
   /// With what has come so far.
   [[nodiscard]] progress shake_hands() noexcept;
+  /// Why that failed, as OpenSSL has it.
+  [[nodiscard]] const std::string& complaint() const noexcept { return complaint_; }
   /// Awaitable: until there is something for shake_hands().
   class input_wait;
   [[nodiscard]] input_wait input() noexcept;
@@ -110,6 +113,7 @@ class tls_state final : public stream_state {
   void finish_send() noexcept;
   void break_off() noexcept;
   void note_info();
+  void note_complaint();
 
   std::shared_ptr<const tls_setup> setup_;
   std::unique_ptr<ssl_st, free_tls> session_;
@@ -127,6 +131,7 @@ class tls_state final : public stream_state {
   msghdr message_{};
   std::array<iovec, 16> parts_{};
   tls_info info_;
+  std::string complaint_;
   bool is_shaken_ = false;
   bool is_broken_ = false;  // OpenSSL has nothing more to say
   bool goodbye_is_due_ = false;

@@ -68,7 +68,8 @@ task<result<tcp_stream>> tls_accept(tcp_stream plain, const tls_context& context
 }
 
 task<result<tcp_stream>> tls_connect(tcp_stream plain, const tls_context& context,
-                                     std::string_view host, handshake_gate& gate) {
+                                     std::string_view host, handshake_gate& gate,
+                                     std::string* complaint) {
   const std::string expected{host};
   if (expected.empty()) co_return fail(errc::invalid_argument);
   if (const auto flushed = co_await plain.flush(); !flushed) co_return fail(flushed.error());
@@ -77,6 +78,7 @@ task<result<tcp_stream>> tls_connect(tcp_stream plain, const tls_context& contex
   SSL_set_connect_state(&state.session());
   if (!expect_host(state.session(), expected)) co_return fail(errc::invalid_argument);
   const auto done = co_await with_timeout(handshake_timeout, shake_hands(state, gate, true));
+  if (!done && complaint != nullptr) *complaint = state.complaint();
   if (!done) co_return fail(done.error());
   co_return secured;
 }

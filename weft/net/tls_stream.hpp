@@ -16,6 +16,7 @@
 //   co_await serve(std::move(*secured));                    // secured->tls() says with whom
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include <weft/base/time.hpp>
@@ -33,8 +34,10 @@ inline constexpr duration handshake_timeout = std::chrono::seconds{10};
 /// read of it into a smaller span counts as not read.
 [[nodiscard]] task<result<tcp_stream>> tls_accept(tcp_stream plain, const tls_context& context,
                                                   handshake_gate& gate);
-/// As the client, with a server that must prove to be `host`: a name or an IP address.
+/// As the client, with a server that must prove to be `host`: a name or an IP address. Where they
+/// do not come to terms, `complaint` says what OpenSSL has against it, and is empty otherwise.
 [[nodiscard]] task<result<tcp_stream>> tls_connect(tcp_stream plain, const tls_context& context,
-                                                   std::string_view host, handshake_gate& gate);
+                                                   std::string_view host, handshake_gate& gate,
+                                                   std::string* complaint = nullptr);
 
 }  // namespace weft::net

@@ -54,4 +54,10 @@ protocol_fault response_body::fault() const noexcept {
   return why;
 }
 
+bool response_body::is_too_large() const noexcept {
+  return framing_ != response_framing::chunked ||
+         chunks_.fault().code == status::content_too_large ||
+         chunks_.fault().code == status::request_header_fields_too_large;
+}
+
 }  // namespace weft::http

@@ -50,6 +50,8 @@ class response_body {
   [[nodiscard]] bool is_complete() const noexcept { return status_ == body_status::complete; }
   /// After `failed`. Its status is 502: what a gateway answers then.
   [[nodiscard]] protocol_fault fault() const noexcept;
+  /// Whether that was a bound, and not what the bytes are.
+  [[nodiscard]] bool is_too_large() const noexcept;
 
  private:
   [[nodiscard]] body_piece next_chunked(std::string_view input, const limits& bounds) noexcept;

@@ -35,6 +35,11 @@ protocol_fault response_parser::fault() const noexcept {
   return why;
 }
 
+bool response_parser::is_too_large() const noexcept {
+  return fault_ == fault_kind::status_line_too_long || fault_ == fault_kind::head_too_long ||
+         fault_ == fault_kind::too_many_headers;
+}
+
 // Of an earlier call, `scanned` bytes of the line are known to be good, if they are so many that
 // they reach into the reason; the few before it are read again.
 bool response_parser::read_status_line(cursor& in, std::size_t scanned,

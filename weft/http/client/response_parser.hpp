@@ -41,6 +41,8 @@ class response_parser : public detail::head_parser {
 
   // After parse() said `failed`. Its status is 502: what a gateway answers then.
   [[nodiscard]] protocol_fault fault() const noexcept;
+  // Whether that was a bound, and not what the bytes are.
+  [[nodiscard]] bool is_too_large() const noexcept;
 
   // Ready for the next response, whose bytes begin at offset 0 again.
   void reset() noexcept { *this = response_parser{}; }

@@ -1,0 +1,163 @@
+#include <weft/http/client/client.hpp>
+
+#include <chrono>
+#include <tuple>
+
+#include <weft/base/format.hpp>
+#include <weft/http/client/client_core.hpp>
+#include <weft/http/client/client_exchange.hpp>
+
+namespace weft::http {
+namespace {
+
+/// For a stop() that nobody gave a deadline.
+constexpr duration client_stop_time = std::chrono::seconds{10};
+
+template <class T>
+using outcome_of = client_exchange::outcome<T>;
+
+client_error describe_failure(const outgoing_request& asked, request_fault why) {
+  return {why.why, weft::format("{} {}: {}", to_string(asked.how), asked.url, why.message),
+          why.answered};
+}
+
+/// Where to send it, if it may be sent.
+outcome_of<url_parts> admit(const client_core& core, const outgoing_request& asked) {
+  const auto refused = [](errc why, std::string message) {
+    return std::unexpected{request_fault{why, std::move(message)}};
+  };
+  if (core.is_stopped) return refused(errc::unavailable, "the client has been stopped");
+  if (!asked.bad_field.empty())
+    return refused(errc::invalid_argument,
+                   weft::format("the field {} is not to be sent: its name is no token or the "
+                                "client's own, or its value has a control character",
+                                asked.bad_field));
+  if (asked.how == method::connect)
+    return refused(errc::invalid_argument, "CONNECT asks for a tunnel, not for an answer");
+  const auto to = parse_url(asked.url);
+  if (!to) return refused(errc::invalid_argument, std::string{to.error()});
+  return *to;
+}
+
+/// `work` from its beginning to its end, counted.
+template <class T, class F>
+task<client_result<T>> run_counted(client_core& core, const outgoing_request& asked, F work) {
+  core.counts.requests.add();
+  auto to = admit(core, asked);
+  if (!to) {
+    core.counts.failures.add();
+    co_return std::unexpected{describe_failure(asked, std::move(to.error()))};
+  }
+  const time_point began = core.loop.now();
+  const client_core::request_under_way now{core, co_await this_task::environment()};
+  outcome_of<T> done = co_await work(*to).in(now.env());
+  if (done) {
+    core.counts.durations.record(core.loop.now() - began);
+    if constexpr (std::is_void_v<T>)
+      co_return client_result<void>{};
+    else
+      co_return std::move(*done);
+  }
+  if (!done.error().answered) core.counts.failures.add();
+  co_return std::unexpected{describe_failure(asked, std::move(done.error()))};
+}
+
+task<outcome_of<client_response>> collect(client_core& core, const outgoing_request& asked,
+                                          const url_parts& to) {
+  client_exchange exchange{core, asked, to};
+  auto begun = co_await exchange.begin();
+  if (!begun) co_return std::unexpected{std::move(begun.error())};
+  client_response answer{exchange.head(), exchange.text()};
+  for (;;) {
+    auto piece = co_await exchange.read();
+    if (!piece) co_return std::unexpected{std::move(piece.error())};
+    if (piece->empty()) co_return answer;
+    answer.append(*piece);
+  }
+}
+
+errc meaning_of(status answered) noexcept {
+  const unsigned number = std::to_underlying(answered);
+  if (answered == status::not_found || answered == status::gone) return errc::not_found;
+  if (answered == status::request_timeout || answered == status::too_many_requests || number >= 500)
+    return errc::unavailable;
+  return number >= 400 ? errc::invalid_argument : errc::protocol_error;
+}
+
+template <class F>
+task<outcome_of<void>> read_with(client_core& core, const outgoing_request& asked,
+                                 const url_parts& to, F read) {
+  client_exchange exchange{core, asked, to};
+  auto begun = co_await exchange.begin();
+  if (!begun) co_return begun;
+  const status answered = exchange.head().status();
+  std::string room;
+  const auto body = co_await exchange.read_all(room);
+  if (!body) co_return std::unexpected{body.error()};
+  if (std::to_underlying(answered) / 100U != 2)
+    co_return std::unexpected{request_fault{
+        meaning_of(answered),
+        weft::format("answered with {} {}", std::to_underlying(answered), reason_phrase(answered)),
+        answered}};
+  if (auto wrong = read(*body))
+    co_return std::unexpected{request_fault{
+        errc::protocol_error,
+        weft::format("the answer's body ({} bytes) is not the JSON that was asked for: {}",
+                     body->size(), *wrong),
+        answered}};
+  co_return outcome_of<void>{};
+}
+
+}  // namespace
+
+client::client(client_options options, event_loop& loop, telemetry::meter& meter)
+    : core_{std::make_unique<client_core>(std::move(options), loop, meter)} {}
+
+client::~client() = default;
+
+task<client_result<client_response>> client::get(std::string_view url) {
+  const outgoing_request asked{.url = url};
+  co_return co_await fetch(asked);
+}
+
+task<client_result<client_response>> client::post(std::string_view url, std::string body,
+                                                  media_type type) {
+  co_return co_await send(
+      client_request{method::post, std::string{url}}.body(std::move(body), type));
+}
+
+task<client_result<client_response>> client::send(client_request request) {
+  const outgoing_request asked = request.view();
+  co_return co_await fetch(asked);
+}
+
+task<client_result<client_response>> client::fetch(const outgoing_request& asked) {
+  co_return co_await run_counted<client_response>(
+      *core_, asked, [&](const url_parts& to) { return collect(*core_, asked, to); });
+}
+
+task<client_result<void>> client::fill(const outgoing_request& asked, reader with) {
+  const auto read = [with](std::string_view body) { return with.read(with.into, body); };
+  co_return co_await run_counted<void>(
+      *core_, asked, [&](const url_parts& to) { return read_with(*core_, asked, to, read); });
+}
+
+task<result<void>> client::stop() {
+  core_->is_stopped = true;
+  core_->close_kept();
+  deadline until = (co_await this_task::environment()).until;
+  if (until.is_never()) until = deadline::at(core_->loop.now() + client_stop_time);
+  const environment patience{.until = until, .runs_on = &core_->loop};
+  co_await core_->see_requests_end().in(patience);
+  core_->cut_requests();
+  const environment to_the_end{.runs_on = &core_->loop};
+  co_await core_->see_requests_end().in(to_the_end);
+  co_return result<void>{};
+}
+
+result<void> client::reload() {
+  core_->dialer.reload();
+  return {};
+}
+
+}  // namespace weft::http

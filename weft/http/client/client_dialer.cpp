@@ -1,0 +1,70 @@
+#include <weft/http/client/client_dialer.hpp>
+
+#include <string_view>
+#include <utility>
+
+#include <weft/base/format.hpp>
+#include <weft/coro/with_deadline.hpp>
+#include <weft/net/connector.hpp>
+#include <weft/net/tls_stream.hpp>
+
+namespace weft::http {
+namespace {
+
+using dialled = std::expected<net::tcp_stream, request_fault>;
+
+dialled no_connection(error why, std::string message) {
+  return std::unexpected{request_fault{.why = why, .message = std::move(message)}};
+}
+
+std::string host_and_port(const url_parts& to) {
+  return to.host.contains(':') ? weft::format("[{}]:{}", to.host, to.port)
+                               : weft::format("{}:{}", to.host, to.port);
+}
+
+}  // namespace
+
+task<dialled> client_dialer::dial(url_parts to) {
+  co_return co_await with_timeout(options_.connect_timeout, connect(to));
+}
+
+task<dialled> client_dialer::connect(url_parts to) {
+  if (!names_) {
+    auto made = net::resolver::create(loop_);
+    if (!made)
+      co_return no_connection(made.error(), "names cannot be looked up: " + made.error().message());
+    names_.emplace(std::move(*made));
+  }
+  auto plain = co_await net::connect(loop_, *names_, host_and_port(to),
+                                     {.timeout = options_.connect_timeout});
+  if (!plain) co_return no_connection(plain.error().why, plain.error().message());
+  if (to.scheme == scheme::http) co_return std::move(*plain);
+  co_return co_await secure(std::move(*plain), to);
+}
+
+std::expected<void, std::string> client_dialer::open_context() {
+  if (context_) return {};
+  const client_tls_options& tls = options_.tls;
+  auto made = net::tls_context::client(
+      {.ca = tls.ca,
+       .certificate = {tls.certificate, tls.key.empty() ? tls.certificate : tls.key},
+       .minimum = tls.minimum,
+       .protocols = {"http/1.1"},
+       .verify = !tls.insecure});
+  if (!made) return std::unexpected{std::move(made.error())};
+  context_.emplace(std::move(*made));
+  return {};
+}
+
+task<dialled> client_dialer::secure(net::tcp_stream plain, url_parts to) {
+  if (auto opened = open_context(); !opened)
+    co_return no_connection(errc::invalid_argument, "no TLS can be spoken: " + opened.error());
+  std::string complaint;
+  auto secured = co_await net::tls_connect(std::move(plain), *context_, to.host, gate_, &complaint);
+  if (secured) co_return std::move(*secured);
+  const error why = secured.error();
+  co_return no_connection(why, weft::format("no TLS with {}: {}", host_and_port(to),
+                                            complaint.empty() ? why.message() : complaint));
+}
+
+}  // namespace weft::http

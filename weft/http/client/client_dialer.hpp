@@ -1,0 +1,47 @@
+// How the client comes to a connection: the name looked up, the fastest address, TLS where the URL
+// says https.
+//
+// Contract: internal to http. dial() takes connect_timeout at most, and obeys its task. What is
+// needed is made when it is needed first: the resolver, and for https what certificates are checked
+// with, whose files are read then, which may block for some milliseconds. reload() has them read
+// again before the next handshake. One shard.
+#pragma once
+
+#include <expected>
+#include <optional>
+#include <string>
+
+#include <weft/base/result.hpp>
+#include <weft/coro/task.hpp>
+#include <weft/http/client/client_options.hpp>
+#include <weft/http/client/request_fault.hpp>
+#include <weft/http/client/url.hpp>
+#include <weft/net/handshake_gate.hpp>
+#include <weft/net/resolver.hpp>
+#include <weft/net/tcp_stream.hpp>
+#include <weft/net/tls_context.hpp>
+
+namespace weft::http {
+
+class client_dialer {
+ public:
+  client_dialer(event_loop& loop, const client_options& options) noexcept
+      : loop_{loop}, options_{options}, gate_{loop} {}
+
+  [[nodiscard]] task<std::expected<net::tcp_stream, request_fault>> dial(url_parts to);
+
+  void reload() noexcept { context_.reset(); }
+
+ private:
+  task<std::expected<net::tcp_stream, request_fault>> connect(url_parts to);
+  task<std::expected<net::tcp_stream, request_fault>> secure(net::tcp_stream plain, url_parts to);
+  [[nodiscard]] std::expected<void, std::string> open_context();
+
+  event_loop& loop_;
+  const client_options& options_;
+  net::handshake_gate gate_;
+  std::optional<net::resolver> names_;
+  std::optional<net::tls_context> context_;
+};
+
+}  // namespace weft::http

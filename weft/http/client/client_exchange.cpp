@@ -1,0 +1,245 @@
+#include <weft/http/client/client_exchange.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include <weft/base/format.hpp>
+#include <weft/coro/race.hpp>
+
+namespace weft::http {
+namespace {
+
+/// More responses of 1xx before the last mean that there is no end to them.
+constexpr unsigned interim_most = 16;
+/// What is copied of a body at a time, on its way out.
+constexpr std::size_t sent_at_once_bytes = 32 * 1024;
+
+std::size_t size_of(std::span<const std::string_view> parts) noexcept {
+  std::size_t sum = 0;
+  for (const std::string_view each : parts) sum += each.size();
+  return sum;
+}
+
+void join(std::span<const std::string_view> parts, char* out) noexcept {
+  for (const std::string_view each : parts) out = std::ranges::copy(each, out).out;
+}
+
+task<result<void>> drained(net::tcp_stream& stream) { co_return co_await stream.drain(); }
+
+task<result<void>> answered(client_connection& connection) {
+  co_return co_await connection.arrival();
+}
+
+}  // namespace
+
+client_exchange::~client_exchange() {
+  if (!is_begun_ || !is_sent_ || !body_.is_complete() || !head_.keep_alive(asked_.how)) return;
+  input().consume(used_);
+  if (input().empty() && connection().stream().queued_bytes() == 0) lease_.keep();
+}
+
+/// Before a request that could not be sent twice, the kernel is asked whether the server has gone.
+bool client_exchange::has_usable_connection() const noexcept {
+  if (lease_.connection() == nullptr) return false;
+  return asked_.is_idempotent() || connection().stream().state_of_peer() == peer_state::open;
+}
+
+task<client_exchange::outcome<void>> client_exchange::begin() {
+  auto leased = co_await core_.origin_of(to_).acquire();
+  if (!leased)
+    co_return std::unexpected{
+        request_fault{leased.error(),
+                      weft::format("none of the {} connections to its host became free: {}",
+                                   core_.options.connections_per_host, leased.error().message())}};
+  lease_ = std::move(*leased);
+  is_kept_ = has_usable_connection();
+  for (;; is_kept_ = false) {
+    if (is_kept_) {
+      core_.counts.reused.add();
+    } else {
+      lease_.detach();
+      const auto connected = co_await connect();
+      if (!connected) co_return connected;
+    }
+    auto begun = co_await ask();
+    if (begun || !may_ask_again(begun.error().why)) co_return begun;
+    core_.counts.retries.add();
+  }
+}
+
+task<client_exchange::outcome<void>> client_exchange::connect() {
+  auto stream = co_await core_.dialer.dial(to_);
+  if (!stream) co_return std::unexpected{std::move(stream.error())};
+  lease_.attach(std::move(*stream));
+  core_.counts.made.add();
+  co_return outcome<void>{};
+}
+
+bool client_exchange::may_ask_again(error why) const noexcept {
+  const bool is_gone = why != errc::cancelled && why != errc::timed_out;
+  return is_gone && is_kept_ && received_ == 0 && asked_.is_idempotent();
+}
+
+task<client_exchange::outcome<void>> client_exchange::ask() {
+  co_await send();
+  auto has_head = co_await read_head();
+  if (!has_head) co_return has_head;
+  body_.begin(head_.framing(asked_.how), head_.content_length().value_or(0));
+  used_ = head_.size_bytes();
+  is_begun_ = true;
+  co_return has_head;
+}
+
+/// Whatever goes wrong here shows when the response is read.
+task<void> client_exchange::send() {
+  net::tcp_stream& stream = connection().stream();
+  std::string_view rest = asked_.body;
+  const bool is_small = rest.size() <= net::tcp_stream::prepare_most_bytes / 2;
+  queue_head(is_small ? std::exchange(rest, {}) : std::string_view{});
+  for (;;) {
+    if (!stream.pump()) {
+      const bool goes_on = co_await make_room();
+      if (!goes_on) co_return;
+    }
+    if (rest.empty()) break;
+    const std::string_view piece = rest.substr(0, sent_at_once_bytes);
+    stream.append(std::string{piece});
+    rest.remove_prefix(piece.size());
+  }
+  is_sent_ = true;
+}
+
+void client_exchange::queue_head(std::string_view body) {
+  std::array<char, 20> room;
+  const char* const end =
+      std::to_chars(room.data(), room.data() + room.size(), asked_.body.size()).ptr;
+  const std::string_view agent = core_.options.user_agent;
+  const std::array<std::string_view, 14> parts = {
+      to_string(asked_.how),
+      to_.target.starts_with('/') ? " " : " /",
+      to_.target,
+      " HTTP/1.1\r\nHost: ",
+      to_.authority,
+      agent.empty() ? "" : "\r\nUser-Agent: ",
+      agent,
+      "\r\n",
+      asked_.fields,
+      asked_.has_body ? "Content-Length: " : "",
+      asked_.has_body ? std::string_view{room.data(), end} : std::string_view{},
+      asked_.has_body ? "\r\n" : "",
+      "\r\n",
+      body};
+  net::tcp_stream& stream = connection().stream();
+  const std::size_t size = size_of(parts);
+  if (size <= net::tcp_stream::prepare_most_bytes) {
+    join(parts, stream.prepare(size).data());
+    stream.commit(size);
+  } else {
+    std::string text(size, '\0');
+    join(parts, text.data());
+    stream.append(std::move(text));
+  }
+}
+
+/// False: the server answers already, or takes no more.
+task<bool> client_exchange::make_room() {
+  const auto ended = co_await race(drained(connection().stream()), answered(connection()));
+  const auto& room = std::get<0>(ended.values);
+  co_return room.has_value() && room->has_value() && !connection().has_arrived();
+}
+
+task<result<void>> client_exchange::receive() {
+  if (const auto come = co_await connection().arrival(); !come) co_return come;
+  auto bytes = connection().take();
+  if (!bytes) co_return fail(bytes.error());
+  received_ += bytes->size();
+  input().append(std::move(*bytes));
+  co_return result<void>{};
+}
+
+client_exchange::outcome<bool> client_exchange::take_head() {
+  while (!input().empty()) {
+    switch (parser_.parse(input().text(), head_, core_.bounds)) {
+      case parse_status::incomplete: return false;
+      case parse_status::failed:
+        return std::unexpected{malformed(parser_.fault(), parser_.is_too_large())};
+      case parse_status::complete: break;
+    }
+    if (head_.status() == status::switching_protocols)
+      return std::unexpected{request_fault{
+          errc::protocol_error, "the server changes to a protocol that was not asked for (101)"}};
+    if (!head_.is_interim()) return true;
+    if (++interim_ > interim_most)
+      return std::unexpected{request_fault{
+          errc::limit_exceeded,
+          weft::format("more than {} responses of 1xx came before the last", interim_most)}};
+    input().consume(head_.size_bytes());
+    parser_.reset();
+  }
+  return false;
+}
+
+task<client_exchange::outcome<void>> client_exchange::read_head() {
+  for (;;) {
+    const auto taken = take_head();
+    if (!taken) co_return std::unexpected{taken.error()};
+    if (*taken) co_return outcome<void>{};
+    const auto come = co_await receive();
+    if (!come) co_return std::unexpected{broken_off(come.error(), "head")};
+  }
+}
+
+task<client_exchange::outcome<std::string_view>> client_exchange::read() {
+  for (;;) {
+    input().consume(std::exchange(used_, 0));
+    if (body_.is_complete()) co_return std::string_view{};
+    const body_piece piece = body_.next(input().text(), core_.bounds);
+    if (piece.status == body_status::failed)
+      co_return std::unexpected{malformed(body_.fault(), body_.is_too_large())};
+    used_ = piece.consumed_bytes;
+    if (!piece.content.empty()) co_return piece.content;
+    if (used_ != 0) continue;
+    const auto come = co_await receive();
+    if (come || (come.error() == errc::closed && body_.ended())) continue;
+    co_return std::unexpected{broken_off(come.error(), "body")};
+  }
+}
+
+task<client_exchange::outcome<std::string_view>> client_exchange::read_all(std::string& room) {
+  auto first = co_await read();
+  if (!first || body_.is_complete()) co_return first;
+  for (std::string_view piece = *first; !piece.empty();) {
+    room.append(piece);
+    const auto next = co_await read();
+    if (!next) co_return next;
+    piece = *next;
+  }
+  co_return std::string_view{room};
+}
+
+request_fault client_exchange::broken_off(error why, std::string_view where) const {
+  // The end in good order is none within a message.
+  const error told = why == errc::closed ? error{errc::reset, why.os_errno()} : why;
+  const std::string cause =
+      why == errc::closed ? "the server closed the connection" : why.message();
+  if (received_ == 0) return {told, "no response came: " + cause};
+  return {told, weft::format("the response broke off within its {}, after {} bytes: {}", where,
+                             received_, cause)};
+}
+
+request_fault client_exchange::malformed(const protocol_fault& why, bool is_too_large) const {
+  if (!is_too_large)
+    return {errc::protocol_error,
+            weft::format("the response is no HTTP: {} (byte {})", why.reason, why.offset_bytes)};
+  return {errc::limit_exceeded,
+          weft::format("the response is more than is taken: {} (limits: {} bytes of head, {} of "
+                       "body)",
+                       why.reason, core_.options.head_bytes, core_.options.body_bytes)};
+}
+
+}  // namespace weft::http

@@ -1,0 +1,57 @@
+// What an HTTP client may be told.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <weft/base/time.hpp>
+#include <weft/net/tls_context.hpp>
+#include <weft/service/option_bounds.hpp>
+
+namespace weft::http {
+
+struct client_tls_options {
+  /// PEM: who signs the certificates of servers. Empty: whom the system trusts.
+  std::string ca{};
+  /// PEM: the certificate for servers that ask for one, then those that lead to its root. Empty:
+  /// none.
+  std::string certificate{};
+  /// PEM: its private key, without a passphrase. Empty: in the same file.
+  std::string key{};
+  /// tls_1_2 or tls_1_3.
+  net::tls_version minimum = net::tls_version::tls_1_2;
+  /// Believes any server to be who it says, so that whoever stands between can read and change
+  /// all. For tests.
+  bool insecure = false;
+};
+
+struct client_options {
+  /// To each scheme, host and port, on each shard; who wants more waits, first come, first served.
+  unsigned connections_per_host = 64;
+  /// How long a connection is kept for the next request.
+  duration idle_timeout = std::chrono::seconds{30};
+  /// For the look-up of the host's name, the connection and the TLS handshake.
+  duration connect_timeout = std::chrono::seconds{10};
+  /// For a request with all that it waits for, to the end of its response. The deadline of the task
+  /// that asks counts where it is earlier.
+  duration timeout = std::chrono::seconds{30};
+  /// Of a response, status line and header fields.
+  std::size_t head_bytes = 64 * 1024;
+  /// Of a response, after chunked decoding.
+  std::uint64_t body_bytes = 16 * 1024 * 1024;
+  /// Sent as User-Agent; empty: none is.
+  std::string user_agent = "weft";
+  client_tls_options tls{};
+
+  static constexpr auto bounds() {
+    constexpr duration shortest = std::chrono::milliseconds{1};
+    return weft::bounds(at_least<&client_options::connections_per_host>(1),
+                        at_least<&client_options::connect_timeout>(shortest),
+                        at_least<&client_options::timeout>(shortest),
+                        within<&client_options::head_bytes>(16, UINT32_MAX - 1));
+  }
+};
+
+}  // namespace weft::http

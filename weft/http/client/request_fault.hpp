@@ -1,0 +1,20 @@
+// Why a request came to nothing, before it is said of which.
+//
+// Contract: internal to http; client_error is what callers see.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <weft/base/error.hpp>
+#include <weft/http/status.hpp>
+
+namespace weft::http {
+
+struct request_fault {
+  error why;
+  std::string message;
+  std::optional<status> answered{};  // whole, but not what was asked for
+};
+
+}  // namespace weft::http

@@ -1,0 +1,38 @@
+// The parts of an http or https URL (RFC 3986, RFC 9110 section 4.2).
+//
+// Contract: strict, and owns nothing: all are views into the text that was parsed. User information
+// is refused, since who gives passwords away in a URL finds them in logs (RFC 9110 section 4.2.4);
+// a fragment is left out: it is the client's own. What is not a character of URLs must be
+// percent-encoded already. Single thread.
+//
+//   auto to = parse_url("http://orders.example:8080/orders?open");
+//   // to->host == "orders.example", to->port == 8080, to->target == "/orders?open"
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string_view>
+
+namespace weft::http {
+
+enum class scheme : std::uint8_t { http, https };
+
+/// "http" or "https".
+[[nodiscard]] std::string_view to_string(scheme which) noexcept;
+
+struct url_parts {
+  http::scheme scheme = http::scheme::http;
+  /// Without the brackets of an IPv6 address; at most 255 bytes.
+  std::string_view host{};
+  /// The scheme's own where none is given.
+  std::uint16_t port = 0;
+  /// Host and port as given: the value of a Host field.
+  std::string_view authority{};
+  /// Path and query. What does not begin with "/" is to be sent with one before it.
+  std::string_view target{};
+};
+
+/// The error is a clause for people, in static storage.
+[[nodiscard]] std::expected<url_parts, std::string_view> parse_url(std::string_view text) noexcept;
+
+}  // namespace weft::http
