@@ -1,7 +1,7 @@
 // What every task carries without its author passing it on: whom to obey (stop_token), until when
-// (deadline), who runs it (scheduler), which service it works for (lifetime), and who waits for it
-// on behalf of another one. A child inherits it through co_await and through scope::spawn; every
-// wait honours it.
+// (deadline), who runs it (scheduler), which service it works for (lifetime), who waits for it on
+// behalf of another one, and the trace that it belongs to. A child inherits it through co_await and
+// through scope::spawn; every wait honours it.
 //
 // Contract: tasks hold a pointer to an environment that outlives them (the scope's, or the frame of
 // whoever narrowed it). Reading it costs nothing: `const environment& env = co_await
@@ -17,6 +17,9 @@ namespace weft {
 
 class lifetime;
 class scheduler;
+namespace telemetry {
+struct trace_context;
+}
 
 struct environment {
   stop_token stop{};
@@ -26,6 +29,8 @@ struct environment {
   // Of who has called this service and waits for the answer, perhaps on another shard: to be
   // compared there, not obeyed. nullptr: nobody.
   const environment* called_by = nullptr;
+  // Of the request that it works for; nullptr: none.
+  const telemetry::trace_context* trace = nullptr;
 };
 
 }  // namespace weft

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include <weft/base/time.hpp>
+#include <weft/coro/deadline.hpp>
 #include <weft/coro/frame_pool.hpp>
 #include <weft/http/body_reader.hpp>
 #include <weft/http/body_writer.hpp>
@@ -22,6 +23,7 @@
 #include <weft/http/parsed_head.hpp>
 #include <weft/http/router.hpp>
 #include <weft/net/ip_address.hpp>
+#include <weft/telemetry/trace_context.hpp>
 
 namespace weft::http {
 
@@ -29,6 +31,18 @@ namespace weft::http {
 struct known_client {
   std::optional<net::ip_address> address;
   std::string_view scheme;  // a constant; empty: as the connection says
+};
+
+/// What a request says of the work that is done for it.
+struct call_context {
+  static void* operator new(std::size_t size_bytes) { return frame_pool::allocate(size_bytes); }
+  static void operator delete(void* memory, std::size_t size_bytes) noexcept {
+    frame_pool::deallocate(memory, size_bytes);
+  }
+
+  deadline until;
+  telemetry::trace_context trace;  // where `is_traced`
+  bool is_traced = false;
 };
 
 struct active_request {
@@ -47,7 +61,7 @@ struct active_request {
   [[gnu::noinline]] void clear_texts() noexcept {
     decoded.clear();
     if (fields) fields->clear();
-    is_client_known = is_timed = false;
+    is_client_known = has_context = is_timed = false;
     has_texts = false;
   }
 
@@ -60,8 +74,9 @@ struct active_request {
   std::string normalized;  // the path, where that was not in normal form
   // Of the reply, by who looked at the request before its handler; made for the first of them.
   std::unique_ptr<std::string> fields;
-  std::unique_ptr<known_client> known;  // where `is_client_known`
-  time_point timed_since;               // where `is_timed`: what the reply says its time from
+  std::unique_ptr<known_client> known;    // where `is_client_known`
+  std::unique_ptr<call_context> context;  // where `has_context`
+  time_point timed_since;                 // where `is_timed`: what the reply says its time from
   std::optional<exchange> reply;
   // While a handler streams them.
   std::unique_ptr<body_reader> reader;
@@ -70,6 +85,7 @@ struct active_request {
   std::size_t stalled_at = 0;  // waiting for room: bytes queued when the client last took some
   wait waits_for = wait::body;
   bool is_client_known = false;
+  bool has_context = false;
   bool is_timed = false;
   bool has_texts = false;  // `decoded` or `*fields` holds something, or there is more
                            // that the next request must not find

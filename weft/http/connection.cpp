@@ -164,6 +164,8 @@ task<void> connection::answer_waiting() {
             environment for_service = env;
             for_service.owner = in_use.owner();
             for_service.called_by = &env;  // the server, which waits for it
+            for_service.trace = work.reply->trace();
+            if (work.has_context) for_service.until = work.context->until;
             try {
               co_await std::move(*work.reply->work).in(for_service);
             } catch (...) {

@@ -134,6 +134,31 @@ void exchange::set_client(const std::optional<net::ip_address>& address, std::st
   of_.is_client_known = of_.has_texts = true;
 }
 
+call_context& exchange::context() {
+  if (!of_.context) of_.context = std::make_unique<call_context>();
+  if (!of_.has_context) {
+    of_.context->until = deadline::never();
+    of_.context->is_traced = false;
+  }
+  of_.has_context = of_.has_texts = true;
+  return *of_.context;
+}
+
+void exchange::end_within(duration left) {
+  call_context& mine = context();
+  mine.until = std::min(mine.until, deadline::at(request_.client_.host_.loop.now() + left));
+}
+
+telemetry::trace_context& exchange::begin_trace() {
+  call_context& mine = context();
+  mine.is_traced = true;
+  return mine.trace;
+}
+
+const telemetry::trace_context* exchange::trace() const noexcept {
+  return of_.has_context && of_.context->is_traced ? &of_.context->trace : nullptr;
+}
+
 std::uint64_t exchange::body_bytes() const noexcept {
   if (!of_.writer || request_.method() == method::head) return body_bytes_;
   return body_bytes_ + of_.writer->written_bytes();

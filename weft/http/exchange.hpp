@@ -26,11 +26,15 @@ namespace weft::json {
 struct error;
 }
 
+namespace weft::telemetry {
+struct trace_context;
+}
 namespace weft::http {
 
 enum class body_framing : std::uint8_t;
 enum class connection_field : std::uint8_t;
 struct active_request;
+struct call_context;
 class body_reader;
 class body_writer;
 class connection;
@@ -106,6 +110,14 @@ class exchange {
   /// For a middleware that knows better who asks: from now on client() gives this address, and
   /// request().scheme() this scheme, a constant; empty: that of the connection.
   void set_client(const std::optional<net::ip_address>& address, std::string_view scheme = {});
+  /// For a middleware: the time of a handler that waits, and of all that it calls, ends so long
+  /// from now, unless it ends sooner anyway.
+  void end_within(duration left);
+  /// For a middleware: the trace that the request belongs to, to be filled in at once. A handler
+  /// that waits has it in its environment.
+  [[nodiscard]] telemetry::trace_context& begin_trace();
+  /// nullptr: nobody traces it.
+  [[nodiscard]] const telemetry::trace_context* trace() const noexcept;
   /// Of the reply's body, given to be sent so far, without what frames it.
   [[nodiscard]] std::uint64_t body_bytes() const noexcept;
   /// The status that was replied; nothing: none yet.
@@ -136,6 +148,7 @@ class exchange {
     done();
   }
   [[nodiscard]] std::string& added_fields();
+  [[nodiscard]] call_context& context();
   [[nodiscard]] connection_field field_for(bool keep_alive) const noexcept;
   /// `owned`, where there is one, is what `body` shows, and may be taken.
   void send(status code, std::string_view content_type, std::string_view body,

@@ -15,7 +15,9 @@
 #include <weft/coro/frame_pool.hpp>
 #include <weft/http/access_log.hpp>
 #include <weft/http/cors.hpp>
+#include <weft/http/request_deadlines.hpp>
 #include <weft/http/server_timing.hpp>
+#include <weft/http/trace_requests.hpp>
 #include <weft/testing/allocation_counter.hpp>
 #include <weft/testing/http_fixture.hpp>
 
@@ -116,6 +118,20 @@ TEST_P(warm_path, of_a_reply_that_is_timed_allocates_nothing) {
   http().wrap_all(server_timing{});
   http().post("/ping", [](warm_ping p) { return p; });
   expect_no_allocation(ping_request);
+}
+
+TEST_P(warm_path, of_a_request_with_a_trace_and_a_deadline_allocates_nothing) {
+  event_loop& turning = loop();
+  http().wrap_all(trace_requests{1});
+  http().wrap_all(request_deadlines{});
+  http().post("/ping", [&turning](warm_ping p) -> task<warm_ping> {
+    co_await yield{turning};
+    co_return p;
+  });
+  expect_no_allocation(
+      "POST /ping HTTP/1.1\r\nHost: a\r\nContent-Length: 14\r\nRequest-Timeout-Ms: 60000\r\n"
+      "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\n"
+      "tracestate: a=b\r\n\r\n{\"sequence\":2}");
 }
 
 TEST_P(warm_path, of_typed_parameters_allocates_nothing) {
