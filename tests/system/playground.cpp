@@ -11,6 +11,8 @@
 #include <string_view>
 
 #include <weft/base/format.hpp>
+#include <weft/http/compress.hpp>
+#include <weft/http/decompress.hpp>
 #include <weft/http/metrics_page.hpp>
 #include <weft/http/multipart_parser.hpp>
 #include <weft/http/server.hpp>
@@ -50,6 +52,11 @@ task<result<void>> stream(const http::request& asked, http::body_writer& out) {
     left -= piece.size();
   }
   co_return result<void>{};
+}
+
+task<result<void>> lines(const http::request& asked, http::body_writer& out) {
+  out.start({http::status::ok, http::text_plain, {}});
+  return stream(asked, out);
 }
 
 task<result<void>> echo(http::body_reader& body, http::body_writer& out) {
@@ -120,7 +127,11 @@ void tell_who(http::exchange& e) {
 class playground {
  public:
   explicit playground(http::server& server) {
+    server.wrap_all(http::compress{});
+    server.wrap_all(http::decompress{});
     server.post("/note", [](note given) { return given; });
+    server.post("/text", [](const http::request& r) { return std::string{r.body()}; });
+    server.get("/lines/{bytes}", lines);
     server.route(http::method::get, "/whoami", tell_who);
     server.post("/echo", echo);
     server.put("/count", count);

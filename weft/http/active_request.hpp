@@ -18,6 +18,7 @@
 #include <weft/coro/frame_pool.hpp>
 #include <weft/http/body_reader.hpp>
 #include <weft/http/body_writer.hpp>
+#include <weft/http/coded_texts.hpp>
 #include <weft/http/exchange.hpp>
 #include <weft/http/limits.hpp>
 #include <weft/http/parsed_head.hpp>
@@ -61,7 +62,8 @@ struct active_request {
   [[gnu::noinline]] void clear_texts() noexcept {
     decoded.clear();
     if (fields) fields->clear();
-    is_client_known = has_context = is_timed = false;
+    if (coded) coded->clear();
+    codes_reply = is_client_known = has_context = is_timed = false;
     has_texts = false;
   }
 
@@ -77,6 +79,7 @@ struct active_request {
   std::unique_ptr<known_client> known;    // where `is_client_known`
   std::unique_ptr<call_context> context;  // where `has_context`
   time_point timed_since;                 // where `is_timed`: what the reply says its time from
+  std::unique_ptr<coded_texts> coded;
   std::optional<exchange> reply;
   // While a handler streams them.
   std::unique_ptr<body_reader> reader;
@@ -84,6 +87,7 @@ struct active_request {
   time_point handler_until;    // while it works: when its time is over
   std::size_t stalled_at = 0;  // waiting for room: bytes queued when the client last took some
   wait waits_for = wait::body;
+  bool codes_reply = false;  // as `*coded` says
   bool is_client_known = false;
   bool has_context = false;
   bool is_timed = false;

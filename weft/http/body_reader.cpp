@@ -7,12 +7,15 @@
 #include <weft/http/connection.hpp>
 #include <weft/http/connection_host.hpp>
 #include <weft/loop/file.hpp>
+#include <weft/loop/sleep.hpp>
 
 namespace weft::http {
 namespace {
 
 /// What a file is given at a time: a trip to a thread for each piece would be dear.
 constexpr std::size_t stored_at_once_bytes = 64 * 1024;
+/// Decoded of what has come, so that a little that means much does not keep the loop.
+constexpr std::size_t most_decoded_before_yield_bytes = 64 * 1024;
 
 }  // namespace
 
@@ -30,12 +33,12 @@ body_reader::body_reader(connection& client, active_request& of) noexcept
 }
 
 result<void> body_reader::outcome() const noexcept {
-  if (complete()) return {};
+  if (is_whole()) return {};
   return fail(failure_);
 }
 
 std::optional<std::uint64_t> body_reader::length() const noexcept {
-  if (chunked_) return std::nullopt;
+  if (chunked_ || is_coded_) return std::nullopt;
   return of_.head.content_length().value_or(0);
 }
 
@@ -72,11 +75,54 @@ result<std::string_view> body_reader::take() noexcept {
     left_ -= piece.size();
     if (left_ == 0) state_ = state::complete;
   }
-  given_ += piece.size();
+  if (!is_coded_) given_ += piece.size();
   return piece;
 }
 
 task<result<std::string_view>> body_reader::read() {
+  return decoding_ ? read_decoded() : read_coded();
+}
+
+void body_reader::decode_by(body_decoding by) {
+  decoding_ = std::make_unique<body_decoding>(std::move(by));
+  is_coded_ = true;
+}
+
+task<result<std::string_view>> body_reader::read_decoded() {
+  for (;;) {
+    const std::string_view piece = decoding_->next(coded_);
+    if (decoding_->has_failed())
+      co_return decoding_->is_too_large()
+          ? lose({.code = status::content_too_large,
+                  .reason = decoded_too_large,
+                  .offset_bytes = given_},
+                 errc::limit_exceeded)
+          : lose({.code = status::bad_request, .reason = decoded_wrong, .offset_bytes = given_},
+                 errc::protocol_error);
+    given_ += piece.size();
+    since_yield_ += piece.size();
+    if (since_yield_ > most_decoded_before_yield_bytes) {
+      since_yield_ = 0;
+      co_await yield{client_.loop_};
+    }
+    if (!piece.empty()) co_return piece;
+    const auto more = co_await read_coded();
+    if (more) {
+      coded_ = *more;
+      continue;
+    }
+    if (!complete()) co_return more;
+    if (decoding_->is_finished()) {
+      decoding_.reset();
+      co_return fail(errc::closed);
+    }
+    co_return lose({.code = status::bad_request, .reason = decoded_wrong, .offset_bytes = given_},
+                   errc::protocol_error);
+  }
+}
+
+/// As it was sent.
+task<result<std::string_view>> body_reader::read_coded() {
   if (state_ == state::unasked) begin();
   for (;;) {
     if (complete()) co_return fail(errc::closed);
@@ -94,11 +140,11 @@ task<result<std::string_view>> body_reader::read() {
 task<result<void>> body_reader::read_into(file& into, std::uint64_t offset) {
   std::string gathered;
   gathered.reserve(stored_at_once_bytes);
-  while (!complete()) {
+  while (!is_whole()) {
     const auto piece = co_await read();
-    if (!piece && !complete()) co_return fail(piece.error());
+    if (!piece && !is_whole()) co_return fail(piece.error());
     if (piece) gathered += *piece;
-    if (!complete() && gathered.size() + buffer_pool::slot_capacity <= stored_at_once_bytes)
+    if (!is_whole() && gathered.size() + buffer_pool::slot_capacity <= stored_at_once_bytes)
       continue;
     const auto stored = co_await into.write_at(offset, gathered);
     if (!stored) co_return stored;
@@ -178,7 +224,7 @@ task<bool> body_reader::drop_rest() {
   const std::uint64_t began = received_;
   while (!complete()) {
     if (expects_ || missing_bytes() > most || received_ - began > most) co_return false;
-    const auto piece = co_await read();
+    const auto piece = co_await read_coded();
     if (!piece && !complete()) co_return false;
   }
   co_return true;

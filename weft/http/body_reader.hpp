@@ -25,6 +25,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -32,6 +33,7 @@
 #include <weft/base/time.hpp>
 #include <weft/coro/frame_pool.hpp>
 #include <weft/coro/task.hpp>
+#include <weft/http/body_decoding.hpp>
 #include <weft/http/body_pace.hpp>
 #include <weft/http/chunked_decoder.hpp>
 #include <weft/http/fault.hpp>
@@ -67,7 +69,7 @@ class body_reader {
   [[nodiscard]] result<void> outcome() const noexcept;
   /// Whether what is left will never come.
   [[nodiscard]] bool is_lost() const noexcept { return state_ == state::failed; }
-  /// What the client has announced; nothing if it sends chunks.
+  /// What the client has announced; nothing if it sends chunks, or what is to be decoded.
   [[nodiscard]] std::optional<std::uint64_t> length() const noexcept;
   /// Bytes of content that read() has given.
   [[nodiscard]] std::uint64_t given_bytes() const noexcept { return given_; }
@@ -79,6 +81,14 @@ class body_reader {
   body_reader(connection& client, active_request& of) noexcept;
 
   [[nodiscard]] bool complete() const noexcept { return state_ == state::complete; }
+  /// As it was sent, and decoded if it is to be.
+  [[nodiscard]] bool is_whole() const noexcept { return complete() && !decoding_; }
+  /// Before the first read(): the handler gets what `by` makes of it.
+  void decode_by(body_decoding by);
+  /// The handler has done.
+  void stop_decoding() noexcept { decoding_.reset(); }
+  [[nodiscard]] task<result<std::string_view>> read_coded();
+  [[nodiscard]] task<result<std::string_view>> read_decoded();
   /// What is wrong with the body, to be told to the client; nothing: nothing is.
   [[nodiscard]] const std::optional<protocol_fault>& fault() const noexcept { return fault_; }
   /// Whether the rest of the body is likely to be dropped and not to end the connection.
@@ -108,15 +118,19 @@ class body_reader {
   std::string_view pending_;  // received and not yet given: in the connection's input, or in slot_
   buffer_ref slot_;
   chunked_decoder decoder_;
-  std::uint64_t left_ = 0;      // of what was announced
-  std::uint64_t received_ = 0;  // on the wire
-  std::uint64_t given_ = 0;
+  std::unique_ptr<body_decoding> decoding_;  // until its end has been given
+  std::string_view coded_;                   // taken and not yet decoded
+  std::uint64_t left_ = 0;                   // of what was announced
+  std::uint64_t received_ = 0;               // on the wire
+  std::uint64_t given_ = 0;                  // decoded, if it is to be
+  std::size_t since_yield_ = 0;
   body_pace pace_;
   time_point left_alone_since_;
   std::optional<protocol_fault> fault_;
   error failure_{errc::unavailable};
   state state_ = state::unasked;
   bool chunked_ = false;
+  bool is_coded_ = false;
   bool expects_ = false;  // the client waits to be asked
   bool in_slot_ = false;  // what came with the head has been used up
 };

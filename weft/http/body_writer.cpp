@@ -1,11 +1,13 @@
 #include <weft/http/body_writer.hpp>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 #include <utility>
 
 #include <weft/http/active_request.hpp>
+#include <weft/http/compress.hpp>
 #include <weft/http/connection.hpp>
 #include <weft/http/connection_host.hpp>
 #include <weft/http/reply_head.hpp>
@@ -22,6 +24,8 @@ constexpr std::size_t most_before_yield_bytes = 64 * 1024;
 /// Of a file: by memory of our own, which a slow client's connection keeps, and without.
 constexpr std::size_t copied_most_bytes = 64 * 1024;
 constexpr std::size_t sent_most_bytes = 256 * 1024;
+/// Coded between two turns of others.
+constexpr std::size_t coded_slice_bytes = 16 * 1024;
 
 char* put_line_end(char* out) noexcept {
   out[0] = '\r';
@@ -74,6 +78,8 @@ task<result<void>> body_writer::write_text(Text text) {
   }
   const auto admitted = admit(text.size());
   if (!admitted) co_return admitted;
+  if (encoder_ && text.size() > coded_slice_bytes) [[unlikely]]
+    co_return co_await append_slices(text);
   append(std::move(text));
   client_.start_handler_clock();
   co_return result<void>{};
@@ -86,7 +92,8 @@ task<result<void>> body_writer::write_from(file& from, std::uint64_t offset,
   if (length_ && size_bytes > *length_ - written_) co_return fail(errc::invalid_argument);
   if (discards_) co_return admit(size_bytes);
   // Little leaves with the head, in one piece.
-  const bool may_send = framing_ != body_framing::chunked && size_bytes > copied_most_bytes;
+  const bool may_send =
+      framing_ != body_framing::chunked && !encoder_ && size_bytes > copied_most_bytes;
   while (size_bytes != 0) {
     const auto room = co_await (may_send ? make_room(true) : write(std::string_view{}));
     if (!room) co_return room;
@@ -123,9 +130,16 @@ std::size_t body_writer::send_from(const file& from, std::uint64_t offset,
   return sent;
 }
 
-/// In one piece with what frames it, if that fits.
 void body_writer::append(std::string_view text) {
   if (text.empty() || discards_) return;
+  if (encoder_) [[unlikely]]
+    append_coded(text, feed::flush);
+  else
+    append_plain(text);
+}
+
+/// In one piece with what frames it, if that fits.
+void body_writer::append_plain(std::string_view text) {
   if (text.size() + around_chunk_bytes > net::tcp_stream::prepare_most_bytes) {
     append(std::string{text});
     return;
@@ -142,6 +156,8 @@ void body_writer::append(std::string_view text) {
 
 void body_writer::append(std::string&& text) {
   if (text.empty() || discards_) return;
+  if (encoder_) [[unlikely]]
+    return append_coded(text, feed::flush);
   client_.host_.counts.body_bytes.add(text.size());
   net::tcp_stream& stream = client_.stream_;
   // Should memory run out in the middle, nothing may follow: it would be taken for the rest.
@@ -155,6 +171,53 @@ void body_writer::append(std::string&& text) {
     stream.commit(2);
   }
   state_ = state::open;
+}
+
+bool body_writer::code_by(compress_rules& rules, content_coding as) {
+  is_coded_ = of_.reply->request().method() != method::head;
+  if (!is_coded_) return true;  // the head alone is sent
+  if (!rules.slots.take()) return is_coded_ = false;
+  auto made = content_encoder::make(as, rules.options.effort);
+  if (!made) {
+    rules.slots.give_back();
+    return is_coded_ = false;
+  }
+  encoder_.emplace(std::move(*made));
+  slots_ = &rules.slots;
+  return true;
+}
+
+void body_writer::release_encoder() noexcept {
+  if (!encoder_) return;
+  encoder_.reset();
+  slots_->give_back();
+}
+
+void body_writer::append_coded(std::string_view text, feed how) {
+  std::array<char, net::tcp_stream::prepare_most_bytes - around_chunk_bytes> room;
+  for (coding_status said = coding_status::need_room; said == coding_status::need_room;) {
+    const coding_progress made = encoder_->encode(text, room, how);
+    text.remove_prefix(made.consumed_bytes);
+    coded_bytes_ += made.written_bytes;
+    if (made.written_bytes != 0) append_plain({room.data(), made.written_bytes});
+    said = made.status;
+    if (said == coding_status::failed) {
+      state_ = state::broken;
+      failure_ = errc::exhausted;
+    }
+  }
+}
+
+task<result<void>> body_writer::append_slices(std::string_view text) {
+  while (!text.empty() && !discards_) {
+    const std::string_view slice = text.substr(0, coded_slice_bytes);
+    append_coded(slice, slice.size() == text.size() ? feed::flush : feed::more);
+    text.remove_prefix(slice.size());
+    if (state_ != state::open) co_return fail(failure_);
+    since_yield_ = most_before_yield_bytes + 1;
+    if (const auto room = co_await make_room(false); !room) co_return room;
+  }
+  co_return result<void>{};
 }
 
 char* body_writer::put_size(char* out, std::size_t size_bytes) const noexcept {
@@ -202,6 +265,11 @@ void body_writer::end() {
     begin();
   }
   if (state_ != state::open || (length_ && !discards_ && written_ != *length_)) return;
+  if (encoder_) [[unlikely]] {
+    append_coded({}, feed::end);
+    release_encoder();
+    if (state_ != state::open) return;
+  }
   state_ = state::ended;
   constexpr std::string_view last_chunk = "0\r\n\r\n";
   if (framing_ != body_framing::chunked || discards_ || is_bodiless(head_.code())) return;

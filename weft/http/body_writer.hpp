@@ -33,6 +33,8 @@
 #include <weft/base/result.hpp>
 #include <weft/coro/frame_pool.hpp>
 #include <weft/coro/task.hpp>
+#include <weft/http/coded_slots.hpp>
+#include <weft/http/content_encoder.hpp>
 #include <weft/http/response.hpp>
 
 namespace weft {
@@ -44,6 +46,7 @@ namespace weft::http {
 enum class body_framing : std::uint8_t;
 class connection;
 struct active_request;
+struct compress_rules;
 
 class body_writer {
  public:
@@ -82,6 +85,13 @@ class body_writer {
 
   /// The handler has succeeded.
   void end();
+  /// From now on what is written is coded. False: too many are, or there is no memory.
+  [[nodiscard]] bool code_by(compress_rules& rules, content_coding as);
+  void release_encoder() noexcept;
+  /// As written_bytes(), coded.
+  [[nodiscard]] std::uint64_t sent_bytes() const noexcept {
+    return is_coded_ ? coded_bytes_ : written_;
+  }
   [[nodiscard]] bool is_begun() const noexcept { return state_ != state::unbegun; }
   [[nodiscard]] bool is_whole() const noexcept { return state_ == state::ended; }
 
@@ -91,6 +101,10 @@ class body_writer {
   task<result<void>> write_text(Text text);
   void append(std::string_view text);
   void append(std::string&& text);
+  void append_plain(std::string_view text);
+  void append_coded(std::string_view text, feed how);
+  /// What is too long to be coded in one go.
+  task<result<void>> append_slices(std::string_view text);
   [[nodiscard]] char* put_size(char* out, std::size_t size_bytes) const noexcept;
   /// Waits while more than the low watermark is queued, or, for `empty`, anything at all.
   task<result<void>> make_room(bool empty);
@@ -101,6 +115,10 @@ class body_writer {
 
   connection& client_;
   active_request& of_;
+  std::optional<content_encoder> encoder_;
+  coded_slots* slots_ = nullptr;  // where encoder_ has one
+  std::uint64_t coded_bytes_ = 0;
+  bool is_coded_ = false;
   response head_{status::ok, application_octet_stream, {}};
   std::optional<std::uint64_t> length_;
   std::uint64_t written_ = 0;

@@ -161,7 +161,7 @@ const telemetry::trace_context* exchange::trace() const noexcept {
 
 std::uint64_t exchange::body_bytes() const noexcept {
   if (!of_.writer || request_.method() == method::head) return body_bytes_;
-  return body_bytes_ + of_.writer->written_bytes();
+  return body_bytes_ + of_.writer->sent_bytes();
 }
 
 void exchange::hope_to_keep_alive() noexcept {
@@ -195,6 +195,8 @@ std::optional<body_framing> exchange::begin_body(const response& head,
                                                  std::optional<std::uint64_t> length_bytes) {
   if (replied()) return std::nullopt;
   replied_ = head.code();
+  const std::string_view own_fields =
+      of_.codes_reply ? code_pieces(head, length_bytes) : head.fields();
   const bool knows_chunks = request_.minor_version() != 0;
   const body_framing framing = length_bytes   ? body_framing::length
                                : knows_chunks ? body_framing::chunked
@@ -206,7 +208,7 @@ std::optional<body_framing> exchange::begin_body(const response& head,
              .content_type = head.content_type(),
              .framing = framing,
              .content_length = length_bytes.value_or(0),
-             .fields = all_fields(head.fields()),
+             .fields = all_fields(own_fields),
              .connection = field_for(keep_alive)});
   keep_alive_ = keep_alive;
   return framing;
@@ -224,9 +226,11 @@ std::optional<body_framing> exchange::begin_body(const response& head,
 void exchange::send(status code, std::string_view content_type, std::string_view body,
                     std::string_view fields, std::string* owned) {
   if (replied()) return;
-  replied_ = code;
-  if (of_.has_texts) [[unlikely]]
+  if (of_.has_texts) [[unlikely]] {
+    if (of_.codes_reply) return send_coded(code, content_type, body, fields, owned);
     fields = all_fields(fields);
+  }
+  replied_ = code;
   // Should memory run out in the middle of the reply, it must be the last: what follows would be
   // taken for the rest of it.
   const bool keep_alive = may_keep_alive();

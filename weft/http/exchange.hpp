@@ -35,10 +35,18 @@ enum class body_framing : std::uint8_t;
 enum class connection_field : std::uint8_t;
 struct active_request;
 struct call_context;
+class body_decoding;
 class body_reader;
 class body_writer;
+struct coded_texts;
+class coding_set;
+class compress;
+struct compress_rules;
 class connection;
 struct connection_host;
+class decompress;
+struct decompress_rules;
+struct reply_facts;
 struct reply_head;
 
 class exchange;
@@ -137,7 +145,9 @@ class exchange {
  private:
   friend class body_reader;
   friend class body_writer;
+  friend class compress;
   friend struct connection_host;
+  friend class decompress;
 
   void run_now(handler& next);
   /// What `late` leaves to be answered.
@@ -149,6 +159,25 @@ class exchange {
   }
   [[nodiscard]] std::string& added_fields();
   [[nodiscard]] call_context& context();
+  // exchange_coding.cpp
+  [[nodiscard]] coded_texts& coded();
+  void run_coded(compress_rules& rules, handler& next);
+  task<void> finish_coded(task<void> late);
+  void end_coding() noexcept;
+  task<void> give_deferred();
+  [[nodiscard]] bool decides_to_code(const reply_facts& facts);
+  [[nodiscard]] std::string_view added_so_far() const noexcept;
+  [[gnu::noinline]] void send_coded(status code, std::string_view content_type,
+                                    std::string_view body, std::string_view fields,
+                                    std::string* owned);
+  [[nodiscard]] std::string_view code_pieces(const response& head,
+                                             std::optional<std::uint64_t>& length);
+  void run_decoded(decompress_rules& rules, handler& next);
+  void refuse_codings(coding_set known);
+  void decode_whole(body_decoding by, decompress_rules& rules, handler& next);
+  task<void> decode_rest(body_decoding by, std::string_view coded_body, decompress_rules& rules,
+                         handler& next);
+  void reply_undecodable(const body_decoding& by);
   [[nodiscard]] connection_field field_for(bool keep_alive) const noexcept;
   /// `owned`, where there is one, is what `body` shows, and may be taken.
   void send(status code, std::string_view content_type, std::string_view body,

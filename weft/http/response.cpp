@@ -69,6 +69,17 @@ result<> response::set_content_type(std::string_view type) {
   return {};
 }
 
+response response::deferred(status code, std::string_view type, std::string_view fields,
+                            std::string body) {
+  response made;
+  made.code_ = code;
+  made.body_ = std::move(body);
+  if (!type.empty()) made.append_line("Content-Type", type);
+  made.has_own_type_ = !type.empty();
+  made.fields_ += fields;
+  return made;
+}
+
 void response::append_line(std::string_view name, std::string_view value) {
   fields_.append(name).append(": ").append(value).append("\r\n");
 }

@@ -76,6 +76,10 @@ class response {
   [[nodiscard]] std::string take_body() noexcept { return std::move(body_); }
 
  private:
+  friend class exchange;
+  // One that is given later: `type` and `fields` have passed as a reply's.
+  [[nodiscard]] static response deferred(status code, std::string_view type,
+                                         std::string_view fields, std::string body);
   void append_line(std::string_view name, std::string_view value);
 
   status code_ = status::ok;

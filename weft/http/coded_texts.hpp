@@ -1,0 +1,40 @@
+// What is kept of a request whose reply may be coded, or whose body was.
+//
+// Contract: internal to http. Made for the first request of an active_request that needs it, and
+// cleared between two.
+//
+//   of.coded->request_body = ...
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <weft/http/content_coding.hpp>
+#include <weft/http/response.hpp>
+
+namespace weft::http {
+
+struct compress_rules;
+
+struct coded_texts {
+  void clear() noexcept {
+    rules = nullptr;
+    deferred.reset();
+    reply_fields.clear();
+    for (std::string* each : {&request_body, &reply_body}) {
+      if (each->capacity() > kept_most_bytes) *each = std::string{};
+      each->clear();
+    }
+  }
+
+  static constexpr std::size_t kept_most_bytes = 64 * 1024;
+
+  compress_rules* rules = nullptr;  // where the reply may be coded
+  content_coding wanted = content_coding::identity;
+  std::optional<response> deferred;  // a reply too long to be coded at once
+  std::string reply_fields;
+  std::string reply_body;
+  std::string request_body;  // decoded
+};
+
+}  // namespace weft::http
