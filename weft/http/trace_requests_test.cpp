@@ -17,9 +17,8 @@ constexpr std::string_view asked_in =
 
 std::string words_of(const telemetry::trace_context* trace) {
   if (trace == nullptr) return "none";
-  std::string text;
-  trace->append_parent(text);
-  return text + " " + trace->state;
+  const auto parent = trace->parent();
+  return std::string{parent.data(), parent.size()} + " " + trace->state;
 }
 
 task<std::string> words_of_my_trace() {

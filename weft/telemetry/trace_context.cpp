@@ -35,12 +35,13 @@ bool is_zero(std::span<const std::uint8_t> bytes) noexcept {
   return std::ranges::all_of(bytes, [](std::uint8_t byte) { return byte == 0; });
 }
 
-void append_hex(std::string& out, std::span<const std::uint8_t> bytes) {
+char* put_hex(char* out, std::span<const std::uint8_t> bytes) noexcept {
   constexpr std::string_view digits = "0123456789abcdef";
   for (const std::uint8_t byte : bytes) {
-    out.push_back(digits[byte >> 4U]);
-    out.push_back(digits[byte & 15U]);
+    *out++ = digits[byte >> 4U];
+    *out++ = digits[byte & 15U];
   }
+  return out;
 }
 
 bool may_stand_in_a_field(char c) noexcept { return (c >= ' ' && c < 0x7f) || c == '\t'; }
@@ -85,15 +86,20 @@ void trace_context::begin_trace(random& dice) {
 
 void trace_context::begin_span(random& dice) noexcept { draw(span_id, dice); }
 
-void trace_context::append_parent(std::string& out) const {
-  out.append("00-");
-  append_hex(out, trace_id);
-  out.push_back('-');
-  append_hex(out, span_id);
-  out.push_back('-');
-  append_hex(out, std::span{&flags, 1});
+std::array<char, trace_context::parent_bytes> trace_context::parent() const noexcept {
+  std::array<char, parent_bytes> text{'0', '0', '-'};
+  char* end = put_hex(text.data() + 3, trace_id);
+  *end++ = '-';
+  end = put_hex(end, span_id);
+  *end++ = '-';
+  put_hex(end, std::span{&flags, 1});
+  return text;
 }
 
-void trace_context::append_trace_id(std::string& out) const { append_hex(out, trace_id); }
+void trace_context::append_trace_id(std::string& out) const {
+  std::array<char, 2 * sizeof(trace_id)> text;
+  put_hex(text.data(), trace_id);
+  out.append(text.data(), text.size());
+}
 
 }  // namespace weft::telemetry

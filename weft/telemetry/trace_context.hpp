@@ -10,8 +10,7 @@
 //   telemetry::trace_context trace;
 //   if (trace.read("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", ""))
 //     trace.begin_span(dice);  // a child of whoever has sent that
-//   std::string field;
-//   trace.append_parent(field);
+//   const auto field = trace.parent();
 #pragma once
 
 #include <array>
@@ -40,7 +39,7 @@ struct trace_context {
   void begin_trace(random& dice);
   void begin_span(random& dice) noexcept;
   /// The value of a traceparent field, in version 00.
-  void append_parent(std::string& out) const;
+  [[nodiscard]] std::array<char, parent_bytes> parent() const noexcept;
   /// 32 hexadecimal digits, for logs.
   void append_trace_id(std::string& out) const;
 };

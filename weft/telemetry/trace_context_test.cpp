@@ -11,9 +11,8 @@ namespace {
 constexpr std::string_view given = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
 std::string parent_of(const trace_context& trace) {
-  std::string text;
-  trace.append_parent(text);
-  return text;
+  const auto text = trace.parent();
+  return {text.data(), text.size()};
 }
 
 TEST(trace_context, is_written_as_it_was_read) {

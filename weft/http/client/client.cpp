@@ -64,7 +64,8 @@ task<client_result<T>> run_counted(client_core& core, const outgoing_request& as
 
 task<outcome_of<client_response>> collect(client_core& core, const outgoing_request& asked,
                                           const url_parts& to) {
-  client_exchange exchange{core, asked, to};
+  const auto of_its_own = std::make_unique<client_exchange>(core, asked, to);
+  client_exchange& exchange = *of_its_own;
   auto begun = co_await exchange.begin();
   if (!begun) co_return std::unexpected{std::move(begun.error())};
   client_response answer{exchange.head(), exchange.text()};
@@ -87,7 +88,8 @@ errc meaning_of(status answered) noexcept {
 template <class F>
 task<outcome_of<void>> read_with(client_core& core, const outgoing_request& asked,
                                  const url_parts& to, F read) {
-  client_exchange exchange{core, asked, to};
+  const auto of_its_own = std::make_unique<client_exchange>(core, asked, to);
+  client_exchange& exchange = *of_its_own;
   auto begun = co_await exchange.begin();
   if (!begun) co_return begun;
   const status answered = exchange.head().status();

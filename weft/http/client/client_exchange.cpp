@@ -10,6 +10,7 @@
 
 #include <weft/base/format.hpp>
 #include <weft/coro/race.hpp>
+#include <weft/http/client/call_fields.hpp>
 
 namespace weft::http {
 namespace {
@@ -100,7 +101,8 @@ task<void> client_exchange::send() {
   net::tcp_stream& stream = connection().stream();
   std::string_view rest = asked_.body;
   const bool is_small = rest.size() <= net::tcp_stream::prepare_most_bytes / 2;
-  queue_head(is_small ? std::exchange(rest, {}) : std::string_view{});
+  queue_head(co_await this_task::environment(),
+             is_small ? std::exchange(rest, {}) : std::string_view{});
   for (;;) {
     if (!stream.pump()) {
       const bool goes_on = co_await make_room();
@@ -114,12 +116,13 @@ task<void> client_exchange::send() {
   is_sent_ = true;
 }
 
-void client_exchange::queue_head(std::string_view body) {
+void client_exchange::queue_head(const environment& caller, std::string_view body) {
+  const call_fields of_caller{caller, core_.loop.now(), core_.options.timeout_field};
   std::array<char, 20> room;
   const char* const end =
       std::to_chars(room.data(), room.data() + room.size(), asked_.body.size()).ptr;
   const std::string_view agent = core_.options.user_agent;
-  const std::array<std::string_view, 14> parts = {
+  std::array<std::string_view, 14 + call_fields::most_parts> parts = {
       to_string(asked_.how),
       to_.target.starts_with('/') ? " " : " /",
       to_.target,
@@ -131,9 +134,11 @@ void client_exchange::queue_head(std::string_view body) {
       asked_.fields,
       asked_.has_body ? "Content-Length: " : "",
       asked_.has_body ? std::string_view{room.data(), end} : std::string_view{},
-      asked_.has_body ? "\r\n" : "",
-      "\r\n",
-      body};
+      asked_.has_body ? "\r\n" : ""};
+  auto* const last =
+      std::ranges::copy(of_caller.parts(), parts.end() - call_fields::most_parts - 2).out;
+  last[0] = "\r\n";
+  last[1] = body;
   net::tcp_stream& stream = connection().stream();
   const std::size_t size = size_of(parts);
   if (size <= net::tcp_stream::prepare_most_bytes) {

@@ -8,16 +8,18 @@
 // nothing stood behind it; else it is closed with this. A server that answers before it has read
 // the whole request is listened to, and sent no more. Lives in the task that asks; one shard.
 //
-//   client_exchange asking{core, request, to};
-//   if (auto begun = co_await asking.begin(); !begun) co_return ...;
-//   for (;;) { auto piece = co_await asking.read(); if (!piece || piece->empty()) break; ... }
+//   auto asking = std::make_unique<client_exchange>(core, request, to);
+//   if (auto begun = co_await asking->begin(); !begun) co_return ...;
+//   for (;;) { auto piece = co_await asking->read(); if (!piece || piece->empty()) break; ... }
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <string>
 #include <string_view>
 
+#include <weft/coro/frame_pool.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/http/client/client_core.hpp>
 #include <weft/http/client/outgoing_request.hpp>
@@ -38,6 +40,11 @@ class client_exchange {
   client_exchange(const client_exchange&) = delete;
   client_exchange& operator=(const client_exchange&) = delete;
   ~client_exchange();
+  // Nearly three kilobytes: within a task's frame they would be more than the frame pool keeps.
+  static void* operator new(std::size_t size_bytes) { return frame_pool::allocate(size_bytes); }
+  static void operator delete(void* memory, std::size_t size_bytes) noexcept {
+    frame_pool::deallocate(memory, size_bytes);
+  }
 
   [[nodiscard]] task<outcome<void>> begin();
 
@@ -59,7 +66,7 @@ class client_exchange {
   task<outcome<void>> connect();
   task<outcome<void>> ask();
   task<void> send();
-  void queue_head(std::string_view body);
+  void queue_head(const environment& caller, std::string_view body);
   task<bool> make_room();
   task<outcome<void>> read_head();
   /// True: `head_` is that of the response. False: more must come.

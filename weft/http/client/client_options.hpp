@@ -43,6 +43,9 @@ struct client_options {
   std::uint64_t body_bytes = 16 * 1024 * 1024;
   /// Sent as User-Agent; empty: none is.
   std::string user_agent = "weft";
+  /// Tells servers how many milliseconds the answer is waited for (request_deadlines.hpp); empty:
+  /// they are not told.
+  std::string timeout_field = "Request-Timeout-Ms";
   client_tls_options tls{};
 
   static constexpr auto bounds() {

@@ -3,6 +3,7 @@
 #include <string>
 
 #include <weft/coro/frame_pool.hpp>
+#include <weft/telemetry/trace_context.hpp>
 #include <weft/testing/allocation_counter.hpp>
 #include <weft/testing/client_fixture.hpp>
 
@@ -50,6 +51,20 @@ TEST_P(warm_client, gets_a_value_and_allocates_nothing) {
   expect_no_allocation([&, at = std::string{}](client& asking) mutable -> task<bool> {
     if (at.empty()) at = url("/items/7");
     const auto got = co_await asking.get<warm_item>(at);
+    co_return got && got->id == 7;
+  });
+}
+
+TEST_P(warm_client, tells_deadline_and_trace_and_allocates_nothing) {
+  http().get("/items/{id}", [] { return warm_item{7, "seven"}; });
+  telemetry::trace_context trace;
+  ASSERT_TRUE(trace.read("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "a=b"));
+  expect_no_allocation([&, at = std::string{}](client& asking) mutable -> task<bool> {
+    if (at.empty()) at = url("/items/7");
+    environment env = co_await this_task::environment();
+    env.until = deadline::at(loop().now() + std::chrono::seconds{20});
+    env.trace = &trace;
+    const auto got = co_await asking.get<warm_item>(at).in(env);
     co_return got && got->id == 7;
   });
 }
