@@ -1,0 +1,206 @@
+"""http::client asks servers that are not ours: nginx, h2o, Node.js and Python's."""
+
+import contextlib
+import http.server
+import json
+import os
+import shutil
+import socket
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from conftest import program
+from weft_process import run
+
+HERE = Path(__file__).resolve().parent
+LARGE = b"all work and no play\n" * 150_000
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("asked")
+    (made / "small.txt").write_bytes(b"small")
+    (made / "large.bin").write_bytes(LARGE)
+    (made / "empty").write_bytes(b"")
+    return made
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return probe.getsockname()[1]
+
+
+def wait_for(port, process):
+    for _ in range(200):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+            return
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.05)
+    pytest.fail("the server does not listen")
+
+
+@contextlib.contextmanager
+def running(command, *ports):
+    with subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as process:
+        try:
+            for port in ports:
+                wait_for(port, process)
+            yield process
+        finally:
+            process.kill()
+
+
+def fetch(*urls, **options):
+    """What becomes of each URL."""
+    named = [f"--{name.replace('__', '.')}={value}" for name, value in options.items()]
+    done = run([program("tests/system/fetch"), f"--fetch.urls={','.join(urls)}", *named])
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def nginx(folder, site, tmp_path_factory):
+    if not (path := shutil.which("nginx", path="/usr/sbin:/usr/bin")):
+        pytest.skip("nginx is not installed")
+    at = tmp_path_factory.mktemp("nginx")
+    plain, secured = free_port(), free_port()
+    (at / "nginx.conf").write_text(f"""
+daemon off; master_process off; pid {at}/pid; error_log stderr; events {{}}
+http {{
+  access_log off; client_body_temp_path {at}/b; proxy_temp_path {at}/p; fastcgi_temp_path {at}/f;
+  uwsgi_temp_path {at}/u; scgi_temp_path {at}/s; keepalive_requests 3; root {folder};
+  server {{
+    listen 127.0.0.1:{plain}; listen 127.0.0.1:{secured} ssl; ssl_certificate {site[0]}; ssl_certificate_key {site[1]};
+    location /moved {{ return 301 /small.txt; }}
+    location /nothing {{ return 204; }}
+    location /slow/ {{ alias {folder}/; limit_rate 1k; }}
+    location /much {{ {' '.join(f'add_header X-{i} "{"v" * 100}";' for i in range(60))} return 200 "much"; }}
+  }}
+}}""")
+    with running([path, "-p", at, "-c", at / "nginx.conf", "-e", "stderr"], plain, secured):
+        yield plain, secured
+
+
+@pytest.fixture(scope="module")
+def h2o(folder, site, tmp_path_factory):
+    if not (path := shutil.which("h2o")):
+        pytest.skip("h2o is not installed")
+    at = tmp_path_factory.mktemp("h2o")
+    plain, secured = free_port(), free_port()
+    (at / "h2o.conf").write_text(f"""
+num-threads: 1
+{"user: root" if os.geteuid() == 0 else ""}
+hosts:
+  default:
+    listen: {{host: 127.0.0.1, port: {plain}}}
+    listen: {{host: 127.0.0.1, port: {secured}, ssl: {{certificate-file: {site[0]}, key-file: {site[1]}}}}}
+    paths:
+      /: {{file.dir: {folder}}}
+""")
+    with running([path, "-c", at / "h2o.conf"], plain, secured):
+        yield plain, secured
+
+
+@contextlib.contextmanager
+def node(*arguments):
+    if not (path := shutil.which("node")):
+        pytest.skip("Node.js is not installed")
+    with running([path, HERE / "answers.js", *arguments]) as process:
+        yield int(process.stdout.readline())
+
+
+@pytest.fixture(scope="module")
+def asked_node():
+    with node() as port:
+        yield f"http://127.0.0.1:{port}"
+
+
+@pytest.mark.parametrize("server", ["nginx", "h2o"])
+def test_files_of_servers(server, request, authority):
+    plain, secured = request.getfixturevalue(server)
+    for origin in (f"http://127.0.0.1:{plain}", f"https://127.0.0.1:{secured}"):
+        paths = ("/small.txt", "/large.bin", "/empty", "/none", "/small.txt", "/large.bin", "/small.txt")
+        got = fetch(*(origin + path for path in paths), http__client__tls__ca=authority.file)
+        assert [(each["status"], each["bytes"]) for each in got if not each["error"]] == [
+            (200, 5), (200, len(LARGE)), (200, 0), (404, got[3]["bytes"]), (200, 5), (200, len(LARGE)), (200, 5)], got
+        assert got[0]["body"] == "small" and got[0]["field"].startswith("text/plain")
+        assert len(fetch(origin + "/large.bin", fetch__method="HEAD", http__client__tls__ca=authority.file)) == 1
+
+
+def test_whom_the_system_does_not_trust_is_asked_nothing(nginx):
+    _, secured = nginx
+    [got] = fetch(f"https://127.0.0.1:{secured}/small.txt")
+    assert got["status"] == 0 and "no TLS with 127.0.0.1" in got["error"] and "certificate" in got["error"]
+
+
+def test_what_nginx_answers(nginx):
+    plain, _ = nginx
+    origin = f"http://127.0.0.1:{plain}"
+    moved, nothing, much = fetch(f"{origin}/moved", f"{origin}/nothing", f"{origin}/much", fetch__field="X-59")
+    assert moved["status"] == 301 and nothing["status"] == 204 and nothing["bytes"] == 0
+    assert much["status"] == 200 and much["field"] == "v" * 100
+    [slow] = fetch(f"{origin}/slow/large.bin", http__client__timeout="500ms")
+    assert slow["status"] == 0 and "broke off within its body" in slow["error"] and "timed out" in slow["error"]
+    [long_head] = fetch(f"{origin}/much", http__client__head_bytes="4096")
+    assert "more than is taken" in long_head["error"] and "4096 bytes of head" in long_head["error"]
+
+
+def test_what_node_answers(asked_node):
+    asked = ("/pieces", "/hints", "/close", "/until-close", "/none", "/pieces")
+    got = fetch(*(asked_node + path for path in asked))
+    assert [(each["status"], each["bytes"], each["error"]) for each in got] == [
+        (200, 10_000, ""), (200, 6, ""), (200, 6, ""), (200, 13, ""), (404, 0, ""), (200, 10_000, "")]
+    assert got[1]["body"] == "hinted" and got[3]["body"] == "until the end"
+    body = "all work and no play " * 1000
+    [echoed] = fetch(f"{asked_node}/echo", fetch__method="POST", fetch__body=body)
+    assert echoed["bytes"] == len(body), echoed
+    assert echoed["body"] == body[:1024]
+
+
+@pytest.mark.parametrize("path, why", [
+    ("/cut", "broke off within its body"),
+    ("/cut-pieces", "broke off within its body"),
+    ("/drop", "no response came: the server closed the connection"),
+    ("/never", "no response came: timed out"),
+    ("/two-lengths", "the response is no HTTP"),
+    ("/two-framings", "the response is no HTTP"),
+    ("/endless-head", "the response is more than is taken"),
+    ("/endless-body", "the response is more than is taken"),
+])
+def test_what_is_wrong_is_said_in_time(asked_node, path, why):
+    """And the next request has a good connection."""
+    bad, good = fetch(asked_node + path, f"{asked_node}/close", http__client__timeout="5s" if path != "/never" else "300ms",
+                      http__client__body_bytes=100_000)
+    assert bad["status"] == 0 and why in bad["error"], bad
+    assert bad["error"].startswith(f"GET {asked_node}{path}: ")
+    assert (good["status"], good["body"]) == (200, "closed")
+
+
+def test_node_over_tls(site, authority):
+    with node(*site) as port:
+        got = fetch(f"https://127.0.0.1:{port}/pieces", f"https://127.0.0.1:{port}/cut", http__client__tls__ca=authority.file)
+        assert got[0]["bytes"] == 10_000 and "broke off within its body" in got[1]["error"]
+
+
+class OldServer(http.server.BaseHTTPRequestHandler):
+    """Of HTTP/1.0: the end of the connection is that of the body."""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(LARGE)
+
+    def log_message(self, *_):
+        pass
+
+
+def test_python_of_http_1_0():
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), OldServer) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_address[1]}/"
+        assert [(each["status"], each["bytes"]) for each in fetch(url, url)] == [(200, len(LARGE))] * 2
+        server.shutdown()
