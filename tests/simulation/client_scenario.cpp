@@ -24,7 +24,7 @@ using testing::sim_shard;
 using testing::sim_world;
 
 constexpr unsigned askers_per_shard = 4;
-constexpr std::uint64_t asked_least = 80;
+constexpr std::uint64_t answered_least = 60;
 
 struct asking_scene {
   sim_world& world;
@@ -49,6 +49,7 @@ struct asking_scene {
 struct inquiry {
   std::uint64_t id = 0;
   http::method how = http::method::get;
+  bool is_streamed = false;  // either way
   std::string url{};
   std::string body{};      // that is sent
   std::string expected{};  // body of the answer
@@ -56,7 +57,7 @@ struct inquiry {
 
 inquiry draw_inquiry(asking_scene& scene) {
   random& dice = scene.world.dice();
-  inquiry asked{.id = ++scene.last_id};
+  inquiry asked{.id = ++scene.last_id, .is_streamed = dice.chance(1, 4)};
   scene.handled.resize(scene.last_id + 1);
   const std::size_t size = dice.chance(1, 8) ? dice.below(40'000) : dice.below(400);
   asked.expected = pattern(asked.id, size);
@@ -169,25 +170,72 @@ task<void> answer(asking_scene& scene, sim_shard& shard) {
 // Who asks.
 
 struct given_answer {
-  std::optional<http::client_result<http::client_response>> value;
+  http::status status{};
+  std::string body{};
 };
+using given = std::optional<http::client_result<given_answer>>;
 
-task<void> ask_into(http::client& client, const inquiry& asked, given_answer& into) {
+http::client_request request_of(const inquiry& asked) {
   http::client_request request{asked.how, asked.url};
-  if (asked.how != http::method::get) request.body(asked.body);
-  into.value.emplace(co_await client.send(std::move(request)));
+  if (asked.how != http::method::get && !asked.is_streamed) request.body(asked.body);
+  return request;
+}
+
+task<http::client_result<given_answer>> ask_whole(http::client& client, const inquiry& asked) {
+  auto answer = co_await client.send(request_of(asked));
+  if (!answer) co_return std::unexpected{answer.error()};
+  co_return given_answer{answer->status(), answer->take_body()};
+}
+
+task<http::client_result<http::client_stream>> open_stream(http::client& client,
+                                                           const inquiry& asked, random& dice) {
+  if (asked.how == http::method::get) co_return co_await client.open(request_of(asked));
+  const std::size_t size = asked.body.size();
+  auto upload = co_await client.upload(
+      request_of(asked), dice.chance(1, 2) ? std::optional<std::uint64_t>{size} : std::nullopt);
+  if (!upload) co_return std::unexpected{upload.error()};
+  for (std::string_view rest = asked.body; !rest.empty();) {
+    const std::string_view piece = rest.substr(0, dice.between<std::size_t>(1, rest.size()));
+    auto written = co_await upload->write(piece);
+    if (!written && written.error() == errc::closed) break;
+    if (!written) co_return std::unexpected{written.error()};
+    rest.remove_prefix(piece.size());
+  }
+  co_return co_await upload->finish();
+}
+
+task<http::client_result<given_answer>> ask_in_pieces(http::client& client, const inquiry& asked,
+                                                      event_loop& loop, random& dice) {
+  auto stream = co_await open_stream(client, asked, dice);
+  if (!stream) co_return std::unexpected{stream.error()};
+  given_answer all{.status = stream->status()};
+  for (;;) {
+    const auto piece = co_await stream->read();
+    if (!piece && piece.error() == errc::closed) co_return all;
+    if (!piece) co_return std::unexpected{piece.error()};
+    all.body += *piece;
+    if (dice.chance(1, 8)) std::ignore = co_await sleep_for(loop, draw_duration(dice, 1ms));
+  }
+}
+
+task<void> ask_into(http::client& client, const inquiry& asked, event_loop& loop, random& dice,
+                    given& into) {
+  if (asked.is_streamed)
+    into.emplace(co_await ask_in_pieces(client, asked, loop, dice));
+  else
+    into.emplace(co_await ask_whole(client, asked));
 }
 
 /// Gives up by a deadline or a stop request, if the dice say so. True: it may have.
 task<bool> ask_impatiently(asking_scene& scene, sim_shard& shard, http::client& client,
-                           const inquiry& asked, given_answer& into) {
+                           const inquiry& asked, given& into) {
   random& dice = scene.world.dice();
   scope work{co_await this_task::environment()};
   environment patience = work.inherited();
   const bool is_hasty = dice.chance(1, 8);
   const bool is_fickle = dice.chance(1, 8);
   if (is_hasty) patience.until = deadline::at(shard.loop().now() + draw_duration(dice, 20ms));
-  work.spawn_in(patience, ask_into(client, asked, into));
+  work.spawn_in(patience, ask_into(client, asked, shard.loop(), dice, into));
   if (is_fickle) {
     std::ignore = co_await sleep_for(shard.loop(), draw_duration(dice, 20ms));
     work.request_stop();
@@ -196,8 +244,8 @@ task<bool> ask_impatiently(asking_scene& scene, sim_shard& shard, http::client& 
   co_return is_hasty || is_fickle;
 }
 
-void judge(asking_scene& scene, const inquiry& asked, const given_answer& given, bool may_fail) {
-  const auto& answer = *given.value;
+void judge(asking_scene& scene, const inquiry& asked, const given& came, bool may_fail) {
+  const auto& answer = *came;
   if (!answer) {
     ++scene.seen.given_up;
     if (may_fail || answer.error() == errc::refused) return;
@@ -205,12 +253,12 @@ void judge(asking_scene& scene, const inquiry& asked, const given_answer& given,
                             answer.error().message());
   }
   ++scene.seen.answers;
-  const auto code = answer->status();
+  const http::status code = answer->status;
   const bool is_refusal =
       code == http::status::service_unavailable || code == http::status::request_timeout;
   if (is_refusal && may_fail) return;
   scene.world.expect(code == http::status::ok, "an answer has the status it ought to have");
-  scene.world.expect(answer->body() == asked.expected,
+  scene.world.expect(answer->body == asked.expected,
                      "an answer is the one to its request, byte for byte");
   scene.world.expect(scene.handled[asked.id] != 0, "what is answered has been handled");
 }
@@ -218,16 +266,16 @@ void judge(asking_scene& scene, const inquiry& asked, const given_answer& given,
 task<void> keep_asking(asking_scene& scene, sim_shard& shard, http::client& client) {
   random& dice = scene.world.dice();
   const stop_token stop = (co_await this_task::environment()).stop;
-  while (scene.seen.requests < asked_least && !stop.stop_requested()) {
+  while (scene.seen.answers < answered_least && !stop.stop_requested()) {
     ++scene.seen.requests;
     const inquiry asked = draw_inquiry(scene);
     const unsigned ends_before = scene.server_ends;
-    given_answer given;
-    const bool was_given_up = co_await ask_impatiently(scene, shard, client, asked, given);
+    given came;
+    const bool was_given_up = co_await ask_impatiently(scene, shard, client, asked, came);
     const bool has_ended = scene.servers_ending != 0 || scene.server_ends != ends_before;
     if (!shard.crashed())
-      judge(scene, asked, given, was_given_up || has_ended || scene.has_struck());
-    const bool is_answered = given.value->has_value();
+      judge(scene, asked, came, was_given_up || has_ended || scene.has_struck());
+    const bool is_answered = came->has_value();
     if (!is_answered || dice.chance(1, 2))
       std::ignore = co_await sleep_for(shard.loop(), draw_duration(dice, 10ms));
   }

@@ -36,8 +36,7 @@ TEST_F(client_simulation, gives_each_request_its_own_answer_in_worlds_in_which_a
       static_cast<unsigned long long>(all.reused), static_cast<unsigned long long>(all.retries),
       static_cast<unsigned long long>(all.given_up));
   if (weft::testing::sim_world::seed_or(0) != 0) return;
-  EXPECT_GE(all.requests, client_seeds * 40);
-  EXPECT_GE(all.answers, all.requests / 2);
+  EXPECT_GE(all.answers, client_seeds * 60);
   EXPECT_GE(all.reused, client_seeds);
   EXPECT_GE(all.retries, client_seeds / 20);
   EXPECT_GE(all.given_up, client_seeds);

@@ -6,6 +6,7 @@
 #include <weft/base/format.hpp>
 #include <weft/http/client/client_core.hpp>
 #include <weft/http/client/client_exchange.hpp>
+#include <weft/http/client/streamed_request.hpp>
 
 namespace weft::http {
 namespace {
@@ -15,11 +16,6 @@ constexpr duration client_stop_time = std::chrono::seconds{10};
 
 template <class T>
 using outcome_of = client_exchange::outcome<T>;
-
-client_error describe_failure(const outgoing_request& asked, request_fault why) {
-  return {why.why, weft::format("{} {}: {}", to_string(asked.how), asked.url, why.message),
-          why.answered};
-}
 
 /// Where to send it, if it may be sent.
 outcome_of<url_parts> admit(const client_core& core, const outgoing_request& asked) {
@@ -46,7 +42,7 @@ task<client_result<T>> run_counted(client_core& core, const outgoing_request& as
   auto to = admit(core, asked);
   if (!to) {
     core.counts.failures.add();
-    co_return std::unexpected{describe_failure(asked, std::move(to.error()))};
+    co_return std::unexpected{describe_fault(asked, std::move(to.error()))};
   }
   const time_point began = core.loop.now();
   const client_core::request_under_way now{core, co_await this_task::environment()};
@@ -59,12 +55,12 @@ task<client_result<T>> run_counted(client_core& core, const outgoing_request& as
       co_return std::move(*done);
   }
   if (!done.error().answered) core.counts.failures.add();
-  co_return std::unexpected{describe_failure(asked, std::move(done.error()))};
+  co_return std::unexpected{describe_fault(asked, std::move(done.error()))};
 }
 
 task<outcome_of<client_response>> collect(client_core& core, const outgoing_request& asked,
                                           const url_parts& to) {
-  const auto of_its_own = std::make_unique<client_exchange>(core, asked, to);
+  const auto of_its_own = std::make_unique<client_exchange>(core, asked, to, core.bounds);
   client_exchange& exchange = *of_its_own;
   auto begun = co_await exchange.begin();
   if (!begun) co_return std::unexpected{std::move(begun.error())};
@@ -88,7 +84,7 @@ errc meaning_of(status answered) noexcept {
 template <class F>
 task<outcome_of<void>> read_with(client_core& core, const outgoing_request& asked,
                                  const url_parts& to, F read) {
-  const auto of_its_own = std::make_unique<client_exchange>(core, asked, to);
+  const auto of_its_own = std::make_unique<client_exchange>(core, asked, to, core.bounds);
   client_exchange& exchange = *of_its_own;
   auto begun = co_await exchange.begin();
   if (!begun) co_return begun;
@@ -144,6 +140,43 @@ task<client_result<void>> client::fill(const outgoing_request& asked, reader wit
       *core_, asked, [&](const url_parts& to) { return read_with(*core_, asked, to, read); });
 }
 
+task<client_result<detail::streamed_request_pointer>> client::begin_streaming(
+    client_request request, bool is_upload, std::optional<std::uint64_t> length_bytes) {
+  detail::streamed_request_pointer made{new detail::streamed_request{*core_, std::move(request)}};
+  core_->counts.requests.add();
+  made->asked.is_streamed = is_upload;
+  made->asked.has_body = made->asked.has_body && !is_upload;
+  made->asked.length = length_bytes;
+  auto to = admit(*core_, made->asked);
+  client_result<void> begun;
+  if (to) {
+    made->to = *to;
+    begun = co_await made->run<void>([is_upload](client_exchange& exchange) {
+      return is_upload ? exchange.begin_upload() : exchange.begin();
+    });
+  } else {
+    begun = std::unexpected{describe_fault(made->asked, std::move(to.error()))};
+  }
+  if (begun) co_return made;
+  core_->counts.failures.add();
+  co_return std::unexpected{std::move(begun.error())};
+}
+
+task<client_result<client_stream>> client::open(client_request request) {
+  auto made = co_await begin_streaming(std::move(request), false, std::nullopt);
+  if (!made) co_return std::unexpected{std::move(made.error())};
+  const client_exchange& exchange = (*made)->exchange;
+  client_response head{exchange.head(), exchange.text()};
+  co_return client_stream{std::move(*made), std::move(head)};
+}
+
+task<client_result<client_upload>> client::upload(client_request request,
+                                                  std::optional<std::uint64_t> length_bytes) {
+  auto made = co_await begin_streaming(std::move(request), true, length_bytes);
+  if (!made) co_return std::unexpected{std::move(made.error())};
+  co_return client_upload{std::move(*made)};
+}
+
 task<result<void>> client::stop() {
   core_->is_stopped = true;
   core_->close_kept();
@@ -154,6 +187,7 @@ task<result<void>> client::stop() {
   core_->cut_requests();
   const environment to_the_end{.runs_on = &core_->loop};
   co_await core_->see_requests_end().in(to_the_end);
+  core_->cut_streams();
   co_return result<void>{};
 }
 

@@ -15,7 +15,7 @@
 // as long as its response comes in 4 KiB.
 //
 // stop() refuses new requests and waits for those under way until its deadline (ten seconds, if
-// there is none), then cuts them.
+// there is none), then cuts them, and closes what is left of streams.
 //
 //   explicit report(http::client& http) ...
 //   auto page = co_await http.get("http://127.0.0.1:8080/");         // page->status(), ->body()
@@ -23,7 +23,7 @@
 //   if (!user) log::warning(user.error().message());
 #pragma once
 
-#include <concepts>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +36,7 @@
 #include <weft/http/client/client_options.hpp>
 #include <weft/http/client/client_request.hpp>
 #include <weft/http/client/client_response.hpp>
+#include <weft/http/client/client_stream.hpp>
 #include <weft/json/read.hpp>
 #include <weft/json/write.hpp>
 
@@ -90,6 +91,13 @@ class client {
     co_return co_await ask_for<T>(asked);
   }
 
+  /// Waits for the head of the response; its body is read piece by piece, and has no limit.
+  [[nodiscard]] task<client_result<client_stream>> open(client_request request);
+  /// Sends the head of a request whose body is written piece by piece. `length_bytes`: of all of
+  /// it, if that is known; else it goes in chunks. It is not sent twice, whatever its method.
+  [[nodiscard]] task<client_result<client_upload>> upload(
+      client_request request, std::optional<std::uint64_t> length_bytes = std::nullopt);
+
   /// Twice is once, and whoever asks again waits for the same end.
   [[nodiscard]] task<result<void>> stop();
   /// Has the files of `tls` read again before the next handshake. An application calls it on
@@ -119,6 +127,8 @@ class client {
     co_return answer;
   }
   task<client_result<void>> fill(const outgoing_request& asked, reader with);
+  task<client_result<detail::streamed_request_pointer>> begin_streaming(
+      client_request request, bool is_upload, std::optional<std::uint64_t> length_bytes);
   task<client_result<client_response>> fetch(const outgoing_request& asked);
 
   std::unique_ptr<client_core> core_;

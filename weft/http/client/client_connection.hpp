@@ -17,7 +17,6 @@
 #include <weft/base/intrusive_list.hpp>
 #include <weft/base/result.hpp>
 #include <weft/coro/waiter.hpp>
-#include <weft/http/input_buffer.hpp>
 #include <weft/loop/lazy_timer.hpp>
 #include <weft/net/stream_receiver.hpp>
 #include <weft/net/tcp_stream.hpp>
@@ -50,8 +49,6 @@ class client_connection final : private net::stream_receiver, private lazy_timer
   // For the request that it is used for.
 
   [[nodiscard]] net::tcp_stream& stream() noexcept { return stream_; }
-  /// What has come and has not been used up.
-  [[nodiscard]] input_buffer& input() noexcept { return input_; }
   [[nodiscard]] arrival_wait arrival() noexcept { return arrival_wait{*this}; }
   [[nodiscard]] bool has_arrived() const noexcept { return arrived_.has_value(); }
   [[nodiscard]] result<buffer_ref> take() noexcept;
@@ -78,7 +75,6 @@ class client_connection final : private net::stream_receiver, private lazy_timer
 
   origin_pool* home_;
   net::tcp_stream stream_;
-  input_buffer input_;
   wait_line readers_;
   std::optional<result<buffer_ref>> arrived_;
   bool listens_ = false;

@@ -35,10 +35,10 @@ class origin_name {
   std::size_t size_ = 0;
 };
 
-limits bounds_of(const client_options& options) {
+limits bounds_of(const client_options& options, std::uint64_t body_bytes) {
   return {.request_line_bytes = std::min<std::size_t>(options.head_bytes, 8 * 1024),
           .head_bytes = options.head_bytes,
-          .body_bytes = options.body_bytes};
+          .body_bytes = body_bytes};
 }
 
 }  // namespace
@@ -46,7 +46,8 @@ limits bounds_of(const client_options& options) {
 client_core::client_core(client_options given, event_loop& on, telemetry::meter& meter)
     : loop{on},
       options{std::move(given)},
-      bounds{bounds_of(options)},
+      bounds{bounds_of(options, options.body_bytes)},
+      stream_bounds{bounds_of(options, UINT64_MAX)},
       counts{meter},
       dialer{on, options} {}
 
@@ -78,6 +79,10 @@ void client_core::close_kept() {
 
 void client_core::cut_requests() noexcept {
   for (request_under_way& each : requests_) each.stop_.request_stop();
+}
+
+void client_core::cut_streams() noexcept {
+  while (open_stream* const next = streams.pop_front()) next->cut(*next);
 }
 
 task<void> client_core::see_requests_end() {

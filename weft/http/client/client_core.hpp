@@ -22,6 +22,12 @@
 
 namespace weft::http {
 
+/// A request whose body, or that of its response, somebody reads or writes piece by piece.
+struct open_stream {
+  void (*cut)(open_stream&) noexcept;  // gives its connection back; nothing waits for it
+  list_hook hook{};
+};
+
 struct client_core {
   /// A request from its beginning to its end, and what its waits obey: the caller, the client's
   /// stop, and the earlier of two deadlines.
@@ -52,13 +58,16 @@ struct client_core {
 
   void close_kept();
   void cut_requests() noexcept;
+  void cut_streams() noexcept;
   [[nodiscard]] task<void> see_requests_end();
 
   event_loop& loop;
   client_options options;
-  limits bounds;  // of responses
+  limits bounds;         // of responses
+  limits stream_bounds;  // of those that are read piece by piece: any body
   client_counts counts;
   client_dialer dialer;
+  intrusive_list<open_stream, &open_stream::hook> streams;
   bool is_stopped = false;
 
  private:

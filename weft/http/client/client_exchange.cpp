@@ -38,19 +38,22 @@ task<result<void>> answered(client_connection& connection) {
 
 }  // namespace
 
-client_exchange::~client_exchange() {
-  if (!is_begun_ || !is_sent_ || !body_.is_complete() || !head_.keep_alive(asked_.how)) return;
-  input().consume(used_);
-  if (input().empty() && connection().stream().queued_bytes() == 0) lease_.keep();
+void client_exchange::leave() noexcept {
+  if (lease_.connection() != nullptr && is_begun_ && is_sent_ && body_.is_complete() &&
+      head_.keep_alive(asked_.how)) {
+    const bool is_last = input_.text().size() == used_;
+    if (is_last && connection().stream().queued_bytes() == 0) lease_.keep();
+  }
+  lease_ = {};
 }
 
 /// Before a request that could not be sent twice, the kernel is asked whether the server has gone.
 bool client_exchange::has_usable_connection() const noexcept {
   if (lease_.connection() == nullptr) return false;
-  return asked_.is_idempotent() || connection().stream().state_of_peer() == peer_state::open;
+  return asked_.is_repeatable() || connection().stream().state_of_peer() == peer_state::open;
 }
 
-task<client_exchange::outcome<void>> client_exchange::begin() {
+task<client_exchange::outcome<void>> client_exchange::lease_connection() {
   auto leased = co_await core_.origin_of(to_).acquire();
   if (!leased)
     co_return std::unexpected{
@@ -59,21 +62,25 @@ task<client_exchange::outcome<void>> client_exchange::begin() {
                                    core_.options.connections_per_host, leased.error().message())}};
   lease_ = std::move(*leased);
   is_kept_ = has_usable_connection();
-  for (;; is_kept_ = false) {
-    if (is_kept_) {
-      core_.counts.reused.add();
-    } else {
-      lease_.detach();
-      const auto connected = co_await connect();
-      if (!connected) co_return connected;
-    }
-    auto begun = co_await ask();
-    if (begun || !may_ask_again(begun.error().why)) co_return begun;
-    core_.counts.retries.add();
-  }
+  if (!is_kept_) co_return co_await connect();
+  core_.counts.reused.add();
+  co_return outcome<void>{};
+}
+
+task<client_exchange::outcome<void>> client_exchange::begin() {
+  auto done = co_await lease_connection();
+  if (!done) co_return done;
+  done = co_await ask();
+  if (done || !may_ask_again(done.error().why)) co_return done;
+  core_.counts.retries.add();
+  done = co_await connect();
+  if (!done) co_return done;
+  co_return co_await ask();
 }
 
 task<client_exchange::outcome<void>> client_exchange::connect() {
+  lease_.detach();
+  is_kept_ = false;
   auto stream = co_await core_.dialer.dial(to_);
   if (!stream) co_return std::unexpected{std::move(stream.error())};
   lease_.attach(std::move(*stream));
@@ -83,11 +90,15 @@ task<client_exchange::outcome<void>> client_exchange::connect() {
 
 bool client_exchange::may_ask_again(error why) const noexcept {
   const bool is_gone = why != errc::cancelled && why != errc::timed_out;
-  return is_gone && is_kept_ && received_ == 0 && asked_.is_idempotent();
+  return is_gone && is_kept_ && received_ == 0 && asked_.is_repeatable();
 }
 
 task<client_exchange::outcome<void>> client_exchange::ask() {
   co_await send();
+  co_return co_await read_response();
+}
+
+task<client_exchange::outcome<void>> client_exchange::read_response() {
   auto has_head = co_await read_head();
   if (!has_head) co_return has_head;
   body_.begin(head_.framing(asked_.how), head_.content_length().value_or(0));
@@ -98,31 +109,71 @@ task<client_exchange::outcome<void>> client_exchange::ask() {
 
 /// Whatever goes wrong here shows when the response is read.
 task<void> client_exchange::send() {
-  net::tcp_stream& stream = connection().stream();
+  is_sent_ = false;
   std::string_view rest = asked_.body;
   const bool is_small = rest.size() <= net::tcp_stream::prepare_most_bytes / 2;
   queue_head(co_await this_task::environment(),
              is_small ? std::exchange(rest, {}) : std::string_view{});
   for (;;) {
-    if (!stream.pump()) {
-      const bool goes_on = co_await make_room();
-      if (!goes_on) co_return;
-    }
+    const auto pushed = co_await push();
+    if (!pushed) co_return;
     if (rest.empty()) break;
     const std::string_view piece = rest.substr(0, sent_at_once_bytes);
-    stream.append(std::string{piece});
+    connection().stream().append(std::string{piece});
     rest.remove_prefix(piece.size());
   }
   is_sent_ = true;
 }
 
+task<client_exchange::outcome<void>> client_exchange::begin_upload() {
+  auto leased = co_await lease_connection();
+  if (!leased) co_return leased;
+  queue_head(co_await this_task::environment(), {});
+  std::ignore = connection().stream().pump();
+  co_return leased;
+}
+
+task<client_exchange::outcome<void>> client_exchange::write(std::string_view text) {
+  if (asked_.length && text.size() > *asked_.length - written_)
+    co_return std::unexpected{request_fault{
+        errc::invalid_argument,
+        weft::format("more than the {} bytes that were announced are written", *asked_.length)}};
+  while (!text.empty()) {
+    const std::string_view piece = text.substr(0, sent_at_once_bytes);
+    text.remove_prefix(piece.size());
+    written_ += piece.size();
+    connection().stream().append(is_chunked() ? weft::format("{:x}\r\n{}\r\n", piece.size(), piece)
+                                              : std::string{piece});
+    const auto pushed = co_await push();
+    if (pushed) continue;
+    const error why = pushed.error();
+    co_return std::unexpected{request_fault{
+        why, why == errc::closed ? "the server has answered before it has heard all"
+                                 : "the request's body was not taken: " + why.message()}};
+  }
+  co_return outcome<void>{};
+}
+
+task<client_exchange::outcome<void>> client_exchange::finish_upload() {
+  const bool is_heard = connection().has_arrived();
+  if (!is_heard && asked_.length && written_ != *asked_.length)
+    co_return std::unexpected{request_fault{
+        errc::invalid_argument, weft::format("{} of the {} bytes that were announced were written",
+                                             written_, *asked_.length)}};
+  if (is_chunked()) connection().stream().append("0\r\n\r\n");
+  std::ignore = connection().stream().pump();
+  is_sent_ = !is_heard;
+  co_return co_await read_response();
+}
+
 void client_exchange::queue_head(const environment& caller, std::string_view body) {
   const call_fields of_caller{caller, core_.loop.now(), core_.options.timeout_field};
+  const std::uint64_t length = asked_.length.value_or(asked_.body.size());
   std::array<char, 20> room;
-  const char* const end =
-      std::to_chars(room.data(), room.data() + room.size(), asked_.body.size()).ptr;
+  const char* const end = std::to_chars(room.data(), room.data() + room.size(), length).ptr;
+  const bool has_length = asked_.has_body || asked_.length;
   const std::string_view agent = core_.options.user_agent;
-  std::array<std::string_view, 14 + call_fields::most_parts> parts = {
+  std::array<std::string_view, 15 + call_fields::most_parts> parts = {
       to_string(asked_.how),
       to_.target.starts_with('/') ? " " : " /",
       to_.target,
@@ -132,9 +183,10 @@ void client_exchange::queue_head(const environment& caller, std::string_view bod
       agent,
       "\r\n",
       asked_.fields,
-      asked_.has_body ? "Content-Length: " : "",
-      asked_.has_body ? std::string_view{room.data(), end} : std::string_view{},
-      asked_.has_body ? "\r\n" : ""};
+      has_length ? "Content-Length: " : "",
+      has_length ? std::string_view{room.data(), end} : std::string_view{},
+      has_length ? "\r\n" : "",
+      is_chunked() ? "Transfer-Encoding: chunked\r\n" : ""};
   auto* const last =
       std::ranges::copy(of_caller.parts(), parts.end() - call_fields::most_parts - 2).out;
   last[0] = "\r\n";
@@ -151,11 +203,16 @@ void client_exchange::queue_head(const environment& caller, std::string_view bod
   }
 }
 
-/// False: the server answers already, or takes no more.
-task<bool> client_exchange::make_room() {
+task<result<void>> client_exchange::push() {
+  if (!connection().stream().pump()) co_return co_await make_room();
+  if (connection().has_arrived()) co_return fail(errc::closed);
+  co_return result<void>{};
+}
+
+task<result<void>> client_exchange::make_room() {
   const auto ended = co_await race(drained(connection().stream()), answered(connection()));
-  const auto& room = std::get<0>(ended.values);
-  co_return room.has_value() && room->has_value() && !connection().has_arrived();
+  if (connection().has_arrived()) co_return fail(errc::closed);
+  co_return std::get<0>(ended.values).value_or(fail(errc::cancelled));
 }
 
 task<result<void>> client_exchange::receive() {
@@ -163,13 +220,13 @@ task<result<void>> client_exchange::receive() {
   auto bytes = connection().take();
   if (!bytes) co_return fail(bytes.error());
   received_ += bytes->size();
-  input().append(std::move(*bytes));
+  input_.append(std::move(*bytes));
   co_return result<void>{};
 }
 
 client_exchange::outcome<bool> client_exchange::take_head() {
-  while (!input().empty()) {
-    switch (parser_.parse(input().text(), head_, core_.bounds)) {
+  while (!input_.empty()) {
+    switch (parser_.parse(input_.text(), head_, bounds_)) {
       case parse_status::incomplete: return false;
       case parse_status::failed:
         return std::unexpected{malformed(parser_.fault(), parser_.is_too_large())};
@@ -183,7 +240,7 @@ client_exchange::outcome<bool> client_exchange::take_head() {
       return std::unexpected{request_fault{
           errc::limit_exceeded,
           weft::format("more than {} responses of 1xx came before the last", interim_most)}};
-    input().consume(head_.size_bytes());
+    input_.consume(head_.size_bytes());
     parser_.reset();
   }
   return false;
@@ -201,9 +258,9 @@ task<client_exchange::outcome<void>> client_exchange::read_head() {
 
 task<client_exchange::outcome<std::string_view>> client_exchange::read() {
   for (;;) {
-    input().consume(std::exchange(used_, 0));
+    input_.consume(std::exchange(used_, 0));
     if (body_.is_complete()) co_return std::string_view{};
-    const body_piece piece = body_.next(input().text(), core_.bounds);
+    const body_piece piece = body_.next(input_.text(), bounds_);
     if (piece.status == body_status::failed)
       co_return std::unexpected{malformed(body_.fault(), body_.is_too_large())};
     used_ = piece.consumed_bytes;

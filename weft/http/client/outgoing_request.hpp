@@ -3,6 +3,8 @@
 // Contract: internal to http; what it views outlives the request.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include <weft/http/method.hpp>
@@ -14,12 +16,16 @@ struct outgoing_request {
   std::string_view url{};
   std::string_view fields{};  // each "Name: value" and CR LF
   std::string_view body{};
-  bool has_body = false;         // even if that is empty
-  std::string_view bad_field{};  // not empty: the name of one that must not be sent
+  bool has_body = false;                  // even if that is empty
+  std::string_view bad_field{};           // not empty: the name of one that must not be sent
+  bool is_streamed = false;               // `body` is none: it is written later, piece by piece
+  std::optional<std::uint64_t> length{};  // of one that is streamed; none: it goes in chunks
 
-  /// Whether to send it twice does what to send it once does (RFC 9110 section 9.2.2).
-  [[nodiscard]] bool is_idempotent() const noexcept {
-    return how != http::method::post && how != http::method::patch && how != http::method::connect;
+  /// Whether to send it twice does what to send it once does (RFC 9110 section 9.2.2), and can be
+  /// done.
+  [[nodiscard]] bool is_repeatable() const noexcept {
+    return !is_streamed && how != http::method::post && how != http::method::patch &&
+           how != http::method::connect;
   }
 };
 

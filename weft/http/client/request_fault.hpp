@@ -7,6 +7,8 @@
 #include <string>
 
 #include <weft/base/error.hpp>
+#include <weft/http/client/client_error.hpp>
+#include <weft/http/client/outgoing_request.hpp>
 #include <weft/http/status.hpp>
 
 namespace weft::http {
@@ -16,5 +18,8 @@ struct request_fault {
   std::string message;
   std::optional<status> answered{};  // whole, but not what was asked for
 };
+
+/// As callers see it.
+[[nodiscard]] client_error describe_fault(const outgoing_request& asked, request_fault why);
 
 }  // namespace weft::http
