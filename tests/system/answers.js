@@ -3,6 +3,7 @@
 const http = require("http");
 const https = require("https");
 const fs = require("fs");
+const net = require("net");
 
 const ways = {
   "/pieces"(request, response) {
@@ -72,4 +73,15 @@ const [certificate, key] = process.argv.slice(2);
 const server = certificate
   ? https.createServer({cert: fs.readFileSync(certificate), key: fs.readFileSync(key)}, answer)
   : http.createServer(answer);
+// As a proxy: asked by CONNECT, it goes where it is told, or, of this name, nowhere.
+server.on("connect", (request, socket, head) => {
+  const [host, port] = request.url.split(":");
+  if (host === "forbidden.test") return socket.end("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n");
+  const onward = net.connect(Number(port), "127.0.0.1", () => {
+    socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
+    onward.write(head);
+    onward.pipe(socket).pipe(onward);
+  });
+  for (const end of [socket, onward]) end.on("error", () => {});
+});
 server.listen(0, "127.0.0.1", () => console.log(server.address().port));

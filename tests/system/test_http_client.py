@@ -186,6 +186,17 @@ def test_node_over_tls(site, authority):
         assert got[0]["bytes"] == 10_000 and "broke off within its body" in got[1]["error"]
 
 
+def test_through_a_proxy(asked_node, nginx, authority):
+    """https in a tunnel: the proxy resolves the name, and the certificate is that of the name."""
+    plain, secured = nginx
+    origin = f"https://site.test:{secured}"
+    got = fetch(f"{origin}/small.txt", f"{origin}/large.bin", "https://forbidden.test/", f"https://other.test:{secured}/",
+                http__client__proxy=asked_node, http__client__tls__ca=authority.file)
+    assert [(each["status"], each["bytes"]) for each in got] == [(200, 5), (200, len(LARGE)), (0, 0), (0, 0)], got
+    assert "the proxy opens no way to forbidden.test:443: 403 Forbidden" in got[2]["error"]
+    assert f"no TLS with other.test:{secured}" in got[3]["error"]
+
+
 class OldServer(http.server.BaseHTTPRequestHandler):
     """Of HTTP/1.0: the end of the connection is that of the body."""
 

@@ -1,10 +1,13 @@
 #include <weft/http/client/client_dialer.hpp>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
 #include <weft/base/format.hpp>
 #include <weft/coro/with_deadline.hpp>
+#include <weft/http/client/client_tunnel.hpp>
+#include <weft/http/headers.hpp>
 #include <weft/net/connector.hpp>
 #include <weft/net/tls_stream.hpp>
 
@@ -22,7 +25,21 @@ std::string host_and_port(const url_parts& to) {
                                : weft::format("{}:{}", to.host, to.port);
 }
 
+bool is_or_is_below(std::string_view host, std::string_view pattern) noexcept {
+  if (pattern == "*") return true;
+  if (!pattern.starts_with('.')) return equals_ignoring_case(host, pattern);
+  return host.size() > pattern.size() &&
+         equals_ignoring_case(host.substr(host.size() - pattern.size()), pattern);
+}
+
 }  // namespace
+
+bool client_dialer::uses_proxy(const url_parts& to) const noexcept {
+  return !options_.proxy.empty() &&
+         std::ranges::none_of(options_.no_proxy, [&](std::string_view pattern) {
+           return is_or_is_below(to.host, pattern);
+         });
+}
 
 task<dialled> client_dialer::dial(url_parts to) {
   co_return co_await with_timeout(options_.connect_timeout, connect(to));
@@ -35,10 +52,26 @@ task<dialled> client_dialer::connect(url_parts to) {
       co_return no_connection(made.error(), "names cannot be looked up: " + made.error().message());
     names_.emplace(std::move(*made));
   }
-  auto plain = co_await net::connect(loop_, *names_, host_and_port(to),
-                                     {.timeout = options_.connect_timeout});
-  if (!plain) co_return no_connection(plain.error().why, plain.error().message());
+  std::string next = host_and_port(to);
+  const bool has_proxy = uses_proxy(to);
+  if (has_proxy) {
+    const auto proxy = parse_url(options_.proxy);
+    if (!proxy || proxy->scheme != scheme::http)
+      co_return no_connection(errc::invalid_argument,
+                              weft::format("'{}' is no proxy: write http://host:port in "
+                                           "http.client.proxy",
+                                           options_.proxy));
+    next = host_and_port(*proxy);
+  }
+  auto plain = co_await net::connect(loop_, *names_, next, {.timeout = options_.connect_timeout});
+  if (!plain)
+    co_return no_connection(plain.error().why, has_proxy ? "proxy: " + plain.error().message()
+                                                         : plain.error().message());
   if (to.scheme == scheme::http) co_return std::move(*plain);
+  if (has_proxy) {
+    auto opened = co_await open_tunnel(*plain, host_and_port(to));
+    if (!opened) co_return std::unexpected{std::move(opened.error())};
+  }
   co_return co_await secure(std::move(*plain), to);
 }
 

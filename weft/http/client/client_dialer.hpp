@@ -1,5 +1,6 @@
 // How the client comes to a connection: the name looked up, the fastest address, TLS where the URL
-// says https.
+// says https. Where client_options::proxy names a proxy, the connection is one to that, and for
+// https the tunnel through it.
 //
 // Contract: internal to http. dial() takes connect_timeout at most, and obeys its task. What is
 // needed is made when it is needed first: the resolver, and for https what certificates are checked
@@ -30,9 +31,16 @@ class client_dialer {
 
   [[nodiscard]] task<std::expected<net::tcp_stream, request_fault>> dial(url_parts to);
 
+  /// What is asked of `to` is asked of the proxy, in a request that names it whole (RFC 9112
+  /// section 3.2.2).
+  [[nodiscard]] bool asks_proxy(const url_parts& to) const noexcept {
+    return to.scheme == scheme::http && uses_proxy(to);
+  }
+
   void reload() noexcept { context_.reset(); }
 
  private:
+  [[nodiscard]] bool uses_proxy(const url_parts& to) const noexcept;
   task<std::expected<net::tcp_stream, request_fault>> connect(url_parts to);
   task<std::expected<net::tcp_stream, request_fault>> secure(net::tcp_stream plain, url_parts to);
   [[nodiscard]] std::expected<void, std::string> open_context();

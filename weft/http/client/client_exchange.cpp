@@ -173,9 +173,12 @@ void client_exchange::queue_head(const environment& caller, std::string_view bod
   const char* const end = std::to_chars(room.data(), room.data() + room.size(), length).ptr;
   const bool has_length = asked_.has_body || asked_.length;
   const std::string_view agent = core_.options.user_agent;
-  std::array<std::string_view, 15 + call_fields::most_parts> parts = {
+  const bool is_whole = core_.dialer.asks_proxy(to_);
+  std::array<std::string_view, 17 + call_fields::most_parts> parts = {
       to_string(asked_.how),
-      to_.target.starts_with('/') ? " " : " /",
+      is_whole ? " http://" : " ",
+      is_whole ? to_.authority : std::string_view{},
+      to_.target.starts_with('/') ? "" : "/",
       to_.target,
       " HTTP/1.1\r\nHost: ",
       to_.authority,

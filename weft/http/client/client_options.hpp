@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <weft/base/time.hpp>
 #include <weft/net/tls_context.hpp>
@@ -46,6 +47,12 @@ struct client_options {
   /// Tells servers how many milliseconds the answer is waited for (request_deadlines.hpp); empty:
   /// they are not told.
   std::string timeout_field = "Request-Timeout-Ms";
+  /// Through whom requests go: "http://host:port". https by a tunnel, of which it sees the host and
+  /// port alone. Empty: straight to the server.
+  std::string proxy{};
+  /// Hosts, with no port, that are asked without it; "*" alone is all of them, ".example.com" all
+  /// below that.
+  std::vector<std::string> no_proxy = {"localhost", "127.0.0.1", "::1"};
   client_tls_options tls{};
 
   static constexpr auto bounds() {
