@@ -42,6 +42,19 @@ std::string chunked(random& dice, std::string_view body) {
   return text + "0\r\n\r\n";
 }
 
+/// A form of some parts, in which `content` stands.
+std::string form_of(random& dice, std::string_view content) {
+  std::string text;
+  while (!content.empty()) {
+    const std::size_t size = dice.between<std::size_t>(1, content.size());
+    text.append("--between\r\nContent-Disposition: form-data; name=\"part\"\r\n\r\n")
+        .append(content.substr(0, size))
+        .append("\r\n");
+    content.remove_prefix(size);
+  }
+  return text + "--between--\r\n";
+}
+
 /// For whom a connection, or a request, speaks.
 std::string claimed_address(std::uint64_t id) { return weft::format("192.0.2.{}", id % 255 + 1); }
 
@@ -58,7 +71,7 @@ question draw_question(scene& scene, bool is_last, std::string_view speaks_for) 
   if (scene.before_server == go_between::proxy)
     fields +=
         weft::format("X-Client: {0}\r\nForwarded: for=9.9.9.9, for={0}\r\n", claimed_address(id));
-  switch (dice.below(10)) {
+  switch (dice.below(11)) {
     case 0: {
       body = draw_body(dice, id);
       q.body = body;
@@ -87,6 +100,18 @@ question draw_question(scene& scene, bool is_last, std::string_view speaks_for) 
       fields += is_chunked ? "Transfer-Encoding: chunked\r\n"
                            : "Content-Length: " + std::to_string(content.size()) + "\r\n";
       if (is_wanted && dice.chance(1, 4)) fields += "Expect: 100-continue\r\n";
+      break;
+    }
+    case 10: {
+      q.body = draw_body(dice, id);
+      q.is_slow = true;
+      q.text = "POST /form/" + number;
+      const std::string form = form_of(dice, *q.body);
+      const bool is_chunked = dice.chance(1, 2);
+      body = is_chunked ? chunked(dice, form) : form;
+      fields += "Content-Type: multipart/form-data; boundary=between\r\n";
+      fields += is_chunked ? "Transfer-Encoding: chunked\r\n"
+                           : "Content-Length: " + std::to_string(form.size()) + "\r\n";
       break;
     }
     case 9: {

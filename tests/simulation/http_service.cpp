@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include <weft/coro/with_deadline.hpp>
+#include <weft/http/multipart_reader.hpp>
 #include <weft/http/server.hpp>
 #include <weft/loop/on.hpp>
 #include <weft/net/address_book.hpp>
@@ -70,6 +71,28 @@ task<result<void>> pour(std::string text, http::body_writer& out, event_loop& lo
   co_return result<void>{};
 }
 
+/// What stands in the parts of a form, one behind the other, however impatiently they are read.
+task<result<std::string>> gather(const request& r, http::body_reader& in, event_loop& loop,
+                                 random& dice) {
+  http::multipart_reader form{r, in};
+  std::string all;
+  const auto patience = [&dice] {
+    return dice.chance(1, 4) ? draw_duration(dice, 1ms) : duration{1h};
+  };
+  for (;;) {
+    auto part = co_await with_timeout(patience(), form.next());
+    if (!part && (part.error() != errc::timed_out || in.is_lost())) break;
+    while (part) {
+      const auto piece = co_await with_timeout(patience(), part->read());
+      if (piece) all += *piece;
+      if (!piece && (piece.error() != errc::timed_out || in.is_lost())) break;
+      if (dice.chance(1, 8)) co_await yield{loop};
+    }
+  }
+  if (auto whole = form.outcome(); !whole) co_return fail(whole.error());
+  co_return all;
+}
+
 void add_streams(http::server& http, scene& scene, event_loop& loop) {
   http.post("/relay/{id}",
             [&scene, &loop](const request& r, http::body_reader& in, http::body_writer& out) {
@@ -78,6 +101,10 @@ void add_streams(http::server& http, scene& scene, event_loop& loop) {
             });
   http.get("/pour/{id}/{size}", [&scene, &loop](const request& r, http::body_writer& out) {
     return pour(pattern(begin(scene, r), number(r, "size")), out, loop, scene.world.dice());
+  });
+  http.post("/form/{id}", [&scene, &loop](const request& r, http::body_reader& in) {
+    begin(scene, r);
+    return gather(r, in, loop, scene.world.dice());
   });
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-capturing-lambda-coroutines)
   http.post("/ignore/{id}", [&scene](const request& r, http::body_reader&) -> task<std::string> {

@@ -14,7 +14,7 @@
 #include <weft/http/compress.hpp>
 #include <weft/http/decompress.hpp>
 #include <weft/http/metrics_page.hpp>
-#include <weft/http/multipart_parser.hpp>
+#include <weft/http/multipart_reader.hpp>
 #include <weft/http/server.hpp>
 #include <weft/http/static_files.hpp>
 #include <weft/service/application.hpp>
@@ -73,48 +73,41 @@ task<result<std::string>> count(http::body_reader& body) {
 }
 
 /// Gives back each part of a form, under a line with its name, its file's name and its type.
-class form_echo {
- public:
-  form_echo(std::string_view boundary, http::body_writer& out) : form_{boundary, {}}, out_{out} {}
-
-  task<result<void>> take(std::string_view received) {
-    for (;;) {
-      result<void> sent;
-      switch (form_.next(received)) {
-        case http::multipart_event::part: sent = co_await out_.write(title()); break;
-        case http::multipart_event::data: sent = co_await out_.write(form_.data()); break;
-        case http::multipart_event::part_end: sent = co_await out_.write("\n"); break;
-        case http::multipart_event::failed: co_return fail(errc::invalid_argument);
-        case http::multipart_event::need_more:
-        case http::multipart_event::finished: co_return result<void>{};
-      }
-      if (!sent) co_return sent;
-    }
-  }
-  [[nodiscard]] bool is_whole() const noexcept { return form_.is_finished(); }
-
- private:
-  [[nodiscard]] std::string title() const {
-    const http::multipart_part& part = form_.part();
-    return weft::format("{}|{}|{}\n", part.name, part.filename.value_or("-"), part.content_type);
-  }
-
-  http::multipart_parser form_;
-  http::body_writer& out_;
-};
-
 task<result<void>> echo_form(const http::request& asked, http::body_reader& body,
                              http::body_writer& out) {
-  const std::string_view type = asked.header("content-type").value_or("");
-  std::string room(type.size(), '\0');
-  const auto boundary = http::form_data_boundary(type, room);
-  if (!boundary) co_return fail(boundary.error());
-  form_echo form{*boundary, out};
-  while (auto piece = co_await body.read())
-    if (auto taken = co_await form.take(*piece); !taken) co_return taken;
-  if (auto whole = body.outcome(); !whole) co_return whole;
-  if (!form.is_whole()) co_return fail(errc::invalid_argument);
-  co_return result<void>{};
+  http::multipart_reader form{asked, body};
+  while (auto part = co_await form.next()) {
+    auto sent = co_await out.write(
+        weft::format("{}|{}|{}\n", part->name, part->file_name.value_or("-"), part->content_type));
+    while (sent) {
+      const auto piece = co_await part->read();
+      if (!piece) break;
+      sent = co_await out.write(*piece);
+    }
+    if (sent) sent = co_await out.write("\n");
+    if (!sent) co_return sent;
+  }
+  co_return form.outcome();
+}
+
+/// Stores the files of a form, and tells under which names.
+task<result<std::string>> store_form(std::string folder, const http::request& asked,
+                                     http::body_reader& body) {
+  std::string told;
+  http::multipart_reader form{asked, body, {.part_bytes = 100'000'000}};
+  while (auto part = co_await form.next()) {
+    if (!part->file_name) {
+      const auto text = co_await part->text(1000);
+      if (text) told += weft::format("{}={}\n", part->name, *text);
+      continue;
+    }
+    const std::string name{*part->file_name};
+    const auto stored = co_await part->save_in(folder);
+    if (!stored) co_return fail(stored.error());
+    told += weft::format("{}|{}|{}\n", name, stored->path, stored->size_bytes);
+  }
+  if (auto whole = form.outcome(); !whole) co_return fail(whole.error());
+  co_return told;
 }
 
 /// Who asks, and how, as far as the server knows.
@@ -124,9 +117,15 @@ void tell_who(http::exchange& e) {
           weft::format("{} {}\n", client ? client->to_string() : "nobody", e.request().scheme()));
 }
 
+struct playground_options {
+  std::string uploads = "/tmp";
+};
+
 class playground {
  public:
-  explicit playground(http::server& server) {
+  using options = playground_options;
+
+  playground(const playground_options& options, http::server& server) {
     server.wrap_all(http::compress{});
     server.wrap_all(http::decompress{});
     server.post("/note", [](note given) { return given; });
@@ -136,6 +135,10 @@ class playground {
     server.post("/echo", echo);
     server.put("/count", count);
     server.post("/form", echo_form);
+    server.post("/upload",
+                [folder = options.uploads](const http::request& asked, http::body_reader& body) {
+                  return store_form(folder, asked, body);
+                });
     server.get("/stream/{bytes}", stream);
     // By which a page tells whoever opened it in a browser; of one shard.
     server.post("/report", [this](const http::request& r) { report_ = std::string{r.body()}; });

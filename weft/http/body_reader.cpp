@@ -47,6 +47,8 @@ bool body_reader::may_be_left() const noexcept {
   return state_ == state::unasked && !expects_ && missing_bytes() <= of_.bounds->unread_body_bytes;
 }
 
+event_loop& body_reader::loop() const noexcept { return client_.loop_; }
+
 /// Of what was announced.
 std::uint64_t body_reader::missing_bytes() const noexcept {
   return left_ - std::min<std::uint64_t>(left_, pending_.size());

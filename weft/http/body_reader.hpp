@@ -40,8 +40,9 @@
 #include <weft/loop/buffer_pool.hpp>
 
 namespace weft {
+class event_loop;
 class file;
-}
+}  // namespace weft
 
 namespace weft::http {
 
@@ -77,6 +78,7 @@ class body_reader {
  private:
   friend class connection;
   friend class exchange;
+  friend class multipart_reader;
 
   body_reader(connection& client, active_request& of) noexcept;
 
@@ -103,6 +105,7 @@ class body_reader {
 
   enum class state : std::uint8_t { unasked, reading, complete, failed };
 
+  [[nodiscard]] event_loop& loop() const noexcept;
   [[nodiscard]] std::uint64_t missing_bytes() const noexcept;
   void begin() noexcept;
   [[nodiscard]] result<std::string_view> take() noexcept;

@@ -1,7 +1,5 @@
 #include <weft/http/file_reply.hpp>
 
-#include <sys/random.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -17,6 +15,7 @@
 #include <weft/http/date.hpp>
 #include <weft/http/multipart_ranges.hpp>
 #include <weft/http/preconditions.hpp>
+#include <weft/http/random_name.hpp>
 #include <weft/http/response.hpp>
 #include <weft/loop/file.hpp>
 
@@ -31,13 +30,6 @@ std::string version_of(const open_file& found, content_coding coding) {
   std::string version = weft::format("{:x}-{:x}", found.size_bytes(), found.modified_ns());
   if (coding == content_coding::identity) return version;
   return version + "-" + std::string{to_string(coding)};
-}
-
-/// Which whoever wrote the file cannot have foreseen; a text that parts cannot hold by chance.
-result<std::string> draw_boundary() {
-  std::array<std::uint64_t, 2> drawn{};
-  if (::getrandom(drawn.data(), sizeof drawn, 0) != sizeof drawn) return fail(errc::unavailable);
-  return weft::format("{:016x}{:016x}", drawn[0], drawn[1]);
 }
 
 class file_reply {
@@ -134,7 +126,8 @@ class file_reply {
   }
 
   task<result<void>> give_parts(range_set ranges) {
-    const auto boundary = draw_boundary();
+    // Which whoever wrote the file cannot have foreseen; a text that parts cannot hold by chance.
+    const auto boundary = draw_random_name();
     if (!boundary) co_return fail(boundary.error());
     const multipart_ranges parts{*boundary, as_.type, size_};
     out_.start(
