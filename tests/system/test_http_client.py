@@ -75,6 +75,7 @@ http {{
   uwsgi_temp_path {at}/u; scgi_temp_path {at}/s; keepalive_requests 3; root {folder};
   server {{
     listen 127.0.0.1:{plain}; listen 127.0.0.1:{secured} ssl; ssl_certificate {site[0]}; ssl_certificate_key {site[1]};
+    location /zipped/ {{ alias {folder}/; gzip on; gzip_types *; }}
     location /moved {{ return 301 /small.txt; }}
     location /nothing {{ return 204; }}
     location /slow/ {{ alias {folder}/; limit_rate 1k; }}
@@ -147,6 +148,14 @@ def test_what_nginx_answers(nginx):
     assert slow["status"] == 0 and "broke off within its body" in slow["error"] and "timed out" in slow["error"]
     [long_head] = fetch(f"{origin}/much", http__client__head_bytes="4096")
     assert "more than is taken" in long_head["error"] and "4096 bytes of head" in long_head["error"]
+
+
+def test_what_nginx_compresses(nginx):
+    origin = f"http://127.0.0.1:{nginx[0]}"
+    for decompress, coded in (("true", "gzip"), ("false", "")):
+        got = fetch(f"{origin}/zipped/large.bin", f"{origin}/zipped/large.bin", fetch__field="Content-Encoding",
+                    http__client__decompress=decompress)
+        assert [(each["status"], each["bytes"], each["field"]) for each in got] == [(200, len(LARGE), coded)] * 2, got
 
 
 def test_what_node_answers(asked_node):

@@ -104,7 +104,7 @@ task<client_exchange::outcome<void>> client_exchange::read_response() {
   body_.begin(head_.framing(asked_.how), head_.content_length().value_or(0));
   used_ = head_.size_bytes();
   is_begun_ = true;
-  co_return has_head;
+  co_return begin_decoding();
 }
 
 /// Whatever goes wrong here shows when the response is read.
@@ -174,7 +174,7 @@ void client_exchange::queue_head(const environment& caller, std::string_view bod
   const bool has_length = asked_.has_body || asked_.length;
   const std::string_view agent = core_.options.user_agent;
   const bool is_whole = core_.dialer.asks_proxy(to_);
-  std::array<std::string_view, 17 + call_fields::most_parts> parts = {
+  std::array<std::string_view, 18 + call_fields::most_parts> parts = {
       to_string(asked_.how),
       is_whole ? " http://" : " ",
       is_whole ? to_.authority : std::string_view{},
@@ -189,7 +189,8 @@ void client_exchange::queue_head(const environment& caller, std::string_view bod
       has_length ? "Content-Length: " : "",
       has_length ? std::string_view{room.data(), end} : std::string_view{},
       has_length ? "\r\n" : "",
-      is_chunked() ? "Transfer-Encoding: chunked\r\n" : ""};
+      is_chunked() ? "Transfer-Encoding: chunked\r\n" : "",
+      asks_for_codings() ? "Accept-Encoding: gzip, br, zstd\r\n" : ""};
   auto* const last =
       std::ranges::copy(of_caller.parts(), parts.end() - call_fields::most_parts - 2).out;
   last[0] = "\r\n";
@@ -259,7 +260,46 @@ task<client_exchange::outcome<void>> client_exchange::read_head() {
   }
 }
 
-task<client_exchange::outcome<std::string_view>> client_exchange::read() {
+client_exchange::outcome<void> client_exchange::begin_decoding() {
+  const bool is_part = head_.status() == status::partial_content;
+  if (!asks_for_codings() || body_.is_complete() || is_part) return {};
+  constexpr coding_set all{content_coding::gzip, content_coding::deflate, content_coding::br,
+                           content_coding::zstd};
+  const auto codings = read_body_codings(head_.headers(), all, codings_of_body_most);
+  if (!codings)
+    return std::unexpected{
+        request_fault{errc::unsupported, "the response is coded in a way that nobody asked for"}};
+  if (codings->count == 0) return {};
+  auto made = body_decoding::make(*codings, {.bytes = bounds_.body_bytes});
+  if (!made) return std::unexpected{request_fault{made.error(), "the response cannot be decoded"}};
+  decoding_ = std::make_unique<body_decoding>(std::move(*made));
+  return {};
+}
+
+task<client_exchange::outcome<std::string_view>> client_exchange::read_decoded() {
+  for (;;) {
+    const std::string_view piece = decoding_->next(coded_);
+    if (!piece.empty()) co_return piece;
+    if (decoding_->has_failed() || (!coded_.empty() && decoding_->is_finished()))
+      co_return std::unexpected{
+          decoding_->is_too_large()
+              ? request_fault{errc::limit_exceeded,
+                              weft::format("the response is more than is taken, decoded (limit: {} "
+                                           "bytes of body)",
+                                           core_.options.body_bytes)}
+              : request_fault{errc::protocol_error,
+                              "the response is not what its Content-Encoding says"}};
+    const auto more = co_await read_as_sent();
+    if (!more) co_return more;
+    coded_ = *more;
+    if (!coded_.empty()) continue;
+    if (decoding_->is_finished()) co_return std::string_view{};
+    co_return std::unexpected{
+        request_fault{errc::protocol_error, "the response's coded body ends too soon"}};
+  }
+}
+
+task<client_exchange::outcome<std::string_view>> client_exchange::read_as_sent() {
   for (;;) {
     input_.consume(std::exchange(used_, 0));
     if (body_.is_complete()) co_return std::string_view{};
@@ -277,7 +317,7 @@ task<client_exchange::outcome<std::string_view>> client_exchange::read() {
 
 task<client_exchange::outcome<std::string_view>> client_exchange::read_all(std::string& room) {
   auto first = co_await read();
-  if (!first || body_.is_complete()) co_return first;
+  if (!first || (body_.is_complete() && !decoding_)) co_return first;
   for (std::string_view piece = *first; !piece.empty();) {
     room.append(piece);
     const auto next = co_await read();

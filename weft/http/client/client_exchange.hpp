@@ -17,11 +17,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include <weft/coro/frame_pool.hpp>
 #include <weft/coro/task.hpp>
+#include <weft/http/body_decoding.hpp>
 #include <weft/http/client/client_core.hpp>
 #include <weft/http/client/outgoing_request.hpp>
 #include <weft/http/client/request_fault.hpp>
@@ -68,7 +70,9 @@ class client_exchange {
   [[nodiscard]] std::string_view text() const noexcept { return input_.text(); }
 
   /// The next piece of the body, until the next read(); empty: its end.
-  [[nodiscard]] task<outcome<std::string_view>> read();
+  [[nodiscard]] task<outcome<std::string_view>> read() {
+    return decoding_ ? read_decoded() : read_as_sent();
+  }
   /// All of it: where it has come, or, if it came in pieces, in `room`, which is empty.
   [[nodiscard]] task<outcome<std::string_view>> read_all(std::string& room);
 
@@ -90,6 +94,12 @@ class client_exchange {
   task<result<void>> make_room();
   task<outcome<void>> read_response();
   task<outcome<void>> read_head();
+  [[nodiscard]] bool asks_for_codings() const noexcept {
+    return core_.options.decompress && !asked_.says_codings;
+  }
+  [[nodiscard]] outcome<void> begin_decoding();
+  task<outcome<std::string_view>> read_as_sent();
+  task<outcome<std::string_view>> read_decoded();
   /// True: `head_` is that of the response. False: more must come.
   [[nodiscard]] outcome<bool> take_head();
   task<result<void>> receive();
@@ -106,13 +116,15 @@ class client_exchange {
   response_parser parser_;
   response_head head_;
   response_body body_;
-  std::size_t used_ = 0;        // at the front of the input: what has been given
-  std::uint64_t written_ = 0;   // of a body that is streamed
-  std::uint64_t received_ = 0;  // bytes of the response
-  unsigned interim_ = 0;        // responses before the last
-  bool is_kept_ = false;        // the connection has served before
-  bool is_sent_ = false;        // the request, whole
-  bool is_begun_ = false;       // the response has its head
+  std::unique_ptr<body_decoding> decoding_;  // where the body is coded
+  std::string_view coded_;                   // read and not yet decoded
+  std::size_t used_ = 0;                     // at the front of the input: what has been given
+  std::uint64_t written_ = 0;                // of a body that is streamed
+  std::uint64_t received_ = 0;               // bytes of the response
+  unsigned interim_ = 0;                     // responses before the last
+  bool is_kept_ = false;                     // the connection has served before
+  bool is_sent_ = false;                     // the request, whole
+  bool is_begun_ = false;                    // the response has its head
 };
 
 }  // namespace weft::http

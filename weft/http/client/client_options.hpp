@@ -40,8 +40,10 @@ struct client_options {
   duration timeout = std::chrono::seconds{30};
   /// Of a response, status line and header fields.
   std::size_t head_bytes = 64 * 1024;
-  /// Of a response, after chunked decoding.
+  /// Of a response, after all decoding.
   std::uint64_t body_bytes = 16 * 1024 * 1024;
+  /// Asks servers to compress (Accept-Encoding), and gives what they send decoded.
+  bool decompress = true;
   /// Sent as User-Agent; empty: none is.
   std::string user_agent = "weft";
   /// Tells servers how many milliseconds the answer is waited for (request_deadlines.hpp); empty:

@@ -29,6 +29,7 @@ void client_request::add(std::string_view name, std::string_view value) {
   const bool is_good = field_syntax::is_token(name) && !is_of_the_client(name) &&
                        field_syntax::trim(value) == value &&
                        scan::consists_of<scan::set::field>(value);
+  says_codings_ = says_codings_ || equals_ignoring_case(name, "Accept-Encoding");
   if (is_good)
     fields_.append(name).append(": ").append(value).append("\r\n");
   else if (bad_name_.empty())
@@ -41,7 +42,8 @@ outgoing_request client_request::view() const noexcept {
           .fields = fields_,
           .body = content_,
           .has_body = has_body_ || expects_body(how_),
-          .bad_field = bad_name_};
+          .bad_field = bad_name_,
+          .says_codings = says_codings_};
 }
 
 }  // namespace weft::http

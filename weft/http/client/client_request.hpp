@@ -2,9 +2,10 @@
 //
 // Contract: a movable value that owns its texts. The fields that frame the message or are the
 // connection's (Host, Content-Length, Transfer-Encoding, Connection, Expect, Upgrade, TE, Trailer,
-// Keep-Alive, Proxy-Connection) are the client's. A name that is no token, or a value with a
-// control character, is not sent: the request fails with errc::invalid_argument and says which it
-// was. Single thread.
+// Keep-Alive, Proxy-Connection) are the client's, and those of the trace. Who gives an
+// Accept-Encoding of his own is given what comes, undecoded. A name that is no token, or a value
+// with a control character, is not sent: the request fails with errc::invalid_argument and says
+// which it was. Single thread.
 //
 //   auto answer = co_await http.send(http::client_request{http::method::put, url}
 //                                        .header("If-Match", tag)
@@ -64,6 +65,7 @@ class client_request {
 
   http::method how_;
   bool has_body_ = false;
+  bool says_codings_ = false;
   std::string url_;
   std::string fields_;
   std::string bad_name_;  // of a field that cannot be sent

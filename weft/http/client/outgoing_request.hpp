@@ -18,6 +18,7 @@ struct outgoing_request {
   std::string_view body{};
   bool has_body = false;                  // even if that is empty
   std::string_view bad_field{};           // not empty: the name of one that must not be sent
+  bool says_codings = false;              // in `fields`; what comes is given as it comes
   bool is_streamed = false;               // `body` is none: it is written later, piece by piece
   std::optional<std::uint64_t> length{};  // of one that is streamed; none: it goes in chunks
 
