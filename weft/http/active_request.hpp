@@ -59,12 +59,17 @@ struct active_request {
     frame_pool::deallocate(memory, size_bytes);
   }
 
-  [[gnu::noinline]] void clear_texts() noexcept {
+  /// Something is kept besides a time, which the next request must not find.
+  void note() noexcept { has_texts = has_notes = true; }
+  void clear_texts() noexcept {
+    if (has_notes) clear_notes();
+    is_timed = has_texts = false;
+  }
+  [[gnu::noinline]] void clear_notes() noexcept {
     decoded.clear();
     if (fields) fields->clear();
     if (coded) coded->clear();
-    codes_reply = is_client_known = has_context = is_timed = false;
-    has_texts = false;
+    codes_reply = is_client_known = has_context = has_notes = false;
   }
 
   parsed_head head;
@@ -90,9 +95,9 @@ struct active_request {
   bool codes_reply = false;  // as `*coded` says
   bool is_client_known = false;
   bool has_context = false;
+  bool has_notes = false;  // see note()
   bool is_timed = false;
-  bool has_texts = false;  // `decoded` or `*fields` holds something, or there is more
-                           // that the next request must not find
+  bool has_texts = false;  // it is timed, or has notes
 };
 
 }  // namespace weft::http

@@ -79,7 +79,7 @@ task<bool> connection::receive_chunked_body(active_request& work) {
     if (!co_await receive_more(work, pace.due(loop_.now(), received))) co_return false;
   }
   work.body = work.decoded;
-  work.has_texts = true;
+  work.note();
   co_return true;
 }
 

@@ -77,7 +77,7 @@ std::string_view exchange::join_fields(std::string_view of_reply) {
 
 std::string& exchange::added_fields() {
   if (!of_.fields) of_.fields = std::make_unique<std::string>();
-  of_.has_texts = true;
+  of_.note();
   return *of_.fields;
 }
 
@@ -131,7 +131,8 @@ std::optional<net::ip_address> exchange::client() const {
 void exchange::set_client(const std::optional<net::ip_address>& address, std::string_view scheme) {
   if (!of_.known) of_.known = std::make_unique<known_client>();
   *of_.known = {.address = address, .scheme = scheme};
-  of_.is_client_known = of_.has_texts = true;
+  of_.is_client_known = true;
+  of_.note();
 }
 
 call_context& exchange::context() {
@@ -140,7 +141,8 @@ call_context& exchange::context() {
     of_.context->until = deadline::never();
     of_.context->is_traced = false;
   }
-  of_.has_context = of_.has_texts = true;
+  of_.has_context = true;
+  of_.note();
   return *of_.context;
 }
 

@@ -51,7 +51,7 @@ decoding_end decode_some(body_decoding& by, std::string_view& coded, std::string
 
 coded_texts& exchange::coded() {
   if (!of_.coded) of_.coded = std::make_unique<coded_texts>();
-  of_.has_texts = true;
+  of_.note();
   return *of_.coded;
 }
 
