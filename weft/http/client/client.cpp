@@ -1,11 +1,13 @@
 #include <weft/http/client/client.hpp>
 
+#include <algorithm>
 #include <chrono>
-#include <tuple>
+#include <memory>
 
 #include <weft/base/format.hpp>
 #include <weft/http/client/client_core.hpp>
 #include <weft/http/client/client_exchange.hpp>
+#include <weft/http/client/redirect.hpp>
 #include <weft/http/client/streamed_request.hpp>
 
 namespace weft::http {
@@ -13,6 +15,8 @@ namespace {
 
 /// For a stop() that nobody gave a deadline.
 constexpr duration client_stop_time = std::chrono::seconds{10};
+/// Of a redirect's body, so much is read to keep the connection.
+constexpr std::size_t redirect_body_most_bytes = 64 * 1024;
 
 template <class T>
 using outcome_of = client_exchange::outcome<T>;
@@ -58,12 +62,38 @@ task<client_result<T>> run_counted(client_core& core, const outgoing_request& as
   co_return std::unexpected{describe_fault(asked, std::move(done.error()))};
 }
 
+using exchange_pointer = std::unique_ptr<client_exchange>;
+
+/// Follows the redirect that `exchange` has found, whose connection may be used again then.
+task<outcome_of<void>> follow(redirect_trail& trail, client_exchange& exchange) {
+  auto stepped = trail.step(exchange.head());
+  if (!stepped) co_return stepped;
+  for (std::size_t left = redirect_body_most_bytes; left != 0;) {
+    const auto piece = co_await exchange.read();
+    if (!piece || piece->empty()) break;
+    left -= std::min(left, piece->size());
+  }
+  co_return stepped;
+}
+
+/// Behind all redirects that are to be followed: an exchange that has its head.
+task<outcome_of<exchange_pointer>> reach(client_core& core, redirect_trail& trail) {
+  for (;;) {
+    auto made = std::make_unique<client_exchange>(core, trail.asked(), trail.to(), core.bounds);
+    auto begun = co_await made->begin();
+    if (!begun) co_return std::unexpected{std::move(begun.error())};
+    if (!trail.leads_on(made->head())) co_return made;
+    auto followed = co_await follow(trail, *made);
+    if (!followed) co_return std::unexpected{std::move(followed.error())};
+  }
+}
+
 task<outcome_of<client_response>> collect(client_core& core, const outgoing_request& asked,
                                           const url_parts& to) {
-  const auto of_its_own = std::make_unique<client_exchange>(core, asked, to, core.bounds);
-  client_exchange& exchange = *of_its_own;
-  auto begun = co_await exchange.begin();
-  if (!begun) co_return std::unexpected{std::move(begun.error())};
+  redirect_trail trail{asked, to, core.options.redirects};
+  auto reached = co_await reach(core, trail);
+  if (!reached) co_return std::unexpected{std::move(reached.error())};
+  client_exchange& exchange = **reached;
   client_response answer{exchange.head(), exchange.text()};
   for (;;) {
     auto piece = co_await exchange.read();
@@ -84,10 +114,10 @@ errc meaning_of(status answered) noexcept {
 template <class F>
 task<outcome_of<void>> read_with(client_core& core, const outgoing_request& asked,
                                  const url_parts& to, F read) {
-  const auto of_its_own = std::make_unique<client_exchange>(core, asked, to, core.bounds);
-  client_exchange& exchange = *of_its_own;
-  auto begun = co_await exchange.begin();
-  if (!begun) co_return begun;
+  redirect_trail trail{asked, to, core.options.redirects};
+  auto reached = co_await reach(core, trail);
+  if (!reached) co_return std::unexpected{std::move(reached.error())};
+  client_exchange& exchange = **reached;
   const status answered = exchange.head().status();
   std::string room;
   const auto body = co_await exchange.read_all(room);

@@ -10,9 +10,9 @@
 //
 // A request is sent again only where a kept connection turns out to have been closed before a byte
 // of its answer came, once, on a new connection, and only if its method is idempotent (GET, HEAD,
-// PUT, DELETE, OPTIONS, TRACE). Nothing follows redirects. Texts that are given as views live until
-// the request has ended. A typed GET over a kept connection allocates nothing but what the T does,
-// as long as its response comes in 4 KiB.
+// PUT, DELETE, OPTIONS, TRACE). Redirects are followed if client_options::redirects says so. Texts
+// that are given as views live until the request has ended. A typed GET over a kept connection
+// allocates nothing but what the T does, as long as its response comes in 4 KiB.
 //
 // stop() refuses new requests and waits for those under way until its deadline (ten seconds, if
 // there is none), then cuts them, and closes what is left of streams.

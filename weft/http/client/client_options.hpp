@@ -38,6 +38,10 @@ struct client_options {
   /// For a request with all that it waits for, to the end of its response. The deadline of the task
   /// that asks counts where it is earlier.
   duration timeout = std::chrono::seconds{30};
+  /// How many redirects are followed, one behind the other, for whole and typed answers. 0: none; a
+  /// redirect is an answer like any other. Who fetches URLs that strangers name had better leave it
+  /// so: a redirect leads past whatever was checked of them.
+  unsigned redirects = 0;
   /// Of a response, status line and header fields.
   std::size_t head_bytes = 64 * 1024;
   /// Of a response, after all decoding.
