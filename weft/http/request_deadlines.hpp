@@ -8,8 +8,8 @@
 // differ. More than a day is no deadline; what is no number is answered with 400. A client can
 // shorten its own requests alone; the server's own handler_timeout holds as ever.
 //
-//   http.wrap_all(http::request_deadlines{});                                  // Request-Timeout-Ms
-//   http.wrap_all(http::request_deadlines{"X-Envoy-Expected-Rq-Timeout-Ms"});  // of a mesh
+//   http.wrap_all(http::request_deadlines{});  // Request-Timeout-Ms
+//   http.wrap_all(http::request_deadlines{"X-Envoy-Expected-Rq-Timeout-Ms"});
 #pragma once
 
 #include <string>
