@@ -74,7 +74,8 @@ class client_fixture : public each_backend {
     run([&]() -> task<void> {
       http::client asking{std::move(options), loop(), world().metrics().shard(0)};
       co_await body(asking);
-      EXPECT_TRUE((co_await asking.stop()).has_value());
+      const result<void> stopped = co_await asking.stop();
+      EXPECT_TRUE(stopped.has_value());
       EXPECT_EQ(counted("http_client_connections"), 0);
     });
   }
