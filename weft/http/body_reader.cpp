@@ -47,6 +47,10 @@ bool body_reader::may_be_left() const noexcept {
   return state_ == state::unasked && !expects_ && missing_bytes() <= of_.bounds->unread_body_bytes;
 }
 
+bool body_reader::is_too_long_to_drop() const noexcept {
+  return !complete() && missing_bytes() > of_.bounds->unread_body_bytes;
+}
+
 event_loop& body_reader::loop() const noexcept { return client_.loop_; }
 
 /// Of what was announced.

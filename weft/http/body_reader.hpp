@@ -95,6 +95,8 @@ class body_reader {
   [[nodiscard]] const std::optional<protocol_fault>& fault() const noexcept { return fault_; }
   /// Whether the rest of the body is likely to be dropped and not to end the connection.
   [[nodiscard]] bool may_be_left() const noexcept;
+  /// Whether so much is missing that a handler that reads no more ends the connection.
+  [[nodiscard]] bool is_too_long_to_drop() const noexcept;
   /// Whether bytes have come behind the body.
   [[nodiscard]] bool more_has_come() const noexcept;
   /// Reads what is left. False: too much, or it does not come.

@@ -179,6 +179,23 @@ TEST_P(body_reader_test, does_not_ask_for_a_body_that_is_not_wanted) {
   });
 }
 
+TEST_P(body_reader_test, says_that_the_connection_ends_where_a_handler_gives_up_on_much) {
+  http().post("/first", [](body_reader& body) -> task<result<std::string>> {
+    const auto piece = co_await body.read();
+    if (!piece) co_return fail(piece.error());
+    co_return fail(errc::invalid_argument);
+  });
+  run([&]() -> task<void> {
+    for (const std::size_t size : {30'000U, 1'000'000U}) {
+      auto client = co_await world().connect();
+      co_await client.send(upload("length", "/first", text_of(size)));
+      const http_reply answer = co_await client.reply();
+      EXPECT_EQ(answer.status, 400);
+      EXPECT_EQ(answer.field("Connection").has_value(), size == 1'000'000U);
+    }
+  });
+}
+
 TEST_P(body_reader_test, drops_a_little_that_was_not_read_and_closes_before_much) {
   http().post("/ignore", [](body_reader&) -> task<std::string> { co_return "ignored"; });
   run([&]() -> task<void> {

@@ -235,7 +235,8 @@ void exchange::send(status code, std::string_view content_type, std::string_view
   replied_ = code;
   // Should memory run out in the middle of the reply, it must be the last: what follows would be
   // taken for the rest of it.
-  const bool keep_alive = may_keep_alive();
+  const bool drops_body = !of_.reader || !of_.reader->is_too_long_to_drop();
+  const bool keep_alive = drops_body && may_keep_alive();
   keep_alive_ = false;
   const reply_head head{.code = code,
                         .start = request_.client_.host_.reply_start(),
