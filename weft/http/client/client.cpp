@@ -9,12 +9,15 @@
 #include <weft/http/client/client_exchange.hpp>
 #include <weft/http/client/redirect.hpp>
 #include <weft/http/client/streamed_request.hpp>
+#include <weft/loop/sleep.hpp>
 
 namespace weft::http {
 namespace {
 
 /// For a stop() that nobody gave a deadline.
 constexpr duration client_stop_time = std::chrono::seconds{10};
+/// The next ones are twice as long each.
+constexpr duration first_retry_pause = std::chrono::milliseconds{50};
 /// Of a redirect's body, so much is read to keep the connection.
 constexpr std::size_t redirect_body_most_bytes = 64 * 1024;
 
@@ -43,6 +46,7 @@ outcome_of<url_parts> admit(const client_core& core, const outgoing_request& ask
 template <class T, class F>
 task<client_result<T>> run_counted(client_core& core, const outgoing_request& asked, F work) {
   core.counts.requests.add();
+  core.again.earn();
   auto to = admit(core, asked);
   if (!to) {
     core.counts.failures.add();
@@ -76,12 +80,32 @@ task<outcome_of<void>> follow(redirect_trail& trail, client_exchange& exchange) 
   co_return stepped;
 }
 
+/// Whether to ask again, now that the pause before that is over.
+task<bool> wait_to_retry(client_core& core, const outgoing_request& asked, bool is_unanswered,
+                         unsigned tried) {
+  if (!is_unanswered || tried == core.options.retries || !asked.is_repeatable() ||
+      !core.again.spend())
+    co_return false;
+  core.counts.retries.add();
+  const duration longest = first_retry_pause * (1U << tried);
+  // Clients that failed together are not to come back together.
+  const duration pause{core.dice.between(longest.count() / 2, longest.count())};
+  const auto waited = co_await sleep_for(core.loop, pause);
+  co_return waited.has_value();
+}
+
 /// Behind all redirects that are to be followed: an exchange that has its head.
 task<outcome_of<exchange_pointer>> reach(client_core& core, redirect_trail& trail) {
-  for (;;) {
+  for (unsigned tried = 0;;) {
     auto made = std::make_unique<client_exchange>(core, trail.asked(), trail.to(), core.bounds);
     auto begun = co_await made->begin();
-    if (!begun) co_return std::unexpected{std::move(begun.error())};
+    if (!begun) {
+      made.reset();  // nobody is to wait for a connection that this one still has
+      const bool again =
+          co_await wait_to_retry(core, trail.asked(), begun.error().is_unanswered, tried++);
+      if (again) continue;
+      co_return std::unexpected{std::move(begun.error())};
+    }
     if (!trail.leads_on(made->head())) co_return made;
     auto followed = co_await follow(trail, *made);
     if (!followed) co_return std::unexpected{std::move(followed.error())};

@@ -12,6 +12,9 @@
 namespace weft::http {
 namespace {
 
+/// For a client that has asked little so far.
+constexpr unsigned retries_saved = 10;
+
 /// "https://host:65535" for hosts of 255 bytes at most, in lower case.
 class origin_name {
  public:
@@ -49,7 +52,9 @@ client_core::client_core(client_options given, event_loop& on, telemetry::meter&
       bounds{bounds_of(options, options.body_bytes)},
       stream_bounds{bounds_of(options, UINT64_MAX)},
       counts{meter},
-      dialer{on, options} {}
+      dialer{on, options},
+      again{options.retry_percent, retries_saved},
+      dice{static_cast<std::uint64_t>(on.now().time_since_epoch().count())} {}
 
 client_core::~client_core() {
   WEFT_ASSERT(requests_.empty() && origins_.empty(),

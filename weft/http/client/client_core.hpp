@@ -9,6 +9,7 @@
 
 #include <weft/base/hash_map.hpp>
 #include <weft/base/intrusive_list.hpp>
+#include <weft/base/random.hpp>
 #include <weft/coro/event.hpp>
 #include <weft/coro/stop_token.hpp>
 #include <weft/coro/task.hpp>
@@ -16,6 +17,7 @@
 #include <weft/http/client/client_dialer.hpp>
 #include <weft/http/client/client_options.hpp>
 #include <weft/http/client/origin_pool.hpp>
+#include <weft/http/client/retry_budget.hpp>
 #include <weft/http/client/url.hpp>
 #include <weft/http/limits.hpp>
 #include <weft/loop/event_loop.hpp>
@@ -67,6 +69,8 @@ struct client_core {
   limits stream_bounds;  // of those that are read piece by piece: any body
   client_counts counts;
   client_dialer dialer;
+  retry_budget again;
+  random dice;  // for how long to wait before
   intrusive_list<open_stream, &open_stream::hook> streams;
   bool is_stopped = false;
 

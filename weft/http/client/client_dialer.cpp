@@ -64,9 +64,14 @@ task<dialled> client_dialer::connect(url_parts to) {
     next = host_and_port(*proxy);
   }
   auto plain = co_await net::connect(loop_, *names_, next, {.timeout = options_.connect_timeout});
-  if (!plain)
-    co_return no_connection(plain.error().why, has_proxy ? "proxy: " + plain.error().message()
-                                                         : plain.error().message());
+  if (!plain) {
+    const error why = plain.error().why;
+    co_return std::unexpected{
+        request_fault{.why = why,
+                      .message = (has_proxy ? "proxy: " : "") + plain.error().message(),
+                      .is_unanswered = why != errc::cancelled && why != errc::timed_out &&
+                                       why != errc::invalid_argument && why != errc::not_found}};
+  }
   if (to.scheme == scheme::http) co_return std::move(*plain);
   if (has_proxy) {
     auto opened = co_await open_tunnel(*plain, host_and_port(to));

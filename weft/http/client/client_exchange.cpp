@@ -332,7 +332,10 @@ request_fault client_exchange::broken_off(error why, std::string_view where) con
   const error told = why == errc::closed ? error{errc::reset, why.os_errno()} : why;
   const std::string cause =
       why == errc::closed ? "the server closed the connection" : why.message();
-  if (received_ == 0) return {told, "no response came: " + cause};
+  if (received_ == 0)
+    return {.why = told,
+            .message = "no response came: " + cause,
+            .is_unanswered = told != errc::cancelled && told != errc::timed_out};
   return {told, weft::format("the response broke off within its {}, after {} bytes: {}", where,
                              received_, cause)};
 }

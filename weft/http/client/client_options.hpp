@@ -46,6 +46,11 @@ struct client_options {
   std::size_t head_bytes = 64 * 1024;
   /// Of a response, after all decoding.
   std::uint64_t body_bytes = 16 * 1024 * 1024;
+  /// How often a GET, HEAD, PUT, DELETE, OPTIONS or TRACE is sent again that found no connection or
+  /// got not a byte of an answer, after a pause of some 50 ms, 100 ms, 200 ms and so on.
+  unsigned retries = 0;
+  /// Of all requests, such retries at most, and ten: a server in trouble has enough to bear.
+  unsigned retry_percent = 10;
   /// Asks servers to compress (Accept-Encoding), and gives what they send decoded.
   bool decompress = true;
   /// Sent as User-Agent; empty: none is.
@@ -66,6 +71,8 @@ struct client_options {
     return weft::bounds(at_least<&client_options::connections_per_host>(1),
                         at_least<&client_options::connect_timeout>(shortest),
                         at_least<&client_options::timeout>(shortest),
+                        within<&client_options::retries>(0, 10),
+                        within<&client_options::retry_percent>(0, 100),
                         within<&client_options::head_bytes>(16, UINT32_MAX - 1));
   }
 };

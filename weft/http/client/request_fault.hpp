@@ -17,6 +17,7 @@ struct request_fault {
   error why;
   std::string message;
   std::optional<status> answered{};  // whole, but not what was asked for
+  bool is_unanswered = false;        // not a byte came, though there was time
 };
 
 /// As callers see it.
