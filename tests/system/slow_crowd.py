@@ -3,6 +3,7 @@
     with SlowCrowd(server) as slow:
         slow.tell("begin", "body", 9_000)   # connect, and send a request up to within its head, or its body
         slow.tell("go_on")                  # each sends a byte more -> how many are still there
+        slow.tell("go_on", 1.0)             # the same, one after the other, in a second
         slow.tell("finish")                 # each sends the rest -> {status: how many}, and {"gone": how many}
         slow.tell("hear")                   # the same of those who do not go on
 
@@ -17,12 +18,14 @@ import contextlib
 import http.client
 import select
 import socket
+import time
 
 from crowd import PATIENCE_S, Crowd, obey
 
 REQUEST = b'POST /ping HTTP/1.1\r\nHost: x\r\nContent-Length: 15\r\n\r\n{"sequence": 2}'
 BEGUN = {"head": REQUEST.index(b"Host"), "body": REQUEST.index(b"{") + 1}
 WINDOW_BYTES = 64 * 1024
+SENT_AT_ONCE = 20
 
 
 class SlowCrowd(Crowd):
@@ -59,10 +62,13 @@ class SlowClients:
         self.senders += [SlowSender(self.port, BEGUN[what]) for _ in range(count)]
         return len(self.senders)
 
-    def go_on(self):
+    def go_on(self, seconds=0.0):
         """Nobody is to hear anything yet."""
+        began = time.monotonic()
         with select.epoll() as poll:
-            for sender in self.senders:
+            for number, sender in enumerate(self.senders):
+                if seconds and number % SENT_AT_ONCE == 0:
+                    time.sleep(max(0.0, began + seconds * number / len(self.senders) - time.monotonic()))
                 sender.send(1)
                 poll.register(sender.socket, select.EPOLLIN)
             return len(self.senders) - len(poll.poll(0, len(self.senders)))
