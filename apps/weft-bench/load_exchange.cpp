@@ -265,6 +265,8 @@ void load_loop::complete(connection& peer, std::uint64_t time) {
     ++counts_.requests;
     result_.latency.record(time - reply.due);
     if (reply.to->expects != reply_kind::echo) count_status(peer.framer.status());
+  } else {
+    ++result_.requests_with_warm_up;  // due in the warm-up, answered after it
   }
   peer.owed.pop();
   --owed_;

@@ -89,6 +89,14 @@ def test_an_open_loop_sends_what_is_due_and_no_more(weft_bench, scripted):
     assert told["errors"]["total"] == 0
 
 
+def test_what_the_warm_up_left_unanswered_is_counted_with_it(weft_bench, scripted):
+    """The stall begins in the warm-up and ends in the measured time."""
+    server = scripted(stall_after=40, stall_seconds=1.0)
+    status, told = load(weft_bench, server.url, "--rate", "100", "-c", "4", "-d", "2s", "-w", "500ms")
+    assert status == 0
+    assert told["requests"] == 200 and told["requests_with_warm_up"] == 250
+
+
 def test_a_stall_is_in_the_percentiles_of_an_open_loop(weft_bench, scripted):
     """200 of the 800 requests are due while nothing is answered, and so wait for up to the whole second: half of them for
     half of it. A closed loop of four connections would have four such replies to show. Lower bounds, for a slow machine
