@@ -3,7 +3,7 @@
 // Contract: run_client_scenario() makes a world from a seed, runs it and checks that
 //   - each answer is the one to its request, byte for byte: no connection that a request has left
 //     behind in any state is given to another;
-//   - a POST is handled once at most, what is idempotent twice at most;
+//   - a POST is handled once at most, what is idempotent as often as the client's options allow;
 //   - a request fails only if it was given up, a fault has struck, or the server ended meanwhile;
 //   - the client stops whenever it is told to, with no connection left, and nothing else either.
 // It throws weft::testing::sim_failure, which names the seed.
