@@ -26,19 +26,19 @@
 
 namespace weft::bench {
 
-enum class reply_kind : std::uint8_t {
-  http,          // one HTTP/1.1 response
-  http_to_head,  // one without a body, since the request was HEAD
-  echo,          // the request itself, byte for byte
+enum class protocol : std::uint8_t {
+  http1,
+  echo,  // the request itself comes back, byte for byte
 };
 
 struct load_request {
   std::string bytes;
-  reply_kind expects = reply_kind::http;
+  bool is_head = false;  // the reply has no body
 };
 
 struct load_plan {
   address to;
+  protocol speaks = protocol::http1;
   std::optional<tls_context> tls;      // none: in the clear
   std::vector<load_request> requests;  // sent in turn
   int connections = 50;

@@ -66,6 +66,7 @@ void clear_progress() { print(stderr, "\r\x1b[K"); }
 load_plan plan_of(const load_options& options, const address& to) {
   load_plan plan;
   plan.to = to;
+  plan.speaks = options.echo ? protocol::echo : protocol::http1;
   plan.requests = make_requests(options);
   plan.connections = options.connections;
   plan.pipelined = options.pipelined;

@@ -51,8 +51,7 @@ void load_loop::open_one_down(std::uint64_t time) {
 void load_loop::open(connection& peer, std::uint64_t time) {
   const auto* const to = reinterpret_cast<const sockaddr*>(&plan_.to.bytes);
   const int on = 1;
-  peer.framer.reset();
-  peer.whole_sent = peer.sent = peer.echoed = 0;
+  peer.speaks->restart();
   peer.since = time;
   peer.state = link::connecting;
   ++connecting_;
@@ -76,14 +75,9 @@ void load_loop::on_event(connection& peer, std::uint32_t events) {
   if (peer.state == link::down) return;
   if (peer.state == link::securing) return receive(peer, false);
   constexpr std::uint32_t ended = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
-  if (peer.owed.empty()) {
-    if ((events & ended) != 0) fail(peer, &load_errors::closed);
-    return;
-  }
-  if (peer.has_unsent() && (events & EPOLLOUT) != 0) send_rest(peer);
-  if (peer.state == link::up && (events & (EPOLLIN | ended)) != 0) {
+  if ((events & EPOLLOUT) != 0) send_rest(peer);
+  if ((events & (EPOLLIN | ended)) != 0 && peer.state >= link::opening)
     receive(peer, (events & ended) != 0);
-  }
 }
 
 void load_loop::on_connected(connection& peer) {
@@ -91,7 +85,7 @@ void load_loop::on_connected(connection& peer) {
   socklen_t size = sizeof error;
   ::getsockopt(peer.fd, SOL_SOCKET, SO_ERROR, &error, &size);
   if (error != 0) return fail(peer, &load_errors::connect, error);
-  if (!plan_.tls) return stand(peer);
+  if (!plan_.tls) return open_conversation(peer);
   peer.tls = std::make_unique<tls_link>(*plan_.tls);
   peer.state = link::securing;
   shake_hands(peer);
@@ -104,7 +98,13 @@ void load_loop::shake_hands(connection& peer) {
     return fail(peer, &load_errors::connect);
   }
   send_output(peer);
-  if (got == tls_link::progress::done && peer.state == link::securing) stand(peer);
+  if (got == tls_link::progress::done && peer.state == link::securing) open_conversation(peer);
+}
+
+void load_loop::open_conversation(connection& peer) {
+  if (peer.speaks->is_open()) return stand(peer);
+  peer.state = link::opening;
+  send_rest(peer);
 }
 
 void load_loop::stand(connection& peer) {
@@ -117,7 +117,7 @@ void load_loop::stand(connection& peer) {
 }
 
 void load_loop::go_on(connection& peer, std::uint64_t time) {
-  while (!peer.owed.full()) {
+  while (peer.speaks->has_room()) {
     if (!pace_.is_fixed()) {
       add_request(peer, time, time);
     } else if (pace_.next_due() <= time) {
@@ -127,7 +127,7 @@ void load_loop::go_on(connection& peer, std::uint64_t time) {
       break;
     }
   }
-  if (peer.has_unsent()) send_rest(peer);
+  send_rest(peer);
 }
 
 void load_loop::add_idle(connection& peer) {
@@ -137,7 +137,7 @@ void load_loop::add_idle(connection& peer) {
 }
 
 void load_loop::add_request(connection& peer, std::uint64_t due, std::uint64_t time) {
-  peer.owed.push({.to = &plan_.requests[next_request_], .due = due, .since = time});
+  peer.speaks->ask({.to = &plan_.requests[next_request_], .due = due, .since = time});
   if (++next_request_ == plan_.requests.size()) next_request_ = 0;
   ++owed_;
 }
@@ -150,22 +150,22 @@ void load_loop::send_rest(connection& peer) {
 
 void load_loop::send_pieces(connection& peer) {
   std::array<iovec, 64> pieces;
-  while (const std::size_t count = peer.unsent(pieces)) {
+  while (const std::size_t count = peer.speaks->unsent(pieces)) {
     const ssize_t sent = send_all(peer.fd, std::span{pieces}.first(count));
     if (sent < 0) {
       if (errno != EAGAIN && errno != EINTR) fail(peer, &load_errors::reset, errno);
       return;
     }
-    peer.advance(static_cast<std::size_t>(sent));
+    peer.speaks->advance(static_cast<std::size_t>(sent));
   }
 }
 
 void load_loop::encrypt_pieces(connection& peer) {
   std::array<iovec, 64> pieces;
-  while (const std::size_t count = peer.unsent(pieces)) {
+  while (const std::size_t count = peer.speaks->unsent(pieces)) {
     for (const iovec& piece : std::span{pieces}.first(count)) {
       peer.tls->encrypt({static_cast<const char*>(piece.iov_base), piece.iov_len});
-      peer.advance(piece.iov_len);
+      peer.speaks->advance(piece.iov_len);
     }
   }
 }
@@ -198,7 +198,7 @@ void load_loop::receive(connection& peer, bool to_the_end) {
     } else {
       on_bytes(peer, bytes);
     }
-    if (peer.state != link::up || peer.owed.empty()) return;
+    if (peer.state < link::opening) return;
     if (bytes.size() < input_.size() && !to_the_end) return;
   }
 }
@@ -206,7 +206,7 @@ void load_loop::receive(connection& peer, bool to_the_end) {
 void load_loop::decrypt(connection& peer, std::string_view encrypted) {
   peer.tls->take(encrypted);
   if (peer.state == link::securing) return shake_hands(peer);
-  while (peer.state == link::up) {
+  while (peer.state >= link::opening) {
     const auto got = peer.tls->decrypt(plain_);
     if (!got) return on_end(peer);
     if (*got == 0) return;
@@ -215,75 +215,42 @@ void load_loop::decrypt(connection& peer, std::string_view encrypted) {
 }
 
 void load_loop::on_bytes(connection& peer, std::string_view bytes) {
-  if (peer.owed.empty()) return fail(peer, &load_errors::unasked);
-  if (peer.owed.front().to->expects == reply_kind::echo) {
-    on_echo(peer, bytes);
-  } else {
-    on_http(peer, bytes);
-  }
-}
-
-void load_loop::on_echo(connection& peer, std::string_view bytes) {
-  const std::uint64_t time = steady_ns();
-  while (!bytes.empty()) {
-    if (peer.owed.empty()) return fail(peer, &load_errors::unasked);
-    const std::string_view all = peer.owed.front().to->bytes;
-    const std::string_view expected = all.substr(peer.echoed, bytes.size());
-    if (!bytes.starts_with(expected)) return fail(peer, &load_errors::malformed);
-    bytes.remove_prefix(expected.size());
-    peer.echoed += expected.size();
-    if (peer.echoed != all.size()) continue;
-    if (peer.whole_sent == 0) return fail(peer, &load_errors::unasked);
-    peer.echoed = 0;
-    complete(peer, time);
-  }
-  go_on(peer, time);
-}
-
-void load_loop::on_http(connection& peer, std::string_view bytes) {
-  std::uint64_t time = 0;  // of the replies that end here, if any
-  while (!bytes.empty()) {
-    if (peer.owed.empty()) return fail(peer, &load_errors::unasked);
-    const bool answers_head = peer.owed.front().to->expects == reply_kind::http_to_head;
-    const auto [state, used] = peer.framer.feed(bytes, answers_head);
-    if (state == response_framer::progress::malformed) return fail(peer, &load_errors::malformed);
-    if (state == response_framer::progress::incomplete) break;
-    bytes.remove_prefix(used);
-    if (time == 0) time = steady_ns();
-    const bool is_last = !peer.framer.keeps_alive() || peer.whole_sent == 0;
-    complete(peer, time);
-    if (!is_last) continue;
-    if (!bytes.empty()) return fail(peer, &load_errors::unasked);
-    return open_another(peer);
-  }
-  if (time != 0) go_on(peer, time);
-}
-
-void load_loop::complete(connection& peer, std::uint64_t time) {
-  const owed_reply& reply = peer.owed.front();
-  if (counts(reply)) {
-    ++counts_.requests;
-    result_.latency.record(time - reply.due);
-    if (reply.to->expects != reply_kind::echo) count_status(peer.framer.status());
-  } else {
-    ++result_.requests_with_warm_up;  // due in the warm-up, answered after it
-  }
-  peer.owed.pop();
-  --owed_;
-  if (peer.whole_sent != 0) {
-    --peer.whole_sent;
-  } else {
-    peer.sent = 0;
-  }
+  replied_ = 0;
+  follow(peer, peer.speaks->take(bytes, *this));
 }
 
 void load_loop::on_end(connection& peer) {
-  if (peer.state == link::securing) return fail(peer, &load_errors::connect, ECONNRESET);
-  if (peer.owed.empty()) return fail(peer, &load_errors::closed);
-  const bool is_http = peer.owed.front().to->expects != reply_kind::echo;
-  if (!is_http || !peer.framer.ends_at_close()) return fail(peer, &load_errors::closed);
-  complete(peer, steady_ns());
-  open_another(peer);
+  if (peer.state < link::up) return fail(peer, &load_errors::connect, ECONNRESET);
+  replied_ = 0;
+  follow(peer, peer.speaks->end(*this));
+}
+
+void load_loop::follow(connection& peer, conversation::verdict verdict) {
+  switch (verdict) {
+    case conversation::verdict::going_on:
+      if (peer.state == link::opening && peer.speaks->is_open()) return stand(peer);
+      if (replied_ != 0) return go_on(peer, replied_);
+      return send_rest(peer);  // what the protocol has to say itself
+    case conversation::verdict::last_reply: return open_another(peer);
+    case conversation::verdict::refused:
+      if (result_.first_error.empty()) result_.first_error = peer.speaks->failure();
+      return fail(peer, &load_errors::connect);
+    case conversation::verdict::malformed: return fail(peer, &load_errors::malformed);
+    case conversation::verdict::unasked: return fail(peer, &load_errors::unasked);
+    case conversation::verdict::closed: return fail(peer, &load_errors::closed);
+  }
+}
+
+void load_loop::on_reply(const owed_reply& reply, int status) {
+  if (replied_ == 0) replied_ = steady_ns();
+  --owed_;
+  if (!counts(reply)) {
+    ++result_.requests_with_warm_up;  // due in the warm-up, answered after it
+    return;
+  }
+  ++counts_.requests;
+  result_.latency.record(replied_ - reply.due);
+  count_status(status);
 }
 
 bool load_loop::counts(const owed_reply& reply) const {
@@ -296,12 +263,13 @@ void load_loop::count_status(int status) {
 }
 
 void load_loop::fail(connection& peer, std::uint64_t load_errors::* kind, int error) {
-  counts_.errors.*kind += std::max<std::size_t>(peer.owed.size(), 1);
+  const std::size_t lost = peer.speaks->owed();
+  counts_.errors.*kind += std::max<std::size_t>(lost, 1);
   if (result_.first_error.empty() && error != 0) result_.first_error = std::strerror(error);
   const bool was_up = peer.state == link::up;
   close(peer);
-  owed_ -= peer.owed.size();
-  peer.owed.clear();
+  owed_ -= lost;
+  peer.speaks->forget();
   if (!was_up || kind == &load_errors::timed_out) {
     down_.push_back(&peer);
     return;
@@ -317,7 +285,7 @@ void load_loop::open_another(connection& peer) {
 }
 
 void load_loop::close(connection& peer) {
-  if (peer.state == link::connecting || peer.state == link::securing) --connecting_;
+  if (peer.state != link::up && peer.state != link::down) --connecting_;
   peer.tls.reset();
   if (peer.fd >= 0) ::close(peer.fd);
   peer.fd = -1;

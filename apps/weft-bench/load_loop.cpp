@@ -78,12 +78,12 @@ void load_loop::send_due(std::uint64_t time) {
     connection* const peer = idle_.front();
     idle_.pop_front();
     peer->is_idle = false;
-    if (peer->state != link::up || peer->owed.full()) continue;
+    if (peer->state != link::up || !peer->speaks->has_room()) continue;
     const std::uint64_t due = pace_.take();
     result_.send_delay.record(time - due);
     add_request(*peer, due, time);
     send_rest(*peer);
-    if (peer->state == link::up && !peer->owed.full()) add_idle(*peer);
+    if (peer->state == link::up && peer->speaks->has_room()) add_idle(*peer);
   }
 }
 
@@ -143,10 +143,8 @@ void load_loop::begin_window(std::uint64_t time) {
 void load_loop::count_unanswered() {
   const double due = plan_.rate * static_cast<double>(plan_.duration.count()) * 1e-9;
   counts_.errors.unsent += std::min(pace_.left(), static_cast<std::uint64_t>(due));
-  for (const connection& peer : connections_) {
-    for (std::size_t i = 0; i < peer.owed.size(); ++i)
-      if (counts(peer.owed[i])) ++counts_.errors.timed_out;
-  }
+  for (const connection& peer : connections_)
+    counts_.errors.timed_out += peer.speaks->owed_from(window_start_);
 }
 
 void load_loop::end_window(std::uint64_t time) {
@@ -167,9 +165,9 @@ void load_loop::end_window(std::uint64_t time) {
 void load_loop::expire(std::uint64_t time) {
   const auto timeout = static_cast<std::uint64_t>(plan_.timeout.count());
   for (connection& peer : connections_) {
-    const bool is_connecting = peer.state == link::connecting || peer.state == link::securing;
-    if (!is_connecting && (peer.state == link::down || peer.owed.empty())) continue;
-    const std::uint64_t since = is_connecting ? peer.since : peer.owed.front().since;
+    const bool is_connecting = peer.state != link::up && peer.state != link::down;
+    if (!is_connecting && (peer.state == link::down || peer.speaks->owed() == 0)) continue;
+    const std::uint64_t since = is_connecting ? peer.since : peer.speaks->oldest();
     if (time > since && time - since > timeout) fail(peer, &load_errors::timed_out, ETIMEDOUT);
   }
 }

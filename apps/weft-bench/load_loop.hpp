@@ -25,7 +25,7 @@ namespace weft::bench {
 /// Steady time in nanoseconds; std::chrono's clock is the same call.
 std::uint64_t steady_ns();
 
-class load_loop {
+class load_loop final : private reply_listener {
  public:
   // `settled`: counted down when the connections stand, and waited for, so that all threads begin
   // at once.
@@ -39,7 +39,7 @@ class load_loop {
         pace_(plan.rate) {
     connections_.reserve(static_cast<std::size_t>(plan.connections));
     for (int i = 0; i < plan.connections; ++i) {
-      connections_.emplace_back(known_, static_cast<std::size_t>(plan.pipelined));
+      connections_.emplace_back(make_conversation(plan, known_));
       down_.push_back(&connections_.back());
     }
   }
@@ -73,6 +73,7 @@ class load_loop {
   void on_event(connection& peer, std::uint32_t events);
   void on_connected(connection& peer);
   void shake_hands(connection& peer);
+  void open_conversation(connection& peer);
   void stand(connection& peer);
   // A connection may have room for further requests: those that are due.
   void go_on(connection& peer, std::uint64_t time);
@@ -85,10 +86,10 @@ class load_loop {
   void receive(connection& peer, bool to_the_end);
   void decrypt(connection& peer, std::string_view encrypted);
   void on_bytes(connection& peer, std::string_view bytes);
-  void on_echo(connection& peer, std::string_view bytes);
-  void on_http(connection& peer, std::string_view bytes);
-  void complete(connection& peer, std::uint64_t time);
   void on_end(connection& peer);
+  // What comes of what was taken.
+  void follow(connection& peer, conversation::verdict verdict);
+  void on_reply(const owed_reply& reply, int status) override;
   // Whether a request counts: those of an open loop by when they were due.
   [[nodiscard]] bool counts(const owed_reply& reply) const;
   void count_status(int status);
@@ -111,6 +112,7 @@ class load_loop {
   std::deque<connection*> idle_;  // of an open loop: had room for a request; may be down by now
   std::size_t next_request_ = 0;
   std::size_t owed_ = 0;
+  std::uint64_t replied_ = 0;  // when what was just received had come; 0: no reply ended in it
   std::size_t connecting_ = 0;
   std::size_t connects_ = 0;  // that succeeded
   bool settled_ = false;      // every connection stood once, or not all of them will

@@ -30,10 +30,7 @@ std::string http_bytes(const load_options& options, const request_line& what) {
 }
 
 load_request http_request(const load_options& options, const request_line& what) {
-  const reply_kind expects = options.echo            ? reply_kind::echo
-                             : what.method == "HEAD" ? reply_kind::http_to_head
-                                                     : reply_kind::http;
-  return {.bytes = http_bytes(options, what), .expects = expects};
+  return {.bytes = http_bytes(options, what), .is_head = what.method == "HEAD"};
 }
 
 request_line only_request(const load_options& options) {
@@ -46,8 +43,7 @@ request_line only_request(const load_options& options) {
 }  // namespace
 
 std::vector<load_request> make_requests(const load_options& options) {
-  if (options.to.speaks == scheme::tcp)
-    return {{.bytes = options.body, .expects = reply_kind::echo}};
+  if (options.to.speaks == scheme::tcp) return {{.bytes = options.body}};
   if (options.requests.empty()) return {http_request(options, only_request(options))};
   std::vector<load_request> all;
   all.reserve(options.requests.size());

@@ -9,7 +9,6 @@ namespace {
 
 using weft::bench::load_options;
 using weft::bench::make_requests;
-using weft::bench::reply_kind;
 
 load_options options_to(const char* url) {
   load_options options;
@@ -21,7 +20,7 @@ TEST(load_requests, get_the_target_by_default) {
   const auto requests = make_requests(options_to("http://127.0.0.1:8080/"));
   ASSERT_EQ(requests.size(), 1U);
   EXPECT_EQ(requests[0].bytes, "GET / HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n");
-  EXPECT_EQ(requests[0].expects, reply_kind::http);
+  EXPECT_FALSE(requests[0].is_head);
 }
 
 TEST(load_requests, post_a_body) {
@@ -39,7 +38,7 @@ TEST(load_requests, are_sent_in_turn) {
   const auto requests = make_requests(options);
   ASSERT_EQ(requests.size(), 2U);
   EXPECT_EQ(requests[0].bytes, "HEAD /b HTTP/1.1\r\nHost: a:1\r\nX: y\r\n\r\n");
-  EXPECT_EQ(requests[0].expects, reply_kind::http_to_head);
+  EXPECT_TRUE(requests[0].is_head);
   EXPECT_EQ(requests[1].bytes,
             "PUT /c HTTP/1.1\r\nHost: a:1\r\nContent-Type: application/json\r\nX: y\r\n"
             "Content-Length: 1\r\n\r\nd");
@@ -50,7 +49,6 @@ TEST(load_requests, to_an_echo_are_the_message_itself) {
   options.body = "hello";
   const auto requests = make_requests(options);
   EXPECT_EQ(requests[0].bytes, "hello");
-  EXPECT_EQ(requests[0].expects, reply_kind::echo);
 }
 
 }  // namespace

@@ -1,0 +1,14 @@
+#include "conversation.hpp"
+
+#include "echo_conversation.hpp"
+#include "http1_conversation.hpp"
+
+namespace weft::bench {
+
+std::unique_ptr<conversation> make_conversation(const load_plan& plan, known_head& known) {
+  const auto most = static_cast<std::size_t>(plan.pipelined);
+  if (plan.speaks == protocol::echo) return std::make_unique<echo_conversation>(most);
+  return std::make_unique<http1_conversation>(most, known);
+}
+
+}  // namespace weft::bench

@@ -1,0 +1,25 @@
+// Internal: HTTP/1.1, pipelined.
+#pragma once
+
+#include "in_order_conversation.hpp"
+#include "response_framer.hpp"
+
+namespace weft::bench {
+
+class http1_conversation final : public in_order_conversation {
+ public:
+  http1_conversation(std::size_t most, known_head& known)
+      : in_order_conversation{most}, framer_{known} {}
+
+  void restart() override {
+    in_order_conversation::restart();
+    framer_.reset();
+  }
+  verdict take(std::string_view bytes, reply_listener& told) override;
+  verdict end(reply_listener& told) override;
+
+ private:
+  response_framer framer_;
+};
+
+}  // namespace weft::bench
