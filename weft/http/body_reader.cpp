@@ -19,14 +19,16 @@ constexpr std::size_t most_decoded_before_yield_bytes = 64 * 1024;
 
 }  // namespace
 
-body_reader::body_reader(connection& client, active_request& of) noexcept
+body_reader::body_reader(carrier& client, active_request& of) noexcept
     : client_{client},
       of_{of},
-      pending_{client.input_.text().substr(of.head.size_bytes())},
+      pending_{client.is_stream()
+                   ? std::string_view{}
+                   : static_cast<connection&>(client).input_.text().substr(of.head.size_bytes())},
       left_{of.head.content_length().value_or(0)},
       received_{pending_.size()},
-      pace_{client.loop_.now(), *of.bounds},
-      left_alone_since_{client.loop_.now()},
+      pace_{client.host_.loop.now(), *of.bounds},
+      left_alone_since_{client.host_.loop.now()},
       chunked_{of.head.chunked()},
       expects_{of.head.expect_continue() && pending_.empty()} {
   if (!chunked_ && left_ == 0) state_ = state::complete;
@@ -51,7 +53,7 @@ bool body_reader::is_too_long_to_drop() const noexcept {
   return !complete() && missing_bytes() > of_.bounds->unread_body_bytes;
 }
 
-event_loop& body_reader::loop() const noexcept { return client_.loop_; }
+event_loop& body_reader::loop() const noexcept { return client_.host_.loop; }
 
 /// Of what was announced.
 std::uint64_t body_reader::missing_bytes() const noexcept {
@@ -65,7 +67,12 @@ bool body_reader::more_has_come() const noexcept {
 /// A piece of what has been received; empty: more must come first.
 result<std::string_view> body_reader::take() noexcept {
   std::string_view piece;
-  if (chunked_) {
+  if (client_.is_stream()) {
+    piece = std::exchange(pending_, {});
+    if (given_ + piece.size() > of_.bounds->body_bytes)
+      return lose(describe(fault_kind::body_too_large, given_), errc::limit_exceeded);
+    if (client_.body_has_ended()) state_ = state::complete;
+  } else if (chunked_) {
     const chunked_piece next = decoder_.next(pending_, *of_.bounds);
     pending_.remove_prefix(next.consumed_bytes);
     piece = next.content;
@@ -109,7 +116,7 @@ task<result<std::string_view>> body_reader::read_decoded() {
     since_yield_ += piece.size();
     if (since_yield_ > most_decoded_before_yield_bytes) {
       since_yield_ = 0;
-      co_await yield{client_.loop_};
+      co_await yield{client_.host_.loop};
     }
     if (!piece.empty()) co_return piece;
     const auto more = co_await read_coded();
@@ -139,7 +146,7 @@ task<result<std::string_view>> body_reader::read_coded() {
     if (complete()) continue;
     auto bytes = co_await receive_in_time();
     if (!bytes) co_return fail(bytes.error());
-    take_received(std::move(*bytes));
+    take_received(*bytes);
   }
 }
 
@@ -166,12 +173,10 @@ void body_reader::begin() noexcept {
   state_ = state::reading;
 }
 
-void body_reader::take_received(buffer_ref&& bytes) noexcept {
+void body_reader::take_received(std::string_view bytes) noexcept {
   in_slot_ = true;
-  slot_ = std::move(bytes);
-  pending_ = slot_.text();
+  pending_ = bytes;
   received_ += pending_.size();
-  client_.host_.counts.received_bytes.add(pending_.size());
 }
 
 task<bool> body_reader::ask_for_it() {
@@ -181,10 +186,8 @@ task<bool> body_reader::ask_for_it() {
   co_return co_await client_.ask_for_body();
 }
 
-task<result<buffer_ref>> body_reader::receive() { co_return co_await client_.stream_.read(); }
-
-task<result<buffer_ref>> body_reader::receive_in_time() {
-  event_loop& loop = client_.loop_;
+task<result<std::string_view>> body_reader::receive_in_time() {
+  event_loop& loop = client_.host_.loop;
   slot_.reset();
   if (expects_) {
     const bool is_asked = co_await ask_for_it();
@@ -195,7 +198,7 @@ task<result<buffer_ref>> body_reader::receive_in_time() {
   const deadline own = patience.until;
   patience.until = std::min(own, deadline::at(pace_.due(loop.now(), received_)));
   client_.stop_handler_clock();
-  auto bytes = co_await receive().in(patience);
+  const auto bytes = co_await client_.receive_body(slot_).in(patience);
   client_.start_handler_clock();
   left_alone_since_ = loop.now();
   if (bytes) co_return bytes;
@@ -237,7 +240,7 @@ task<bool> body_reader::drop_rest() {
 }
 
 std::size_t body_reader::give_back() {
-  input_buffer& input = client_.input_;
+  input_buffer& input = static_cast<connection&>(client_).input_;
   const std::size_t head_bytes = of_.head.size_bytes();
   if (!in_slot_) return input.text().size() - head_bytes - pending_.size();
   input.truncate(head_bytes);

@@ -46,7 +46,7 @@ class file;
 
 namespace weft::http {
 
-class connection;
+class carrier;
 struct active_request;
 
 class body_reader {
@@ -80,7 +80,7 @@ class body_reader {
   friend class exchange;
   friend class multipart_reader;
 
-  body_reader(connection& client, active_request& of) noexcept;
+  body_reader(carrier& client, active_request& of) noexcept;
 
   [[nodiscard]] bool complete() const noexcept { return state_ == state::complete; }
   /// As it was sent, and decoded if it is to be.
@@ -111,14 +111,13 @@ class body_reader {
   [[nodiscard]] std::uint64_t missing_bytes() const noexcept;
   void begin() noexcept;
   [[nodiscard]] result<std::string_view> take() noexcept;
-  void take_received(buffer_ref&& bytes) noexcept;
+  void take_received(std::string_view bytes) noexcept;
   task<bool> ask_for_it();
-  task<result<buffer_ref>> receive();
-  task<result<buffer_ref>> receive_in_time();
+  task<result<std::string_view>> receive_in_time();
   [[nodiscard]] std::unexpected<error> lose(error why) noexcept;
   [[nodiscard]] std::unexpected<error> lose(const protocol_fault& why, errc code) noexcept;
 
-  connection& client_;
+  carrier& client_;
   active_request& of_;
   std::string_view pending_;  // received and not yet given: in the connection's input, or in slot_
   buffer_ref slot_;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cstring>
 #include <utility>
 
 #include <weft/http/active_request.hpp>
@@ -17,21 +15,15 @@
 namespace weft::http {
 namespace {
 
-/// Beside the bytes of a chunk: its size in hexadecimal digits, and two line ends.
-constexpr std::size_t around_chunk_bytes = 16 + 2 + 2;
 /// A client that takes all at once must not keep the loop from the others.
 constexpr std::size_t most_before_yield_bytes = 64 * 1024;
 /// Of a file: by memory of our own, which a slow client's connection keeps, and without.
 constexpr std::size_t copied_most_bytes = 64 * 1024;
 constexpr std::size_t sent_most_bytes = 256 * 1024;
+/// Coded at a time: what a connection sends in one piece with what frames it.
+constexpr std::size_t coded_piece_bytes = net::tcp_stream::prepare_most_bytes - 32;
 /// Coded between two turns of others.
 constexpr std::size_t coded_slice_bytes = 16 * 1024;
-
-char* put_line_end(char* out) noexcept {
-  out[0] = '\r';
-  out[1] = '\n';
-  return out + 2;
-}
 
 }  // namespace
 
@@ -71,7 +63,7 @@ template <class Text>
 task<result<void>> body_writer::write_text(Text text) {
   // Before and not after: a handler that goes on though it was told that there is no room is told
   // so again, and its text is not taken.
-  const bool is_much = client_.stream_.queued_bytes() > net::tcp_stream::low_watermark;
+  const bool is_much = client_.queued_bytes() > net::tcp_stream::low_watermark;
   if (state_ == state::open && (is_much || since_yield_ > most_before_yield_bytes)) {
     const auto room = co_await make_room(false);
     if (!room) co_return room;
@@ -122,7 +114,7 @@ task<result<void>> body_writer::copy_from(file& from, std::uint64_t offset,
 std::size_t body_writer::send_from(const file& from, std::uint64_t offset,
                                    std::uint64_t size_bytes) {
   const std::size_t sent =
-      client_.stream_.send_from(from, offset, std::min<std::uint64_t>(sent_most_bytes, size_bytes));
+      client_.send_from(from, offset, std::min<std::uint64_t>(sent_most_bytes, size_bytes));
   written_ += sent;
   since_yield_ += sent;
   client_.host_.counts.body_bytes.add(sent);
@@ -135,41 +127,24 @@ void body_writer::append(std::string_view text) {
   if (encoder_) [[unlikely]]
     append_coded(text, feed::flush);
   else
-    append_plain(text);
-}
-
-/// In one piece with what frames it, if that fits.
-void body_writer::append_plain(std::string_view text) {
-  if (text.size() + around_chunk_bytes > net::tcp_stream::prepare_most_bytes) {
-    append(std::string{text});
-    return;
-  }
-  client_.host_.counts.body_bytes.add(text.size());
-  net::tcp_stream& stream = client_.stream_;
-  char* const begin = stream.prepare(text.size() + around_chunk_bytes).data();
-  char* end = put_size(begin, text.size());
-  std::memcpy(end, text.data(), text.size());
-  end += text.size();
-  if (framing_ == body_framing::chunked) end = put_line_end(end);
-  stream.commit(static_cast<std::size_t>(end - begin));
+    give(text);
 }
 
 void body_writer::append(std::string&& text) {
   if (text.empty() || discards_) return;
   if (encoder_) [[unlikely]]
-    return append_coded(text, feed::flush);
+    append_coded(text, feed::flush);
+  else
+    give(std::move(text));
+}
+
+/// Should memory run out in the middle, nothing may follow: it would be taken for the rest.
+template <class Text>
+void body_writer::give(Text&& text) {
   client_.host_.counts.body_bytes.add(text.size());
-  net::tcp_stream& stream = client_.stream_;
-  // Should memory run out in the middle, nothing may follow: it would be taken for the rest.
   state_ = state::broken;
   failure_ = errc::exhausted;
-  char* const begin = stream.prepare(around_chunk_bytes).data();
-  stream.commit(static_cast<std::size_t>(put_size(begin, text.size()) - begin));
-  stream.append(std::move(text));
-  if (framing_ == body_framing::chunked) {
-    put_line_end(stream.prepare(2).data());
-    stream.commit(2);
-  }
+  client_.append_body(std::forward<Text>(text), framing_);
   state_ = state::open;
 }
 
@@ -194,12 +169,12 @@ void body_writer::release_encoder() noexcept {
 }
 
 void body_writer::append_coded(std::string_view text, feed how) {
-  std::array<char, net::tcp_stream::prepare_most_bytes - around_chunk_bytes> room;
+  std::array<char, coded_piece_bytes> room;
   for (coding_status said = coding_status::need_room; said == coding_status::need_room;) {
     const coding_progress made = encoder_->encode(text, room, how);
     text.remove_prefix(made.consumed_bytes);
     coded_bytes_ += made.written_bytes;
-    if (made.written_bytes != 0) append_plain({room.data(), made.written_bytes});
+    if (made.written_bytes != 0) give(std::string_view{room.data(), made.written_bytes});
     said = made.status;
     if (said == coding_status::failed) {
       state_ = state::broken;
@@ -220,19 +195,8 @@ task<result<void>> body_writer::append_slices(std::string_view text) {
   co_return result<void>{};
 }
 
-char* body_writer::put_size(char* out, std::size_t size_bytes) const noexcept {
-  if (framing_ != body_framing::chunked) return out;
-  return put_line_end(std::to_chars(out, out + around_chunk_bytes, size_bytes, 16).ptr);
-}
-
-task<result<void>> body_writer::drain(bool empty) {
-  net::tcp_stream& stream = client_.stream_;
-  if (!empty) co_return co_await stream.drain();
-  co_return co_await stream.flush();
-}
-
 task<result<void>> body_writer::make_room(bool empty) {
-  event_loop& loop = client_.loop_;
+  event_loop& loop = client_.host_.loop;
   if (since_yield_ > most_before_yield_bytes) {
     since_yield_ = 0;
     co_await yield{loop};
@@ -241,10 +205,10 @@ task<result<void>> body_writer::make_room(bool empty) {
   const deadline own = patience.until;
   client_.stop_handler_clock();
   result<void> drained;
-  for (std::size_t before = client_.stream_.queued_bytes();;) {
+  for (std::size_t before = client_.queued_bytes();;) {
     patience.until = std::min(own, deadline::at(loop.now() + of_.bounds->write_stall_timeout));
-    drained = co_await drain(empty).in(patience);
-    const std::size_t left = client_.stream_.queued_bytes();
+    drained = co_await client_.drain(empty).in(patience);
+    const std::size_t left = client_.queued_bytes();
     const bool is_own = own.passed(loop.now());
     if (drained || drained.error() != errc::timed_out || is_own || left >= before) break;
     before = left;
@@ -271,11 +235,7 @@ void body_writer::end() {
     if (state_ != state::open) return;
   }
   state_ = state::ended;
-  constexpr std::string_view last_chunk = "0\r\n\r\n";
-  if (framing_ != body_framing::chunked || discards_ || is_bodiless(head_.code())) return;
-  std::memcpy(client_.stream_.prepare(last_chunk.size()).data(), last_chunk.data(),
-              last_chunk.size());
-  client_.stream_.commit(last_chunk.size());
+  if (!discards_ && !is_bodiless(head_.code())) client_.end_body(framing_);
 }
 
 }  // namespace weft::http

@@ -44,7 +44,7 @@ class file;
 namespace weft::http {
 
 enum class body_framing : std::uint8_t;
-class connection;
+class carrier;
 struct active_request;
 struct compress_rules;
 
@@ -79,7 +79,7 @@ class body_writer {
   friend class connection;
   friend class exchange;
 
-  body_writer(connection& client, active_request& of) noexcept : client_{client}, of_{of} {}
+  body_writer(carrier& client, active_request& of) noexcept : client_{client}, of_{of} {}
 
   enum class state : std::uint8_t { unbegun, open, ended, broken };
 
@@ -101,19 +101,18 @@ class body_writer {
   task<result<void>> write_text(Text text);
   void append(std::string_view text);
   void append(std::string&& text);
-  void append_plain(std::string_view text);
+  template <class Text>
+  void give(Text&& text);
   void append_coded(std::string_view text, feed how);
   /// What is too long to be coded in one go.
   task<result<void>> append_slices(std::string_view text);
-  [[nodiscard]] char* put_size(char* out, std::size_t size_bytes) const noexcept;
   /// Waits while more than the low watermark is queued, or, for `empty`, anything at all.
   task<result<void>> make_room(bool empty);
-  task<result<void>> drain(bool empty);
   task<result<void>> copy_from(file& from, std::uint64_t offset, std::size_t size_bytes);
   [[nodiscard]] std::size_t send_from(const file& from, std::uint64_t offset,
                                       std::uint64_t size_bytes);
 
-  connection& client_;
+  carrier& client_;
   active_request& of_;
   std::optional<content_encoder> encoder_;
   coded_slots* slots_ = nullptr;  // where encoder_ has one

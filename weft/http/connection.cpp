@@ -31,26 +31,17 @@ constexpr duration look_interval = std::chrono::milliseconds{250};
 
 connection::connection(connection_host& host, net::tcp_stream stream,
                        const std::optional<net::ip_address>& forwarded_for)
-    : lazy_timer{host.loop, timeout_kind},
+    : carrier{host, false, host.stopping.stop_requested()},
+      lazy_timer{host.loop, timeout_kind},
       stream_receiver{&on_received},
-      host_{host},
-      stream_{std::move(stream)},
-      number_{static_cast<std::uint32_t>(host.clients.size())},
-      is_cut_{host.stopping.stop_requested()} {
+      stream_{std::move(stream)} {
   if (forwarded_for) note_peer(forwarded_for);
-  host_.clients.push_back(this);
-  host_.counts.accepted.add();
-  host_.note_connections();
+  join(host);
 }
 
 connection::~connection() {
   if (turned_away_) --host_.turned_away;
-  connection* const last = host_.clients.back();
-  host_.clients[number_] = last;
-  last->number_ = number_;
-  host_.clients.pop_back();
-  host_.note_connections();
-  if (host_.clients.empty()) host_.all_gone.set();
+  leave(host_);
 }
 
 void* connection::operator new(std::size_t size_bytes) { return frame_pool::allocate(size_bytes); }
@@ -169,7 +160,7 @@ task<void> connection::answer_waiting() {
             try {
               co_await std::move(*work.reply->work).in(for_service);
             } catch (...) {
-              report_exception(work);
+              work.reply->report_exception();
             }
             work.reply->work.reset();  // while its service is kept
             host_.counts.waits.record(loop_.now() - begun);
@@ -288,7 +279,7 @@ bool connection::body_has_come(active_request& work) {
   try {
     host_.dispatch(head, work.match, *work.reply);
   } catch (...) {
-    report_exception(work);
+    work.reply->report_exception();
   }
 }
 
@@ -355,31 +346,10 @@ bool connection::keeps_alive(const parsed_head& head) const noexcept {
   return head.keep_alive() && !last;
 }
 
-void connection::report_exception(active_request& work) {
-  std::string what = "an exception of unknown type";
-  try {
-    throw;
-  } catch (const std::exception& known) {
-    what = known.what();
-  } catch (...) {  // NOLINT(bugprone-empty-catch): what stands above is all there is to say
-  }
-  log::error(weft::format("handler of {} {} threw: {}", to_string(work.head.method()),
-                          work.reply->request().path(), what));
-  if (!work.reply->replied() && !work.reply->reply_lost_body())
-    work.reply->reply_problem(status::internal_server_error, {});
-}
-
-void connection::expect_reply(active_request& work) {
-  if (work.reply->replied()) return;
-  log::error(weft::format("handler of {} {} gave no reply", to_string(work.head.method()),
-                          work.reply->request().path()));
-  work.reply->reply_problem(status::internal_server_error, {});
-}
-
 [[gnu::always_inline]] inline bool connection::complete(active_request& work) {
   exchange& reply = *work.reply;
   if (!reply.replied()) [[unlikely]]
-    expect_reply(work);
+    reply.expect_reply();
   ++answered_;
   host_.counts.replied(*reply.replied_with());
   keep_ = reply.keep_alive();

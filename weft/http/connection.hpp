@@ -19,8 +19,9 @@
 #include <string>
 #include <string_view>
 
-#include <weft/coro/stop_token.hpp>
 #include <weft/coro/task.hpp>
+#include <weft/http/carrier.hpp>
+#include <weft/http/client_link.hpp>
 #include <weft/http/input_buffer.hpp>
 #include <weft/http/limits.hpp>
 #include <weft/http/request_parser.hpp>
@@ -31,47 +32,43 @@
 
 namespace weft::http {
 
-struct connection_host;
 struct active_request;
-class body_reader;
-class body_writer;
 class exchange;
 
-class connection final : private lazy_timer, private net::stream_receiver {
+class connection final : public carrier,
+                         public client_link,
+                         private lazy_timer,
+                         private net::stream_receiver {
  public:
   /// `forwarded_for`: who has connected to the balancer that this comes from, if that has said so.
   connection(connection_host& host, net::tcp_stream stream,
              const std::optional<net::ip_address>& forwarded_for = {});
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
-  ~connection();
+  ~connection() override;
   static void* operator new(std::size_t size_bytes);
   static void operator delete(void* memory, std::size_t size_bytes) noexcept;
 
   /// Serves until the connection ends, then deletes it.
   static void begin(std::unique_ptr<connection> self) noexcept { self.release()->go_on(false); }
   /// Nothing more is read, and what is waited for no longer.
-  void cut() noexcept {
+  void cut() noexcept override {
     is_cut_ = true;
     stream_receiver::cancel(stream_);
   }
 
   /// If no request is under way and none has come, by a last look at the socket: tells the client
   /// that this is the end, and goes on reading for a while.
-  void leave_if_idle() noexcept;
-  /// nullptr: it speaks no TLS.
-  [[nodiscard]] const net::tls_info* tls() const noexcept { return stream_.tls(); }
-  /// Of the request under way, as somebody has noted; else empty.
-  [[nodiscard]] std::string_view forwarded_scheme() const noexcept;
-  /// Who it is and what it does, for the log.
-  [[nodiscard]] std::string description() const;
+  void leave_if_idle() noexcept override;
+  [[nodiscard]] const net::tls_info* tls() const noexcept override { return stream_.tls(); }
+  [[nodiscard]] std::string_view forwarded_scheme() const noexcept override;
+  [[nodiscard]] std::string description() const override;
 
   /// Tells who comes beyond the limit so, and listens until that has been heard; then deletes it.
   static void turn_away(std::unique_ptr<connection> self);
 
  private:
   friend class body_reader;
-  friend class body_writer;
   friend class exchange;
 
   /// What is to be done next with a request.
@@ -101,7 +98,7 @@ class connection final : private lazy_timer, private net::stream_receiver {
   /// Whether the handler is to take the body itself, as it comes.
   [[nodiscard]] bool streams_body(active_request& work);
   [[nodiscard, gnu::noinline]] bool takes_more(active_request& work);
-  task<bool> ask_for_body();
+  task<bool> ask_for_body() override;
   task<bool> receive_chunked_body(active_request& work);
   /// Before a client is waited for: those who are slow would keep all slots from the others.
   void leave_slot(active_request& work);
@@ -115,22 +112,16 @@ class connection final : private lazy_timer, private net::stream_receiver {
   [[gnu::noinline]] void call_streaming_handler(active_request& work);
   /// Ends what a handler that streamed has left unfinished.
   task<void> finish_streams(active_request& work);
-  /// While a handler waits for the client, its time stands still.
-  void stop_handler_clock() noexcept { set(time_point::max()); }
-  void start_handler_clock() noexcept;
+  void stop_handler_clock() noexcept override { set(time_point::max()); }
+  void start_handler_clock() noexcept override;
   /// While a handler works: looks after its client. False: the handler's time is over.
   [[nodiscard]] bool handler_goes_on() noexcept;
   [[nodiscard]] bool client_has_gone() noexcept;
-  /// Of the client that a balancer has named, or of the other end; none for a Unix socket. Asks the
-  /// kernel when it is first asked.
-  [[nodiscard]] const std::optional<net::ip_address>& peer_address();
+  [[nodiscard]] const std::optional<net::ip_address>& peer_address() override;
   void note_peer(const std::optional<net::ip_address>& address);
-  /// 500, if there is none.
-  [[gnu::noinline]] void expect_reply(active_request& work);
   /// False: the client is slow to take its replies.
   [[nodiscard]] bool complete(active_request& work);
-  [[nodiscard]] bool keeps_alive(const parsed_head& head) const noexcept;
-  [[gnu::noinline]] void report_exception(active_request& work);
+  [[nodiscard]] bool keeps_alive(const parsed_head& head) const noexcept override;
   /// Waits while the client is slow to take its replies. False: it takes none.
   task<bool> make_room();
   task<void> linger();
@@ -143,26 +134,35 @@ class connection final : private lazy_timer, private net::stream_receiver {
   }
   /// Sets the deadline of what comes next, and keeps no slot for what has begun.
   void prepare_to_read();
-  /// Whether the request under way is the last, since it, or all of this, is asked to end.
-  [[nodiscard]] bool is_ending() const noexcept {
-    return is_cut_ || (stop_ != nullptr && stop_->stop_requested());
+  [[nodiscard]] bool has_input() const noexcept override { return stream_.has_input(); }
+
+  // connection_body.cpp
+  task<result<std::string_view>> receive_body(buffer_ref& slot) override;
+  [[nodiscard]] bool body_has_ended() const noexcept override { return false; }
+  void send_reply(const reply_head& head, std::string_view body, std::string* owned) override;
+  void send_head(const reply_head& head, bool ends) override;
+  void append_body(std::string_view piece, body_framing framing) override;
+  void append_body(std::string&& piece, body_framing framing) override;
+  void end_body(body_framing framing) override;
+  [[nodiscard]] std::size_t queued_bytes() const noexcept override {
+    return stream_.queued_bytes();
   }
+  task<result<void>> drain(bool empty) override;
+  [[nodiscard]] std::size_t send_from(const file& from, std::uint64_t offset,
+                                      std::size_t size_bytes) noexcept override;
+
   [[nodiscard]] bool must_linger() const noexcept;
   [[gnu::noinline]] void refuse(status code, std::string_view reason);
   static void on_timeout(lazy_timer& self) noexcept;
   static constexpr lazy_timer::kind timeout_kind{&on_timeout, "timeout of an HTTP connection"};
 
-  connection_host& host_;
   net::tcp_stream stream_;
   input_buffer input_;
   request_parser parser_;
-  stop_source* stop_ = nullptr;  // of what is waited for: answer_waiting()'s
   std::unique_ptr<const std::optional<net::ip_address>> peer_address_;  // once it is known
   std::unique_ptr<active_request> waiting_;  // from answer() to the end of answer_waiting()
   std::uint32_t answered_ = 0;
-  std::uint32_t number_;  // of this in host_.clients
   bool keep_ = true;
-  bool is_cut_;
   bool refused_ = false;
   bool timed_out_ = false;
   bool head_is_late_ = false;  // some of a head has come: its deadline runs

@@ -1,5 +1,7 @@
-// How the body of a request comes: whole before its handler is called, or piece by piece as the
-// handler takes it.
+// How bodies come and go: that of a request whole before its handler is called, or piece by piece
+// as the handler takes it; that of a reply framed.
+#include <charconv>
+#include <cstring>
 #include <utility>
 
 #include <weft/base/format.hpp>
@@ -8,8 +10,26 @@
 #include <weft/http/chunked_decoder.hpp>
 #include <weft/http/connection.hpp>
 #include <weft/http/connection_host.hpp>
+#include <weft/http/reply_head.hpp>
 
 namespace weft::http {
+namespace {
+
+/// Beside the bytes of a chunk: its size in hexadecimal digits, and two line ends.
+constexpr std::size_t around_chunk_bytes = 16 + 2 + 2;
+
+char* put_line_end(char* out) noexcept {
+  out[0] = '\r';
+  out[1] = '\n';
+  return out + 2;
+}
+
+char* put_size(char* out, std::size_t size_bytes, body_framing framing) noexcept {
+  if (framing != body_framing::chunked) return out;
+  return put_line_end(std::to_chars(out, out + around_chunk_bytes, size_bytes, 16).ptr);
+}
+
+}  // namespace
 
 task<bool> connection::ask_for_body() {
   const auto asked = co_await stream_.write("HTTP/1.1 100 Continue\r\n\r\n");
@@ -83,9 +103,75 @@ task<bool> connection::receive_chunked_body(active_request& work) {
   co_return true;
 }
 
+task<result<std::string_view>> connection::receive_body(buffer_ref& slot) {
+  auto bytes = co_await stream_.read();
+  if (!bytes) co_return fail(bytes.error());
+  slot = std::move(*bytes);
+  host_.counts.received_bytes.add(slot.size());
+  co_return slot.text();
+}
+
+void connection::send_head(const reply_head& head, bool /*ends*/) {
+  if (head.most_bytes() <= net::tcp_stream::prepare_most_bytes) {
+    char* const begin = stream_.prepare(head.most_bytes()).data();
+    stream_.commit(static_cast<std::size_t>(head.write(begin) - begin));
+    return;
+  }
+  std::string text;
+  text.resize_and_overwrite(head.most_bytes(), [&](char* begin, std::size_t) noexcept {
+    return static_cast<std::size_t>(head.write(begin) - begin);
+  });
+  stream_.append(std::move(text));
+}
+
+void connection::send_reply(const reply_head& head, std::string_view body, std::string* owned) {
+  send_head(head, body.empty());
+  if (!body.empty()) stream_.append(owned != nullptr ? std::move(*owned) : std::string{body});
+}
+
+/// In one piece with what frames it, if that fits.
+void connection::append_body(std::string_view piece, body_framing framing) {
+  if (piece.size() + around_chunk_bytes > net::tcp_stream::prepare_most_bytes) {
+    append_body(std::string{piece}, framing);
+    return;
+  }
+  char* const begin = stream_.prepare(piece.size() + around_chunk_bytes).data();
+  char* end = put_size(begin, piece.size(), framing);
+  std::memcpy(end, piece.data(), piece.size());
+  end += piece.size();
+  if (framing == body_framing::chunked) end = put_line_end(end);
+  stream_.commit(static_cast<std::size_t>(end - begin));
+}
+
+void connection::append_body(std::string&& piece, body_framing framing) {
+  char* const begin = stream_.prepare(around_chunk_bytes).data();
+  stream_.commit(static_cast<std::size_t>(put_size(begin, piece.size(), framing) - begin));
+  stream_.append(std::move(piece));
+  if (framing != body_framing::chunked) return;
+  put_line_end(stream_.prepare(2).data());
+  stream_.commit(2);
+}
+
+void connection::end_body(body_framing framing) {
+  if (framing != body_framing::chunked) return;
+  constexpr std::string_view last_chunk = "0\r\n\r\n";
+  std::memcpy(stream_.prepare(last_chunk.size()).data(), last_chunk.data(), last_chunk.size());
+  stream_.commit(last_chunk.size());
+}
+
+task<result<void>> connection::drain(bool empty) {
+  if (!empty) co_return co_await stream_.drain();
+  co_return co_await stream_.flush();
+}
+
+std::size_t connection::send_from(const file& from, std::uint64_t offset,
+                                  std::size_t size_bytes) noexcept {
+  return stream_.send_from(from, offset, size_bytes);
+}
+
 task<void> connection::finish_streams(active_request& work) {
   exchange& reply = *work.reply;
-  expect_reply(work);
+  reply.expect_reply();
   if (work.writer && work.writer->is_begun() && !work.writer->is_whole()) {
     log::warning(weft::format("the reply to {} {} ends early, after {} bytes of its body",
                               to_string(work.head.method()), reply.request().path(),

@@ -24,7 +24,7 @@
 
 namespace weft::http {
 
-class connection;
+class client_link;
 
 struct connection_host {
   /// `owner_of_server`: its lifetime, if it has one.
@@ -96,7 +96,7 @@ struct connection_host {
   route_table routes;
   outer_chain around;
   date_cache dates;
-  std::vector<connection*> clients;
+  std::vector<client_link*> clients;
   /// Set when the last of them goes.
   event all_gone;
   /// Where other shards see how many those are, if they are spread evenly.

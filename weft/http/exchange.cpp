@@ -5,6 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include <weft/base/format.hpp>
+#include <weft/base/log.hpp>
 #include <weft/http/active_request.hpp>
 #include <weft/http/connection.hpp>
 #include <weft/http/connection_host.hpp>
@@ -53,10 +55,10 @@ connection_field exchange::field_for(bool keep_alive) const noexcept {
 }
 
 bool exchange::may_keep_alive() const noexcept {
-  const connection& client = request_.client_;
+  const carrier& client = request_.client_;
   if (!keep_alive_ || client.is_ending()) return false;
   if (!client.host_.draining.stop_requested() || more_has_come_) return true;
-  return (of_.reader && of_.reader->more_has_come()) || client.stream_.has_input();
+  return (of_.reader && of_.reader->more_has_come()) || client.has_input();
 }
 
 std::string_view exchange::all_fields(std::string_view of_reply) {
@@ -110,18 +112,18 @@ void exchange::run_now(handler& next) {
   try {
     next(*this);
   } catch (...) {
-    request_.client_.report_exception(of_);
+    report_exception();
   }
-  if (!work) request_.client_.expect_reply(of_);
+  if (!work) expect_reply();
 }
 
 task<void> exchange::finish(task<void> late) {
   try {
     co_await std::move(late);
   } catch (...) {
-    request_.client_.report_exception(of_);
+    report_exception();
   }
-  if (!reply_lost_body()) request_.client_.expect_reply(of_);
+  if (!reply_lost_body()) expect_reply();
 }
 
 std::optional<net::ip_address> exchange::client() const {
@@ -186,6 +188,26 @@ body_writer& exchange::writer() {
 
 void exchange::end_body() { writer().end(); }
 
+void exchange::report_exception() {
+  std::string what = "an exception of unknown type";
+  try {
+    throw;
+  } catch (const std::exception& known) {
+    what = known.what();
+  } catch (...) {  // NOLINT(bugprone-empty-catch): what stands above is all there is to say
+  }
+  log::error(weft::format("handler of {} {} threw: {}", to_string(request_.method()),
+                          request_.path(), what));
+  if (!replied() && !reply_lost_body()) reply_problem(status::internal_server_error, {});
+}
+
+void exchange::expect_reply() {
+  if (replied()) return;
+  log::error(weft::format("handler of {} {} gave no reply", to_string(request_.method()),
+                          request_.path()));
+  reply_problem(status::internal_server_error, {});
+}
+
 bool exchange::reply_lost_body() {
   if (!of_.reader || !of_.reader->fault()) return false;
   close_after_reply();
@@ -205,20 +227,21 @@ std::optional<body_framing> exchange::begin_body(const response& head,
                                               : body_framing::until_close;
   const bool keep_alive = may_keep_alive() && framing != body_framing::until_close;
   keep_alive_ = false;  // as in send()
-  send_head({.code = head.code(),
-             .start = request_.client_.host_.reply_start(),
-             .content_type = head.content_type(),
-             .framing = framing,
-             .content_length = length_bytes.value_or(0),
-             .fields = all_fields(own_fields),
-             .connection = field_for(keep_alive)});
+  request_.client_.send_head({.code = head.code(),
+                              .start = request_.client_.host_.reply_start(),
+                              .content_type = head.content_type(),
+                              .framing = framing,
+                              .content_length = length_bytes.value_or(0),
+                              .fields = all_fields(own_fields),
+                              .connection = field_for(keep_alive)},
+                             request_.method() == method::head || is_bodiless(head.code()));
   keep_alive_ = keep_alive;
   return framing;
 }
 
 [[gnu::always_inline]] inline void exchange::send_small(const reply_head& head,
                                                         std::string_view body) {
-  net::tcp_stream& stream = request_.client_.stream_;
+  net::tcp_stream& stream = static_cast<connection&>(request_.client_).stream_;
   char* const begin = stream.prepare(head.most_bytes() + body.size()).data();
   char* const end = head.write(begin);
   if (!body.empty()) std::memcpy(end, body.data(), body.size());
@@ -247,29 +270,12 @@ void exchange::send(status code, std::string_view content_type, std::string_view
   if (request_.method() == method::head || is_bodiless(code)) body = {};
   body_bytes_ = body.size();
   request_.client_.host_.counts.body_bytes.add(body.size());
-  if (body.size() <= copied_body_bytes && fits(head, body)) [[likely]]
-    send_small(head, body);
+  carrier& client = request_.client_;
+  if (client.is_stream() || body.size() > copied_body_bytes || !fits(head, body)) [[unlikely]]
+    client.send_reply(head, body, owned);
   else
-    send_large(head, body, owned);
+    send_small(head, body);
   keep_alive_ = keep_alive;
-}
-
-void exchange::send_large(const reply_head& head, std::string_view body, std::string* owned) {
-  send_head(head);
-  if (!body.empty())
-    request_.client_.stream_.append(owned != nullptr ? std::move(*owned) : std::string{body});
-}
-
-void exchange::send_head(const reply_head& head) {
-  if (fits(head, {})) {
-    send_small(head, {});
-    return;
-  }
-  std::string text;
-  text.resize_and_overwrite(head.most_bytes(), [&](char* begin, std::size_t) noexcept {
-    return static_cast<std::size_t>(head.write(begin) - begin);
-  });
-  request_.client_.stream_.append(std::move(text));
 }
 
 void exchange::reply(status code, std::string_view content_type, std::string_view body,

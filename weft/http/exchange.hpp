@@ -38,11 +38,11 @@ struct call_context;
 class body_decoding;
 class body_reader;
 class body_writer;
+class carrier;
 struct coded_texts;
 class coding_set;
 class compress;
 struct compress_rules;
-class connection;
 struct connection_host;
 class decompress;
 struct decompress_rules;
@@ -60,7 +60,7 @@ class exchange {
   /// is the last. So it does while the server drains, unless another request has begun to come:
   /// `more_has_come`, or its bytes wait in the stream.
   exchange(const parsed_head& head, std::string_view path, const route_match& match,
-           std::string_view body, connection& client, active_request& of, bool keep_alive,
+           std::string_view body, carrier& client, active_request& of, bool keep_alive,
            bool more_has_come) noexcept
       : request_{head, path, match, body, client},
         of_{of},
@@ -135,6 +135,11 @@ class exchange {
 
   /// All that the writer was to be given has been given.
   void end_body();
+  /// Of what the handler has thrown, which is being caught: the log says so, and the client gets
+  /// 500.
+  [[gnu::noinline]] void report_exception();
+  /// 500, if there is none.
+  [[gnu::noinline]] void expect_reply();
   /// If the request's body is lost: tells the client why, unless a reply has begun. False: it is
   /// not.
   [[nodiscard]] bool reply_lost_body();
@@ -186,9 +191,6 @@ class exchange {
   [[nodiscard]] std::optional<body_framing> begin_body(const response& head,
                                                        std::optional<std::uint64_t> length_bytes);
   void send_small(const reply_head& head, std::string_view body);
-  [[gnu::noinline]] void send_large(const reply_head& head, std::string_view body,
-                                    std::string* owned);
-  void send_head(const reply_head& head);
   [[nodiscard]] bool may_keep_alive() const noexcept;
   /// With those that were added before the reply.
   [[nodiscard, gnu::noinline]] std::string_view all_fields(std::string_view of_reply);

@@ -1,6 +1,6 @@
 #include <weft/http/request.hpp>
 
-#include <weft/http/connection.hpp>
+#include <weft/http/carrier.hpp>
 
 namespace weft::http {
 

@@ -22,13 +22,13 @@ struct tls_info;
 
 namespace weft::http {
 
-class connection;
+class carrier;
 
 class request {
  public:
   /// `path` is the head's, in normal form. The five outlive the request.
   request(const parsed_head& head, std::string_view path, const route_match& match,
-          std::string_view body, connection& client) noexcept
+          std::string_view body, carrier& client) noexcept
       : head_{head}, match_{match}, client_{client}, path_{path}, body_{body} {}
   request(const request&) = delete;
   request& operator=(const request&) = delete;
@@ -67,7 +67,7 @@ class request {
 
   const parsed_head& head_;
   const route_match& match_;
-  connection& client_;
+  carrier& client_;
   std::string_view path_;
   std::string_view body_;
 };

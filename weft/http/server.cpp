@@ -217,6 +217,7 @@ void server::state::serve(newcomer who) {
     if (is_late) tell_full();
     if (is_late && turned_away >= turned_away_most) return;
     auto client = std::make_unique<connection>(*this, std::move(who.stream), who.client);
+    counts.accepted.add();
     if (is_late)
       connection::turn_away(std::move(client));
     else
@@ -288,7 +289,7 @@ task<void> server::state::close_doors() {
 
 void server::state::leave_idle() {
   grace_is_over = true;
-  for (connection* each : clients) each->leave_if_idle();
+  for (client_link* each : clients) each->leave_if_idle();
 }
 
 /// What has not ended by `when` is told to, by name.
@@ -298,13 +299,13 @@ task<void> server::state::cut(time_point when) {
   const std::size_t left = clients.size() + entering;
   if (left == 0) co_return;
   std::string names;
-  for (const connection* each : std::span{clients}.first(std::min(clients.size(), named_most)))
+  for (const client_link* each : std::span{clients}.first(std::min(clients.size(), named_most)))
     names += weft::format("{} {}", names.empty() ? ":" : ";", each->description());
   if (clients.size() > named_most) names += "; ...";
   log::warning(weft::format("the time to drain is over, {} connection{} cut{}", left,
                             left == 1 ? " is" : "s are", names));
   workers.request_stop();
-  for (connection* each : clients) each->cut();
+  for (client_link* each : clients) each->cut();
 }
 
 server::server(server_options options, event_loop& loop, net::address_book& addresses,
