@@ -2,12 +2,17 @@
 
 #include "echo_conversation.hpp"
 #include "http1_conversation.hpp"
+#include "websocket_conversation.hpp"
 
 namespace weft::bench {
 
 std::unique_ptr<conversation> make_conversation(const load_plan& plan, known_head& known) {
   const auto most = static_cast<std::size_t>(plan.pipelined);
-  if (plan.speaks == protocol::echo) return std::make_unique<echo_conversation>(most);
+  switch (plan.speaks) {
+    case protocol::echo: return std::make_unique<echo_conversation>(most);
+    case protocol::websocket: return std::make_unique<websocket_conversation>(most, plan.opening);
+    case protocol::http1: break;
+  }
   return std::make_unique<http1_conversation>(most, known);
 }
 

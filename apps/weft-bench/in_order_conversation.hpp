@@ -27,6 +27,8 @@ class in_order_conversation : public conversation {
  protected:
   [[nodiscard]] bool owes_nothing() const { return owed_.empty(); }
   [[nodiscard]] const load_request& asked() const { return *owed_.front().to; }
+  // Whether a request has been sent in part.
+  [[nodiscard]] bool is_within_request() const { return sent_ != 0; }
   // Whether all of the oldest request has been sent.
   [[nodiscard]] bool is_sent() const { return whole_sent_ != 0; }
   void complete(reply_listener& told, int status);

@@ -28,18 +28,21 @@ namespace weft::bench {
 
 enum class protocol : std::uint8_t {
   http1,
-  echo,  // the request itself comes back, byte for byte
+  echo,       // the request itself comes back, byte for byte
+  websocket,  // a message for each message
 };
 
 struct load_request {
-  std::string bytes;
+  std::string bytes{};
   bool is_head = false;  // the reply has no body
+  std::string echo{};    // what a WebSocket's message is to be; empty: any will do
 };
 
 struct load_plan {
   address to;
   protocol speaks = protocol::http1;
   std::optional<tls_context> tls;      // none: in the clear
+  std::string opening;                 // of a WebSocket: its handshake, without the key
   std::vector<load_request> requests;  // sent in turn
   int connections = 50;
   int pipelined = 1;  // requests on a connection that have no reply yet, at most

@@ -63,10 +63,16 @@ class terminal_progress final : public load_observer {
 
 void clear_progress() { print(stderr, "\r\x1b[K"); }
 
+protocol spoken_with(const load_options& options) {
+  if (is_websocket(options.to.speaks)) return protocol::websocket;
+  return options.echo ? protocol::echo : protocol::http1;
+}
+
 load_plan plan_of(const load_options& options, const address& to) {
   load_plan plan;
   plan.to = to;
-  plan.speaks = options.echo ? protocol::echo : protocol::http1;
+  plan.speaks = spoken_with(options);
+  if (plan.speaks == protocol::websocket) plan.opening = make_opening(options);
   plan.requests = make_requests(options);
   plan.connections = options.connections;
   plan.pipelined = options.pipelined;
@@ -151,7 +157,7 @@ int run_load_command(std::span<const std::string_view> arguments) {
   const bool shows_progress = !options->quiet && ::isatty(STDERR_FILENO) != 0;
   const auto run_it = options->find_max ? &find_max : &load_once;
   load_plan plan = plan_of(*options, *to);
-  if (options->to.speaks == scheme::https) {
+  if (is_secured(options->to.speaks)) {
     auto tls = tls_context::make({options->to.host, options->ca_file, options->insecure});
     if (!tls) return complain("load", tls.error());
     plan.tls = *std::move(tls);

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "websocket_frame.hpp"
+
 #include <weft/base/format.hpp>
 
 namespace weft::bench {
@@ -33,6 +35,11 @@ load_request http_request(const load_options& options, const request_line& what)
   return {.bytes = http_bytes(options, what), .is_head = what.method == "HEAD"};
 }
 
+load_request message(const load_options& options) {
+  const opcode means = options.binary ? opcode::binary : opcode::text;
+  return {.bytes = masked_frame(means, options.body), .echo = options.echo ? options.body : ""};
+}
+
 request_line only_request(const load_options& options) {
   const std::string_view usual = options.body.empty() ? "GET" : "POST";
   return {.method = options.method.empty() ? std::string{usual} : options.method,
@@ -44,11 +51,20 @@ request_line only_request(const load_options& options) {
 
 std::vector<load_request> make_requests(const load_options& options) {
   if (options.to.speaks == scheme::tcp) return {{.bytes = options.body}};
+  if (is_websocket(options.to.speaks)) return {message(options)};
   if (options.requests.empty()) return {http_request(options, only_request(options))};
   std::vector<load_request> all;
   all.reserve(options.requests.size());
   for (const request_line& each : options.requests) all.push_back(http_request(options, each));
   return all;
+}
+
+std::string make_opening(const load_options& options) {
+  std::string head = weft::format("GET {} HTTP/1.1\r\n", options.to.path);
+  if (!has_header(options, "host")) head += weft::format("Host: {}\r\n", options.to.authority());
+  head += "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n";
+  for (const std::string& header : options.headers) head += header + "\r\n";
+  return head;
 }
 
 }  // namespace weft::bench

@@ -3,6 +3,7 @@
 //   plan.requests = make_requests(options);
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "load.hpp"
@@ -12,5 +13,8 @@ namespace weft::bench {
 
 // What is sent, in turn; at least one.
 std::vector<load_request> make_requests(const load_options& options);
+
+// The handshake that opens a WebSocket (RFC 6455 section 4.1), without its key.
+std::string make_opening(const load_options& options);
 
 }  // namespace weft::bench

@@ -23,11 +23,12 @@ Puts a load on a server: each connection sends a request, waits for the whole re
 next; at once (closed loop), or when one is due at a fixed rate (open loop). Two system calls a
 request.
 
-  URL                       http://HOST[:PORT][/PATH], the same with https://, or tcp://HOST:PORT
-                            for a plain echo
+  URL                       http://HOST[:PORT][/PATH], the same with https://; ws:// or wss://,
+                            where each message is answered by one; or tcp://HOST:PORT for a plain
+                            echo
 
 What is sent
-      --data TEXT           body of the request (of tcp:// the message itself)
+      --data TEXT           body of the request (of ws:// and tcp:// the message itself)
       --body FILE           the same, from a file
   -X, --method METHOD       default: POST with a body, GET without
   -H, --header 'NAME: VALUE'  one more header, may be repeated;
@@ -35,9 +36,9 @@ What is sent
       --requests FILE       other requests instead, in turn: lines METHOD /PATH [BODY]
       --echo                the server gives the request back unchanged, byte for byte
                             (always so with tcp://)
-
-      --ca FILE             certificates that https trusts, instead of the system's
-  -k, --insecure            https trusts any certificate
+      --binary              a WebSocket's messages are binary ones, not text
+      --ca FILE             certificates that https and wss trust, instead of the system's
+  -k, --insecure            they trust any certificate
 
 How much
   -c, --connections N       default 50
@@ -90,7 +91,8 @@ constexpr std::array all_options{
     option{"rate", 'r', true},     option{"find-max", 0, false}, option{"p99", 0, true},
     option{"duration", 'd', true}, option{"warm-up", 'w', true}, option{"timeout", 0, true},
     option{"html", 0, true},       option{"ca", 0, true},        option{"insecure", 'k', false},
-    option{"json", 0, false},      option{"quiet", 'q', false},  option{"help", 'h', false},
+    option{"binary", 0, false},    option{"json", 0, false},     option{"quiet", 'q', false},
+    option{"help", 'h', false},
 };
 
 // Levenshtein's distance.
@@ -221,6 +223,8 @@ std::expected<void, std::string> apply(load_options& to, std::string_view name,
     to.ca_file = value;
   } else if (name == "insecure") {
     to.insecure = true;
+  } else if (name == "binary") {
+    to.binary = true;
   } else if (name == "echo") {
     to.echo = true;
   } else if (name == "html") {
@@ -259,6 +263,21 @@ named_option find_option(std::string_view argument) {
     found.value = argument.substr(2);
   }
   return found;
+}
+
+// What tcp:// and ws:// send.
+std::expected<load_options, std::string> with_message(load_options options) {
+  const bool is_raw = options.to.speaks == scheme::tcp;
+  if (!is_raw && !is_websocket(options.to.speaks)) {
+    if (options.binary) return problem{std::string{"--binary is for ws:// and wss://"}};
+    return options;
+  }
+  if (!options.requests.empty() || !options.method.empty())
+    return problem{std::string{
+        "tcp:// and ws:// send one message again and again: leave out --requests and --method"}};
+  options.echo |= is_raw;
+  if (options.body.empty()) options.body = default_echo_message;
+  return options;
 }
 
 }  // namespace
@@ -318,11 +337,7 @@ std::expected<load_options, std::string> parse_load_options(
   if (url.empty()) return problem{std::string{"no URL given, as http://127.0.0.1:8080/"}};
   const auto kept = keep(options.to, parse_target(url));
   if (!kept) return problem{kept.error()};
-  if (options.to.speaks == scheme::tcp) {
-    options.echo = true;
-    if (options.body.empty()) options.body = default_echo_message;
-  }
-  return options;
+  return with_message(std::move(options));
 }
 
 }  // namespace weft::bench

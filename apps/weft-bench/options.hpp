@@ -25,6 +25,7 @@ struct load_options {
   std::string body;
   std::vector<request_line> requests;  // instead of the target's path, sent in turn
   bool echo = false;                   // the reply is the request itself
+  bool binary = false;                 // a WebSocket's messages are no text
   int connections = 50;
   int pipelined = 1;  // requests on a connection that have no reply yet
   int threads = 1;

@@ -141,6 +141,16 @@ TEST(options, wrong_use_is_refused_with_a_reason) {
   EXPECT_NE(error_of({"http://a:1/", "-X", "get it"}).find("no method"), std::string::npos);
 }
 
+TEST(options, a_websocket_sends_a_message) {
+  const auto plain = parse({"ws://a:1/chat"});
+  ASSERT_TRUE(plain) << plain.error();
+  EXPECT_FALSE(plain->body.empty());
+  EXPECT_FALSE(plain->echo);
+  EXPECT_TRUE(parse({"wss://a/", "--binary", "--echo", "--data", "x"})->binary);
+  EXPECT_NE(error_of({"http://a:1/", "--binary"}).find("for ws://"), std::string::npos);
+  EXPECT_NE(error_of({"ws://a:1/", "-X", "PUT"}).find("leave out"), std::string::npos);
+}
+
 TEST(options, help_needs_nothing_else) {
   EXPECT_TRUE(parse({"--help"})->help);
   EXPECT_TRUE(parse({"-h"})->help);

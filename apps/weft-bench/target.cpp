@@ -17,9 +17,10 @@ struct known_scheme {
   scheme means;
   std::uint16_t port;  // by default; 0: none
 };
-constexpr std::array known_schemes{known_scheme{"http", scheme::http, 80},
-                                   known_scheme{"https", scheme::https, 443},
-                                   known_scheme{"tcp", scheme::tcp, 0}};
+constexpr std::array known_schemes{
+    known_scheme{"http", scheme::http, 80}, known_scheme{"https", scheme::https, 443},
+    known_scheme{"ws", scheme::ws, 80}, known_scheme{"wss", scheme::wss, 443},
+    known_scheme{"tcp", scheme::tcp, 0}};
 
 const known_scheme* take_scheme(std::string_view& url) {
   for (const known_scheme& each : known_schemes) {
@@ -83,8 +84,10 @@ std::expected<target, std::string> parse_target(std::string_view url) {
   }
   const known_scheme* const named = take_scheme(rest);
   if (named == nullptr) {
-    return std::unexpected{weft::format(
-        "'{}' should start with http://, https:// or tcp://, as in http://127.0.0.1:8080/", url)};
+    return std::unexpected{
+        weft::format("'{}' should start with http://, https://, ws://, wss:// or tcp://, as in "
+                     "http://127.0.0.1:8080/",
+                     url)};
   }
   result.speaks = named->means;
 

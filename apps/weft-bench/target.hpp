@@ -13,7 +13,13 @@
 
 namespace weft::bench {
 
-enum class scheme : std::uint8_t { http, https, tcp };
+enum class scheme : std::uint8_t { http, https, ws, wss, tcp };
+
+// Whether it goes over TLS.
+constexpr bool is_secured(scheme speaks) {
+  return speaks == scheme::https || speaks == scheme::wss;
+}
+constexpr bool is_websocket(scheme speaks) { return speaks == scheme::ws || speaks == scheme::wss; }
 
 struct target {
   scheme speaks = scheme::http;
@@ -25,8 +31,8 @@ struct target {
   [[nodiscard]] std::string to_string() const;
 };
 
-// http://HOST[:PORT][/PATH], https:// likewise, or tcp://HOST:PORT. The error is a sentence for the
-// user.
+// http://HOST[:PORT][/PATH], https://, ws:// and wss:// likewise, or tcp://HOST:PORT. The error is
+// a sentence for the user.
 std::expected<target, std::string> parse_target(std::string_view url);
 
 struct address {

@@ -29,11 +29,13 @@ TEST(target, fills_in_port_and_path) {
   EXPECT_EQ(parse_target("http://example")->to_string(), "http://example:80/");
   EXPECT_EQ(parse_target("http://example?x=1")->path, "/?x=1");
   EXPECT_EQ(parse_target("https://example")->to_string(), "https://example:443/");
+  EXPECT_EQ(parse_target("ws://example/a")->to_string(), "ws://example:80/a");
+  EXPECT_EQ(parse_target("wss://example")->to_string(), "wss://example:443/");
 }
 
 TEST(target, refuses_with_a_reason) {
   for (const auto& [url, reason] : {
-           std::pair{"127.0.0.1:8080/", "http://, https:// or tcp://"},
+           std::pair{"127.0.0.1:8080/", "http://, https://, ws://, wss:// or tcp://"},
            {"http://:80/", "no host"},
            {"http://a:0/", "not a port"},
            {"http://a:65536/", "not a port"},

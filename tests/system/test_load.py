@@ -1,12 +1,15 @@
 """weft-bench load, against servers whose behaviour is known: what it reports is the truth."""
 
+import asyncio
 import contextlib
 import json
 import socket
+import ssl
 import threading
 import time
 
 import pytest
+import websockets
 from authority import tls_options
 from weft_process import Server, run
 
@@ -165,6 +168,78 @@ def test_https_to_a_server_that_knows_none_is_an_error(weftd, weft_bench):
     with Server([weftd, "--listen", "127.0.0.1:0"]) as server:
         done = run([weft_bench, "load", f"https://{server.address}/", "-c", "2", "-d", "200ms", "-w", "0s"])
         assert done.returncode == 3 and "could not connect (the first: no TLS: " in done.stdout
+
+
+@contextlib.contextmanager
+def websocket_server(handle, **options):
+    """Of another implementation: the `websockets` library of Python, in a thread."""
+    served = {}
+    ready = threading.Event()
+
+    async def serve():
+        served["loop"], served["over"] = asyncio.get_running_loop(), asyncio.Event()
+        async with websockets.serve(handle, "127.0.0.1", 0, **options) as server:
+            served["port"] = server.sockets[0].getsockname()[1]
+            ready.set()
+            await served["over"].wait()
+
+    thread = threading.Thread(target=asyncio.run, args=(serve(),))
+    thread.start()
+    assert ready.wait(20)
+    try:
+        yield served["port"]
+    finally:
+        served["loop"].call_soon_threadsafe(served["over"].set)
+        thread.join()
+
+
+async def echo(socket):
+    async for message in socket:
+        await socket.send(message)
+
+
+async def echo_in_pieces(socket):
+    async for message in socket:
+        await socket.ping()
+        await socket.send([message[:3], message[3:]])
+
+
+@pytest.mark.parametrize("handle", [echo, echo_in_pieces])
+@pytest.mark.parametrize("how", [(), ("--binary", "--data", "x" * 70_000), ("--pipeline", "3")])
+def test_messages_of_a_websocket_are_answered(weft_bench, handle, how):
+    with websocket_server(handle) as port:
+        status, told = load(weft_bench, f"ws://127.0.0.1:{port}/a", "--rate", "200", "-c", "3", "-d", "1s", "-w", "0s", "--echo", *how)
+    assert status == 0
+    assert told["requests"] == 200 and told["errors"]["total"] == 0
+
+
+def test_a_websocket_over_tls_is_loaded(weft_bench, authority, site):
+    secured = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    secured.load_cert_chain(*site)
+    with websocket_server(echo, ssl=secured) as port:
+        status, told = load(weft_bench, f"wss://127.0.0.1:{port}/", "-c", "2", "-d", "300ms", "-w", "0s", "--ca", authority.file)
+    assert status == 0 and told["requests"] > 0 and told["errors"]["total"] == 0
+
+
+def test_a_websocket_that_answers_something_else_is_an_error(weft_bench, scripted):
+    async def shout(socket):
+        async for message in socket:
+            await socket.send(message.upper())
+
+    async def leave(socket):
+        await socket.recv()
+
+    few = ("-c", "1", "-d", "300ms", "-w", "0s")
+    with websocket_server(shout) as port:
+        status, told = load(weft_bench, f"ws://127.0.0.1:{port}/", *few, "--echo")
+        assert status == 3 and told["errors"]["malformed"] == told["errors"]["total"] > 0
+        status, told = load(weft_bench, f"ws://127.0.0.1:{port}/", *few)
+        assert status == 0 and told["requests"] > 0
+    with websocket_server(leave) as port:
+        status, told = load(weft_bench, f"ws://127.0.0.1:{port}/", *few)
+        assert status == 3 and told["errors"]["closed"] == told["errors"]["total"] > 0
+    done = run([weft_bench, "load", scripted().url.replace("http", "ws"), *few])
+    assert done.returncode == 3 and "no WebSocket: the server answers 'HTTP/1.1 200 OK'" in done.stdout
 
 
 def test_a_page_shows_the_curve(weft_bench, scripted, tmp_path):
