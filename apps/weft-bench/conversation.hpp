@@ -1,13 +1,14 @@
 // What a connection of a load says and hears: a protocol, without the socket and without TLS.
 //
 // Contract: restart() begins on a new connection; what is owed is then asked for again. The owner
-// sends what unsent() gives and says so by advance(), and hands over by take() what comes.
+// sends what unsent() gives and says so by advance(), and hands over by take() what comes. The
+// listener, which outlives the conversation, is told in between.
 //
-//   auto said = make_conversation(plan, known);
+//   auto said = make_conversation(plan, known, listener);
 //   said->restart();
 //   said->ask({.to = &plan.requests[0], .due = now, .since = now});
 //   send(said->unsent(pieces)), said->advance(bytes_sent);
-//   said->take(bytes_received, listener);   // listener.on_reply()
+//   said->take(bytes_received);   // listener.on_reply()
 #pragma once
 
 #include <sys/uio.h>
@@ -28,6 +29,8 @@ class reply_listener {
  public:
   // The whole reply has come. `status`: of HTTP; else 0.
   virtual void on_reply(const owed_reply& to, int status) = 0;
+  // It will not come: the peer has given up this request, but not the connection.
+  virtual void on_failure(const owed_reply& to) = 0;
 
  protected:
   ~reply_listener() = default;
@@ -44,7 +47,7 @@ class conversation {
     closed,   // the connection ended before it should have
   };
 
-  conversation() = default;
+  explicit conversation(reply_listener& told) : told_{told} {}
   conversation(const conversation&) = delete;
   conversation& operator=(const conversation&) = delete;
   virtual ~conversation() = default;
@@ -61,9 +64,9 @@ class conversation {
   virtual void advance(std::size_t sent_bytes) = 0;
 
   // All of `bytes`, which came from the peer.
-  virtual verdict take(std::string_view bytes, reply_listener& told) = 0;
+  virtual verdict take(std::string_view bytes) = 0;
   // Nothing more will come.
-  virtual verdict end(reply_listener& told) = 0;
+  virtual verdict end() = 0;
 
   [[nodiscard]] virtual std::size_t owed() const = 0;
   // Of those owed, how many were due then or later.
@@ -75,9 +78,16 @@ class conversation {
 
   // A sentence for the user.
   [[nodiscard]] virtual std::string_view failure() const { return {}; }
+
+ protected:
+  [[nodiscard]] reply_listener& told() const { return told_; }
+
+ private:
+  reply_listener& told_;
 };
 
 // `known` serves all conversations of a thread.
-std::unique_ptr<conversation> make_conversation(const load_plan& plan, known_head& known);
+std::unique_ptr<conversation> make_conversation(const load_plan& plan, known_head& known,
+                                                reply_listener& told);
 
 }  // namespace weft::bench

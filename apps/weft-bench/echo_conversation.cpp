@@ -2,7 +2,7 @@
 
 namespace weft::bench {
 
-conversation::verdict echo_conversation::take(std::string_view bytes, reply_listener& told) {
+conversation::verdict echo_conversation::take(std::string_view bytes) {
   while (!bytes.empty()) {
     if (owes_nothing()) return verdict::unasked;
     const std::string_view all = asked().bytes;
@@ -13,7 +13,7 @@ conversation::verdict echo_conversation::take(std::string_view bytes, reply_list
     if (echoed_ != all.size()) continue;
     if (!is_sent()) return verdict::unasked;
     echoed_ = 0;
-    complete(told, 0);
+    complete(0);
   }
   return verdict::going_on;
 }

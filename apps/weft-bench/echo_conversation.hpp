@@ -13,8 +13,8 @@ class echo_conversation final : public in_order_conversation {
     in_order_conversation::restart();
     echoed_ = 0;
   }
-  verdict take(std::string_view bytes, reply_listener& told) override;
-  verdict end(reply_listener&) override { return verdict::closed; }
+  verdict take(std::string_view bytes) override;
+  verdict end() override { return verdict::closed; }
 
  private:
   std::size_t echoed_ = 0;  // bytes of the oldest that came back

@@ -2,7 +2,7 @@
 
 namespace weft::bench {
 
-conversation::verdict http1_conversation::take(std::string_view bytes, reply_listener& told) {
+conversation::verdict http1_conversation::take(std::string_view bytes) {
   while (!bytes.empty()) {
     if (owes_nothing()) return verdict::unasked;
     const auto [state, used] = framer_.feed(bytes, asked().is_head);
@@ -10,15 +10,15 @@ conversation::verdict http1_conversation::take(std::string_view bytes, reply_lis
     if (state == response_framer::progress::incomplete) return verdict::going_on;
     bytes.remove_prefix(used);
     const bool is_last = !framer_.keeps_alive() || !is_sent();
-    complete(told, framer_.status());
+    complete(framer_.status());
     if (is_last) return bytes.empty() ? verdict::last_reply : verdict::unasked;
   }
   return verdict::going_on;
 }
 
-conversation::verdict http1_conversation::end(reply_listener& told) {
+conversation::verdict http1_conversation::end() {
   if (owes_nothing() || !framer_.ends_at_close()) return verdict::closed;
-  complete(told, framer_.status());
+  complete(framer_.status());
   return verdict::last_reply;
 }
 

@@ -8,15 +8,15 @@ namespace weft::bench {
 
 class http1_conversation final : public in_order_conversation {
  public:
-  http1_conversation(std::size_t most, known_head& known)
-      : in_order_conversation{most}, framer_{known} {}
+  http1_conversation(std::size_t most, known_head& known, reply_listener& told)
+      : in_order_conversation{most, told}, framer_{known} {}
 
   void restart() override {
     in_order_conversation::restart();
     framer_.reset();
   }
-  verdict take(std::string_view bytes, reply_listener& told) override;
-  verdict end(reply_listener& told) override;
+  verdict take(std::string_view bytes) override;
+  verdict end() override;
 
  private:
   response_framer framer_;

@@ -30,8 +30,8 @@ std::size_t in_order_conversation::owed_from(std::uint64_t due) const {
   return count;
 }
 
-void in_order_conversation::complete(reply_listener& told, int status) {
-  told.on_reply(owed_.front(), status);
+void in_order_conversation::complete(int status) {
+  told().on_reply(owed_.front(), status);
   owed_.pop();
   if (whole_sent_ != 0)
     --whole_sent_;

@@ -12,7 +12,7 @@ namespace weft::bench {
 
 class in_order_conversation : public conversation {
  public:
-  explicit in_order_conversation(std::size_t most) : owed_{most} {}
+  in_order_conversation(std::size_t most, reply_listener& told) : conversation{told}, owed_{most} {}
 
   void restart() override { whole_sent_ = sent_ = 0; }
   [[nodiscard]] bool has_room() const final { return !owed_.full(); }
@@ -31,7 +31,7 @@ class in_order_conversation : public conversation {
   [[nodiscard]] bool is_within_request() const { return sent_ != 0; }
   // Whether all of the oldest request has been sent.
   [[nodiscard]] bool is_sent() const { return whole_sent_ != 0; }
-  void complete(reply_listener& told, int status);
+  void complete(int status);
 
  private:
   owed_replies owed_;

@@ -28,14 +28,21 @@ namespace weft::bench {
 
 enum class protocol : std::uint8_t {
   http1,
+  http2,
   echo,       // the request itself comes back, byte for byte
   websocket,  // a message for each message
 };
 
+struct load_field {
+  std::string name;
+  std::string value;
+};
+
 struct load_request {
-  std::string bytes{};
-  bool is_head = false;  // the reply has no body
-  std::string echo{};    // what a WebSocket's message is to be; empty: any will do
+  std::string bytes{};               // of HTTP/2: the body
+  std::vector<load_field> fields{};  // of HTTP/2
+  bool is_head = false;              // the reply has no body
+  std::string echo{};                // what a WebSocket's message is to be; empty: any will do
 };
 
 struct load_plan {
@@ -57,7 +64,7 @@ struct load_plan {
 struct load_errors {
   std::uint64_t connect = 0;    // refused, unreachable, no descriptor or no port left
   std::uint64_t closed = 0;     // by the peer before the end of a reply
-  std::uint64_t reset = 0;      // any error of send or receive
+  std::uint64_t reset = 0;      // any error of send or receive; a stream of HTTP/2
   std::uint64_t timed_out = 0;  // no connection or no whole reply in time
   std::uint64_t malformed = 0;  // no HTTP response, or an echo of something else
   std::uint64_t unasked = 0;    // bytes beyond the reply

@@ -65,6 +65,7 @@ void clear_progress() { print(stderr, "\r\x1b[K"); }
 
 protocol spoken_with(const load_options& options) {
   if (is_websocket(options.to.speaks)) return protocol::websocket;
+  if (options.http2) return protocol::http2;
   return options.echo ? protocol::echo : protocol::http1;
 }
 
@@ -158,7 +159,8 @@ int run_load_command(std::span<const std::string_view> arguments) {
   const auto run_it = options->find_max ? &find_max : &load_once;
   load_plan plan = plan_of(*options, *to);
   if (is_secured(options->to.speaks)) {
-    auto tls = tls_context::make({options->to.host, options->ca_file, options->insecure});
+    auto tls =
+        tls_context::make({options->to.host, options->ca_file, options->insecure, options->http2});
     if (!tls) return complain("load", tls.error());
     plan.tls = *std::move(tls);
   }

@@ -216,13 +216,13 @@ void load_loop::decrypt(connection& peer, std::string_view encrypted) {
 
 void load_loop::on_bytes(connection& peer, std::string_view bytes) {
   replied_ = 0;
-  follow(peer, peer.speaks->take(bytes, *this));
+  follow(peer, peer.speaks->take(bytes));
 }
 
 void load_loop::on_end(connection& peer) {
   if (peer.state < link::up) return fail(peer, &load_errors::connect, ECONNRESET);
   replied_ = 0;
-  follow(peer, peer.speaks->end(*this));
+  follow(peer, peer.speaks->end());
 }
 
 void load_loop::follow(connection& peer, conversation::verdict verdict) {
@@ -251,6 +251,11 @@ void load_loop::on_reply(const owed_reply& reply, int status) {
   ++counts_.requests;
   result_.latency.record(replied_ - reply.due);
   count_status(status);
+}
+
+void load_loop::on_failure(const owed_reply& reply) {
+  --owed_;
+  if (counts(reply)) ++counts_.errors.reset;
 }
 
 bool load_loop::counts(const owed_reply& reply) const {

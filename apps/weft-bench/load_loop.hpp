@@ -39,7 +39,7 @@ class load_loop final : private reply_listener {
         pace_(plan.rate) {
     connections_.reserve(static_cast<std::size_t>(plan.connections));
     for (int i = 0; i < plan.connections; ++i) {
-      connections_.emplace_back(make_conversation(plan, known_));
+      connections_.emplace_back(make_conversation(plan, known_, *this));
       down_.push_back(&connections_.back());
     }
   }
@@ -90,6 +90,7 @@ class load_loop final : private reply_listener {
   // What comes of what was taken.
   void follow(connection& peer, conversation::verdict verdict);
   void on_reply(const owed_reply& reply, int status) override;
+  void on_failure(const owed_reply& reply) override;
   // Whether a request counts: those of an open loop by when they were due.
   [[nodiscard]] bool counts(const owed_reply& reply) const;
   void count_status(int status);

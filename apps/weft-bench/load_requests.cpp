@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "websocket_frame.hpp"
 
@@ -31,7 +32,42 @@ std::string http_bytes(const load_options& options, const request_line& what) {
   return bytes + "\r\n" + what.body;
 }
 
+std::string lower_case(std::string_view text) {
+  std::string lower{text};
+  for (char& letter : lower) letter = letter >= 'A' && letter <= 'Z' ? letter | 0x20 : letter;
+  return lower;
+}
+
+// "Name: value" as a field of HTTP/2, whose names are in lower case (RFC 9113 section 8.2).
+load_field field_of(std::string_view header) {
+  const std::size_t colon = header.find(':');
+  const std::size_t value = std::min(header.find_first_not_of(" \t", colon + 1), header.size());
+  return {lower_case(header.substr(0, colon)), std::string{header.substr(value)}};
+}
+
+load_request http2_request(const load_options& options, const request_line& what) {
+  load_request made{.bytes = what.body, .is_head = what.method == "HEAD"};
+  const std::string scheme = is_secured(options.to.speaks) ? "https" : "http";
+  made.fields = {{":method", what.method},
+                 {":scheme", scheme},
+                 {":authority", options.to.authority()},
+                 {":path", what.path}};
+  if (!what.body.empty() && !has_header(options, "content-type"))
+    made.fields.push_back({"content-type", "application/json"});
+  for (const std::string& header : options.headers) {
+    load_field field = field_of(header);
+    if (field.name == "host")
+      made.fields[2].value = std::move(field.value);
+    else
+      made.fields.push_back(std::move(field));
+  }
+  if (!what.body.empty())
+    made.fields.push_back({"content-length", std::to_string(what.body.size())});
+  return made;
+}
+
 load_request http_request(const load_options& options, const request_line& what) {
+  if (options.http2) return http2_request(options, what);
   return {.bytes = http_bytes(options, what), .is_head = what.method == "HEAD"};
 }
 

@@ -44,6 +44,20 @@ TEST(load_requests, are_sent_in_turn) {
             "Content-Length: 1\r\n\r\nd");
 }
 
+TEST(load_requests, of_http2_are_fields_and_a_body) {
+  load_options options = options_to("https://a/b");
+  options.http2 = true;
+  options.body = "{}";
+  options.headers = {"HOST: c", "X-Y:\tz"};
+  const auto requests = make_requests(options);
+  std::string told;
+  for (const auto& field : requests[0].fields) told += field.name + '=' + field.value + ' ';
+  EXPECT_EQ(told,
+            ":method=POST :scheme=https :authority=c :path=/b "
+            "content-type=application/json x-y=z content-length=2 ");
+  EXPECT_EQ(requests[0].bytes, "{}");
+}
+
 TEST(load_requests, to_an_echo_are_the_message_itself) {
   load_options options = options_to("tcp://a:1");
   options.body = "hello";

@@ -37,12 +37,14 @@ What is sent
       --echo                the server gives the request back unchanged, byte for byte
                             (always so with tcp://)
       --binary              a WebSocket's messages are binary ones, not text
+      --http2               HTTP/2; by http:// without asking for it (prior knowledge)
       --ca FILE             certificates that https and wss trust, instead of the system's
   -k, --insecure            they trust any certificate
 
 How much
   -c, --connections N       default 50
-      --pipeline N          requests on a connection that wait for a reply at once, default 1
+      --pipeline N          requests on a connection that wait for a reply at once, default 1;
+                            of HTTP/2 as many streams
   -t, --threads N           which the connections are divided among, default 1
   -r, --rate N              open loop: N requests a second, 1500, 2.5k or 1M, whatever the server
                             does; latencies count from when a request was due, so that those
@@ -91,8 +93,8 @@ constexpr std::array all_options{
     option{"rate", 'r', true},     option{"find-max", 0, false}, option{"p99", 0, true},
     option{"duration", 'd', true}, option{"warm-up", 'w', true}, option{"timeout", 0, true},
     option{"html", 0, true},       option{"ca", 0, true},        option{"insecure", 'k', false},
-    option{"binary", 0, false},    option{"json", 0, false},     option{"quiet", 'q', false},
-    option{"help", 'h', false},
+    option{"binary", 0, false},    option{"http2", 0, false},    option{"json", 0, false},
+    option{"quiet", 'q', false},   option{"help", 'h', false},
 };
 
 // Levenshtein's distance.
@@ -223,6 +225,8 @@ std::expected<void, std::string> apply(load_options& to, std::string_view name,
     to.ca_file = value;
   } else if (name == "insecure") {
     to.insecure = true;
+  } else if (name == "http2") {
+    to.http2 = true;
   } else if (name == "binary") {
     to.binary = true;
   } else if (name == "echo") {
@@ -268,6 +272,8 @@ named_option find_option(std::string_view argument) {
 // What tcp:// and ws:// send.
 std::expected<load_options, std::string> with_message(load_options options) {
   const bool is_raw = options.to.speaks == scheme::tcp;
+  if (options.http2 && (is_raw || is_websocket(options.to.speaks) || options.echo))
+    return problem{std::string{"--http2 is for http:// and https://, without --echo"}};
   if (!is_raw && !is_websocket(options.to.speaks)) {
     if (options.binary) return problem{std::string{"--binary is for ws:// and wss://"}};
     return options;

@@ -25,9 +25,10 @@ struct load_options {
   std::string body;
   std::vector<request_line> requests;  // instead of the target's path, sent in turn
   bool echo = false;                   // the reply is the request itself
+  bool http2 = false;                  // is spoken, without asking for it in the clear
   bool binary = false;                 // a WebSocket's messages are no text
   int connections = 50;
-  int pipelined = 1;  // requests on a connection that have no reply yet
+  int pipelined = 1;  // requests on a connection, or its streams, that have no reply yet
   int threads = 1;
   double rate = 0;        // a second; 0: closed loop
   bool find_max = false;  // search the highest rate that keeps `p99_most`

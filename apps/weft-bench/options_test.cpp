@@ -151,6 +151,12 @@ TEST(options, a_websocket_sends_a_message) {
   EXPECT_NE(error_of({"ws://a:1/", "-X", "PUT"}).find("leave out"), std::string::npos);
 }
 
+TEST(options, http2_is_spoken_by_http_urls) {
+  EXPECT_TRUE(parse({"https://a/", "--http2"})->http2);
+  EXPECT_NE(error_of({"ws://a/", "--http2"}).find("--http2 is for"), std::string::npos);
+  EXPECT_NE(error_of({"http://a/", "--http2", "--echo"}).find("--http2 is for"), std::string::npos);
+}
+
 TEST(options, help_needs_nothing_else) {
   EXPECT_TRUE(parse({"--help"})->help);
   EXPECT_TRUE(parse({"-h"})->help);

@@ -15,6 +15,10 @@
 namespace weft::bench {
 namespace {
 
+// With their lengths before them (RFC 7301 section 3.1).
+constexpr std::string_view http11 = "\x08http/1.1";
+constexpr std::string_view http2 = "\x02h2";
+
 std::string openssl_error() {
   std::array<char, 256> text{};
   const unsigned long code = ::ERR_get_error();
@@ -57,12 +61,14 @@ std::expected<tls_context, std::string> tls_context::make(const tls_wish& wish) 
     return std::unexpected{
         weft::format("cannot read the certificates of '{}': {}", wish.ca_file, openssl_error())};
   ::SSL_CTX_set_verify(context, wish.insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, nullptr);
-  constexpr std::array<unsigned char, 9> http11{8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
-  ::SSL_CTX_set_alpn_protos(context, http11.data(), http11.size());
+  const std::string_view spoken = wish.http2 ? http2 : http11;
+  ::SSL_CTX_set_alpn_protos(context, reinterpret_cast<const unsigned char*>(spoken.data()),
+                            static_cast<unsigned>(spoken.size()));
   return made;
 }
 
-tls_link::tls_link(const tls_context& context) : ssl_{::SSL_new(context.context_.get())} {
+tls_link::tls_link(const tls_context& context)
+    : ssl_{::SSL_new(context.context_.get())}, wants_http2_{context.wish_.http2} {
   BIO* const in = ::BIO_new(::BIO_s_mem());
   BIO* const out = ::BIO_new(::BIO_s_mem());
   if (ssl_ == nullptr || in == nullptr || out == nullptr) throw std::bad_alloc{};
@@ -95,7 +101,7 @@ void tls_link::drop_output(std::size_t bytes) {
 tls_link::progress tls_link::shake_hands() {
   ::ERR_clear_error();
   const int done = ::SSL_do_handshake(ssl_);
-  if (done == 1) return progress::done;
+  if (done == 1) return speaks_as_asked() ? progress::done : progress::failed;
   return ::SSL_get_error(ssl_, done) == SSL_ERROR_WANT_READ ? progress::pending : progress::failed;
 }
 
@@ -111,7 +117,15 @@ std::optional<std::size_t> tls_link::decrypt(std::span<char> room) {
   return std::nullopt;
 }
 
+bool tls_link::speaks_as_asked() const {
+  const unsigned char* name = nullptr;
+  unsigned size = 0;
+  ::SSL_get0_alpn_selected(ssl_, &name, &size);
+  return !wants_http2_ || std::string_view{reinterpret_cast<const char*>(name), size} == "h2";
+}
+
 std::string tls_link::failure() const {
+  if (::SSL_is_init_finished(ssl_) == 1) return "the server does not speak HTTP/2 (ALPN)";
   const long verified = ::SSL_get_verify_result(ssl_);
   if (verified != X509_V_OK)
     return weft::format("the certificate is not to be trusted: {} (--ca FILE, or --insecure)",

@@ -26,6 +26,7 @@ struct tls_wish {
   std::string host;       // a name or an address, which the certificate is to be for
   std::string ca_file;    // whom to trust; empty: those whom the system trusts
   bool insecure = false;  // any certificate will do
+  bool http2 = false;     // and nothing else is to be spoken
 };
 
 // Shared by all links, and their threads.
@@ -63,11 +64,14 @@ class tls_link {
   // Into `room`: how many bytes; 0: more must be taken first. Nothing: the peer has ended, or has
   // broken the protocol.
   [[nodiscard]] std::optional<std::size_t> decrypt(std::span<char> room);
+  // Whether the peer has agreed to what is to be spoken, as far as it says so (ALPN, RFC 7301).
+  [[nodiscard]] bool speaks_as_asked() const;
   // Why hands were not shaken; a sentence.
   [[nodiscard]] std::string failure() const;
 
  private:
   ssl_st* ssl_;
+  bool wants_http2_;
   std::size_t dropped_ = 0;  // of the output
 };
 

@@ -33,9 +33,9 @@ void websocket_conversation::advance(std::size_t sent_bytes) {
   own_sent_ = 0;
 }
 
-conversation::verdict websocket_conversation::take(std::string_view bytes, reply_listener& told) {
+conversation::verdict websocket_conversation::take(std::string_view bytes) {
   verdict now = is_open_ ? verdict::going_on : open(bytes);
-  while (now == verdict::going_on && is_open_ && !bytes.empty()) now = take_frame(bytes, told);
+  while (now == verdict::going_on && is_open_ && !bytes.empty()) now = take_frame(bytes);
   return now;
 }
 
@@ -46,8 +46,7 @@ conversation::verdict websocket_conversation::open(std::string_view& bytes) {
   return state == websocket_handshake::progress::failed ? verdict::refused : verdict::going_on;
 }
 
-conversation::verdict websocket_conversation::take_frame(std::string_view& bytes,
-                                                         reply_listener& told) {
+conversation::verdict websocket_conversation::take_frame(std::string_view& bytes) {
   if (!header_.is_whole()) {
     bytes.remove_prefix(header_.take(bytes));
     if (!header_.is_whole()) return verdict::going_on;
@@ -60,7 +59,7 @@ conversation::verdict websocket_conversation::take_frame(std::string_view& bytes
   bytes.remove_prefix(piece.size());
   payload_left_ -= piece.size();
   const verdict now = take_payload(piece);
-  return now == verdict::going_on && payload_left_ == 0 ? end_frame(told) : now;
+  return now == verdict::going_on && payload_left_ == 0 ? end_frame() : now;
 }
 
 conversation::verdict websocket_conversation::take_payload(std::string_view piece) {
@@ -76,7 +75,7 @@ conversation::verdict websocket_conversation::take_payload(std::string_view piec
   return verdict::going_on;
 }
 
-conversation::verdict websocket_conversation::end_frame(reply_listener& told) {
+conversation::verdict websocket_conversation::end_frame() {
   const frame_header ended = std::exchange(header_, {});
   if (ended.is_control()) {
     const std::string payload = std::exchange(control_, {});
@@ -89,7 +88,7 @@ conversation::verdict websocket_conversation::end_frame(reply_listener& told) {
   if (echoed_ != asked().echo.size()) return verdict::malformed;
   if (!is_sent()) return verdict::unasked;
   echoed_ = 0;
-  complete(told, 0);
+  complete(0);
   return verdict::going_on;
 }
 

@@ -14,24 +14,24 @@ namespace weft::bench {
 class websocket_conversation final : public in_order_conversation {
  public:
   // `head`: of the handshake, without the key.
-  websocket_conversation(std::size_t most, const std::string& head)
-      : in_order_conversation{most}, head_{head} {}
+  websocket_conversation(std::size_t most, const std::string& head, reply_listener& told)
+      : in_order_conversation{most, told}, head_{head} {}
 
   void restart() override;
   [[nodiscard]] bool is_open() const override { return is_open_; }
   std::size_t unsent(std::span<iovec> pieces) override;
   void advance(std::size_t sent_bytes) override;
-  verdict take(std::string_view bytes, reply_listener& told) override;
-  verdict end(reply_listener&) override { return verdict::closed; }
+  verdict take(std::string_view bytes) override;
+  verdict end() override { return verdict::closed; }
   [[nodiscard]] std::string_view failure() const override;
 
  private:
   // Between two requests, it may have to say something of its own: the handshake, a pong.
   [[nodiscard]] bool speaks_for_itself() const;
   verdict open(std::string_view& bytes);
-  verdict take_frame(std::string_view& bytes, reply_listener& told);
+  verdict take_frame(std::string_view& bytes);
   verdict take_payload(std::string_view piece);
-  verdict end_frame(reply_listener& told);
+  verdict end_frame();
 
   const std::string& head_;
   std::optional<websocket_handshake> handshake_;

@@ -20,6 +20,7 @@ using verdict = weft::bench::conversation::verdict;
 class counting final : public weft::bench::reply_listener {
  public:
   void on_reply(const weft::bench::owed_reply&, int) override { ++replies; }
+  void on_failure(const weft::bench::owed_reply&) override {}
   int replies = 0;
 };
 
@@ -45,8 +46,7 @@ class websocket_conversation_test : public ::testing::Test {
     EXPECT_FALSE(said.is_open());
     EXPECT_EQ(said.take("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
                         "Connection: Upgrade\r\nSec-WebSocket-Accept: " +
-                            server.accepted_key() + "\r\n\r\n",
-                        told),
+                        server.accepted_key() + "\r\n\r\n"),
               verdict::going_on);
     EXPECT_TRUE(said.is_open());
   }
@@ -57,8 +57,8 @@ class websocket_conversation_test : public ::testing::Test {
 
   const std::string head = "GET / HTTP/1.1\r\nHost: a\r\n";
   load_request hello{.bytes = masked_frame(opcode::text, "hello"), .echo = "hello"};
-  websocket_conversation said{2, head};
   counting told;
+  websocket_conversation said{2, head, told};
 };
 
 TEST_F(websocket_conversation_test, counts_a_message_in_pieces_of_any_size) {
@@ -66,8 +66,8 @@ TEST_F(websocket_conversation_test, counts_a_message_in_pieces_of_any_size) {
   const std::string_view fragments = "\x01\x02he\x89\x01!\x80\x03llo"sv;  // a ping between them
   for (std::size_t cut = 0; cut <= fragments.size(); ++cut) {
     ask();
-    EXPECT_EQ(said.take(fragments.substr(0, cut), told), verdict::going_on);
-    EXPECT_EQ(said.take(fragments.substr(cut), told), verdict::going_on);
+    EXPECT_EQ(said.take(fragments.substr(0, cut)), verdict::going_on);
+    EXPECT_EQ(said.take(fragments.substr(cut)), verdict::going_on);
     const std::string pong = sent_by(said);
     EXPECT_EQ(pong.size(), 7U);
     EXPECT_EQ(pong.substr(0, 2), "\x8a\x81"sv);
@@ -84,7 +84,7 @@ TEST_F(websocket_conversation_test, reads_long_lengths) {
     ask();
     const std::string length =
         size == 126 ? std::string{"\x7e\0\x7e", 3} : std::string{"\x7f\0\0\0\0\0\1\0\0", 9};
-    EXPECT_EQ(said.take("\x82" + length + std::string(size, 'x'), told), verdict::going_on);
+    EXPECT_EQ(said.take("\x82" + length + std::string(size, 'x')), verdict::going_on);
   }
   EXPECT_EQ(told.replies, 2);
 }
@@ -95,7 +95,7 @@ TEST_F(websocket_conversation_test, pongs_between_two_requests_and_not_within_on
   std::array<iovec, 4> pieces{};
   ASSERT_EQ(said.unsent(pieces), 1U);
   said.advance(4);
-  EXPECT_EQ(said.take("\x89\0"sv, told), verdict::going_on);
+  EXPECT_EQ(said.take("\x89\0"sv), verdict::going_on);
   const std::string rest = sent_by(said, 1);
   EXPECT_TRUE(rest.starts_with(hello.bytes.substr(4)));
   EXPECT_EQ(rest.substr(hello.bytes.size() - 4, 2), "\x8a\x80"sv);
@@ -116,14 +116,14 @@ TEST_F(websocket_conversation_test, tells_what_is_wrong) {
        }) {
     open();
     ask();
-    EXPECT_EQ(said.take(bytes, told), expected) << bytes;
+    EXPECT_EQ(said.take(bytes), expected) << bytes;
     said.forget();
   }
 }
 
 TEST_F(websocket_conversation_test, is_refused_with_a_reason) {
   said.restart();
-  EXPECT_EQ(said.take("HTTP/1.1 200 OK\r\n\r\n", told), verdict::refused);
+  EXPECT_EQ(said.take("HTTP/1.1 200 OK\r\n\r\n"), verdict::refused);
   EXPECT_EQ(said.failure(), "no WebSocket: the server answers 'HTTP/1.1 200 OK'");
 }
 

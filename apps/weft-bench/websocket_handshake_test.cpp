@@ -7,7 +7,7 @@
 namespace {
 
 using weft::bench::websocket_handshake;
-using progress = weft::bench::websocket_handshake::progress;
+using shaken = weft::bench::websocket_handshake::progress;
 
 // RFC 6455 section 1.3 has this key and what accepts it.
 constexpr const char* key = "dGhlIHNhbXBsZSBub25jZQ==";
@@ -34,9 +34,9 @@ TEST(websocket_handshake, is_done_by_the_answer_to_the_key_and_takes_no_frame) {
   const std::string bytes = answer("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
   for (std::size_t cut = 0; cut < bytes.size(); ++cut) {
     websocket_handshake opening{head, key};
-    EXPECT_EQ(opening.take(bytes.substr(0, cut)).state, progress::pending);
+    EXPECT_EQ(opening.take(bytes.substr(0, cut)).state, shaken::pending);
     const auto [state, used] = opening.take(bytes.substr(cut) + "\x81\x01x");
-    EXPECT_EQ(state, progress::done) << opening.failure();
+    EXPECT_EQ(state, shaken::done) << opening.failure();
     EXPECT_EQ(used, bytes.size() - cut);
   }
 }
@@ -50,7 +50,7 @@ TEST(websocket_handshake, refuses_with_a_reason) {
            {answer(accept, std::string(20'000, 'x')).substr(0, 20'000), "no end"},
        }) {
     websocket_handshake opening{head, key};
-    EXPECT_EQ(opening.take(bytes).state, progress::failed);
+    EXPECT_EQ(opening.take(bytes).state, shaken::failed);
     EXPECT_NE(opening.failure().find(reason), std::string::npos) << opening.failure();
   }
 }

@@ -5,6 +5,7 @@ import contextlib
 import json
 import socket
 import ssl
+import subprocess
 import threading
 import time
 
@@ -168,6 +169,63 @@ def test_https_to_a_server_that_knows_none_is_an_error(weftd, weft_bench):
     with Server([weftd, "--listen", "127.0.0.1:0"]) as server:
         done = run([weft_bench, "load", f"https://{server.address}/", "-c", "2", "-d", "200ms", "-w", "0s"])
         assert done.returncode == 3 and "could not connect (the first: no TLS: " in done.stdout
+
+
+@pytest.fixture
+def nghttpd(tmp_path, site):
+    """Of another implementation: nghttp2's. Its port and what stands in its folder."""
+    (tmp_path / "www").mkdir()
+    (tmp_path / "www/it").write_bytes(b"x" * 100_000)
+    running = []
+
+    def start(*options):
+        with socket.create_server(("127.0.0.1", 0)) as claimed:
+            port = claimed.getsockname()[1]
+        running.append(subprocess.Popen(["nghttpd", "-a", "127.0.0.1", "-d", tmp_path / "www", *options, str(port),
+                                         *(() if "--no-tls" in options else (site[1], site[0]))]))
+        until_listening(port, running[-1])
+        return port
+    yield start
+    for process in running:
+        process.kill()
+        process.wait()
+
+
+def until_listening(port, process):
+    while process.poll() is None:
+        with contextlib.suppress(ConnectionError), socket.create_connection(("127.0.0.1", port)):
+            return
+        time.sleep(0.01)
+    raise AssertionError("the server has not come up")
+
+
+def test_http2_is_loaded_by_several_streams(weft_bench, nghttpd):
+    port = nghttpd("--no-tls")
+    much = ("--http2", "--rate", "500", "-c", "2", "--pipeline", "10", "-d", "1s", "-w", "0s")
+    status, told = load(weft_bench, f"http://127.0.0.1:{port}/it", *much)
+    assert status == 0
+    assert told["requests"] == 500 and told["errors"]["total"] == 0
+    assert told["bytes_received"] > 500 * 100_000
+    status, told = load(weft_bench, f"http://127.0.0.1:{port}/nothing", *much, "--data", "a body")
+    assert status == 1 and told["status"]["4xx"] == told["requests"] == 500
+
+
+def test_http2_over_tls_is_loaded(weft_bench, nghttpd, authority):
+    status, told = load(weft_bench, f"https://127.0.0.1:{nghttpd()}/it", "--http2", "--ca", authority.file,
+                        "-c", "3", "--pipeline", "4", "-d", "300ms", "-w", "0s")
+    assert status == 0 and told["requests"] > 0 and told["errors"]["total"] == 0
+
+
+def test_http2_to_a_server_that_knows_none_is_an_error(weft_bench, scripted, example, site):
+    few = ("--http2", "-k", "-c", "1", "-d", "300ms", "-w", "0s")
+    status, told = load(weft_bench, scripted().url, *few)
+    assert status == 3 and told["errors"]["malformed"] > 0
+    only_http1 = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    only_http1.load_cert_chain(*site)
+    only_http1.set_alpn_protocols(["http/1.1"])
+    with websocket_server(echo, ssl=only_http1) as port:
+        done = run([weft_bench, "load", f"https://127.0.0.1:{port}/", *few])
+    assert done.returncode == 3 and "the server does not speak HTTP/2" in done.stdout
 
 
 @contextlib.contextmanager
