@@ -23,6 +23,7 @@
 #include <weft/http/limits.hpp>
 #include <weft/http/parsed_head.hpp>
 #include <weft/http/router.hpp>
+#include <weft/http/upgraded.hpp>
 #include <weft/net/ip_address.hpp>
 #include <weft/telemetry/trace_context.hpp>
 
@@ -86,6 +87,7 @@ struct active_request {
   time_point timed_since;                 // where `is_timed`: what the reply says its time from
   std::unique_ptr<coded_texts> coded;
   std::optional<exchange> reply;
+  std::unique_ptr<upgraded> upgrade;  // who has the connection after the reply
   // While a handler streams them.
   std::unique_ptr<body_reader> reader;
   std::unique_ptr<body_writer> writer;

@@ -69,7 +69,9 @@ void connection::go_on(bool has_received) noexcept {
     }
   } catch (const std::exception& why) {
     log_dropped(why);
+    host_.desk->upgrade.reset();
   }
+  if (host_.desk->upgrade != nullptr) return hand_over(std::move(host_.desk->upgrade));
   delete this;
 }
 
@@ -88,7 +90,7 @@ bool connection::take(result<buffer_ref>&& bytes) {
 
 bool connection::answer() {
   if (answer(*host_.desk, step::parse)) {
-    if (!must_linger()) return true;
+    if (!must_linger() || host_.desk->upgrade != nullptr) return true;
     host_.desk->waits_for = wait::client;
   }
   task<void> rest = answer_waiting();
@@ -127,6 +129,7 @@ task<void> connection::answer_waiting() {
   stop_source stop{host_.stopping};
   const environment env{.stop = stop.token(), .runs_on = &loop_, .owner = host_.owner};
   stop_ = &stop;
+  std::unique_ptr<upgraded> next;
   try {
     active_request& work = *waiting_;
     for (bool done = false; !done;) {
@@ -173,14 +176,16 @@ task<void> connection::answer_waiting() {
         case wait::client: done = true; break;
       }
     }
+    next = std::move(waiting_->upgrade);
     waiting_.reset();
-    if (must_linger()) co_await linger();
+    if (next == nullptr && must_linger()) co_await linger();
   } catch (const std::exception& why) {
     log_dropped(why);
     keep_ = false;
   }
   is_cut_ = is_ending();
   stop_ = nullptr;
+  if (next != nullptr) co_return hand_over(std::move(next));
   go_on(false);  // which may be the end of this
 }
 
@@ -206,23 +211,6 @@ void connection::prepare_to_read() {
     // Counted from the first byte, so that sending one a second does not keep a connection.
     set(loop_.now() + host_.limits.header_timeout);
   }
-}
-
-void connection::on_timeout(lazy_timer& self) noexcept {
-  auto& c = static_cast<connection&>(self);
-  // A slow client is looked at once a write_stall_timeout: it is cut off if it took nothing since.
-  const std::size_t left = c.stream_.queued_bytes();
-  if (c.waiting_ && left < c.waiting_->stalled_at) {
-    c.waiting_->stalled_at = left;
-    c.set(c.loop_.now() + c.host_.limits.write_stall_timeout);
-    return;
-  }
-  if (c.waiting_ && c.waiting_->waits_for == wait::handler && c.handler_goes_on()) return;
-  c.timed_out_ = true;
-  if (c.stop_ != nullptr)
-    c.stop_->request_stop();
-  else
-    c.cut();
 }
 
 // The steps of answer(), each with one caller, which every request takes.
@@ -354,7 +342,7 @@ bool connection::keeps_alive(const parsed_head& head) const noexcept {
   host_.counts.replied(*reply.replied_with());
   keep_ = reply.keep_alive();
   // Who learns only now that this reply is the last may have sent more, as if it were refused.
-  if (!keep_ && work.head.keep_alive()) refused_ = true;
+  if (!keep_ && work.head.keep_alive()) refused_ = work.upgrade == nullptr;
   input_.consume(work.head.size_bytes() + work.body_bytes);
   parser_.reset();
   work.reply.reset();

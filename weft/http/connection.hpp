@@ -34,6 +34,7 @@ namespace weft::http {
 
 struct active_request;
 class exchange;
+class upgraded;
 
 class connection final : public carrier,
                          public client_link,
@@ -152,6 +153,8 @@ class connection final : public carrier,
                                       std::size_t size_bytes) noexcept override;
 
   [[nodiscard]] bool must_linger() const noexcept;
+  /// The last reply was 101: the connection is somebody else's from now on. Deletes this.
+  void hand_over(std::unique_ptr<upgraded> to) noexcept;
   [[gnu::noinline]] void refuse(status code, std::string_view reason);
   static void on_timeout(lazy_timer& self) noexcept;
   static constexpr lazy_timer::kind timeout_kind{&on_timeout, "timeout of an HTTP connection"};

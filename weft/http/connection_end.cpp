@@ -95,6 +95,30 @@ std::string connection::description() const {
   return weft::format("{} {}", peer ? peer->to_string() : "a client", doing());
 }
 
+void connection::on_timeout(lazy_timer& self) noexcept {
+  auto& c = static_cast<connection&>(self);
+  // A slow client is looked at once a write_stall_timeout: it is cut off if it took nothing since.
+  const std::size_t left = c.stream_.queued_bytes();
+  if (c.waiting_ && left < c.waiting_->stalled_at) {
+    c.waiting_->stalled_at = left;
+    c.set(c.loop_.now() + c.host_.limits.write_stall_timeout);
+    return;
+  }
+  if (c.waiting_ && c.waiting_->waits_for == active_request::wait::handler && c.handler_goes_on())
+    return;
+  c.timed_out_ = true;
+  if (c.stop_ != nullptr)
+    c.stop_->request_stop();
+  else
+    c.cut();
+}
+
+void connection::hand_over(std::unique_ptr<upgraded> to) noexcept {
+  net::tcp_stream stream = std::move(stream_);
+  delete this;
+  upgraded::begin(std::move(to), std::move(stream));
+}
+
 bool connection::must_linger() const noexcept {
   return refused_ || (!keep_ && (!input_.empty() || host_.draining.stop_requested()));
 }

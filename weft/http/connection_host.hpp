@@ -19,6 +19,7 @@
 #include <weft/http/outer_chain.hpp>
 #include <weft/http/route_table.hpp>
 #include <weft/http/server_counts.hpp>
+#include <weft/http/websocket/websocket_counts.hpp>
 #include <weft/loop/event_loop.hpp>
 #include <weft/net/connection_spread.hpp>
 
@@ -36,6 +37,7 @@ struct connection_host {
         workers{environment{.runs_on = &on, .owner = owner_of_server}},
         stopping{workers.token()},
         counts{meter},
+        websockets{meter, "http_websocket"},
         routes{on, limits, owner_of_server},
         around{on, [this](exchange& e) { answer_inside(e); }},
         desk{std::make_unique_for_overwrite<active_request>()} {}
@@ -93,6 +95,7 @@ struct connection_host {
   /// Requested at the end of the time it has for that: what is left is cut.
   stop_token stopping;
   server_counts counts;
+  websocket_counts websockets;
   route_table routes;
   outer_chain around;
   date_cache dates;

@@ -278,6 +278,17 @@ void exchange::send(status code, std::string_view content_type, std::string_view
   keep_alive_ = keep_alive;
 }
 
+connection_host& exchange::host() noexcept { return request_.client_.host_; }
+
+void exchange::upgrade(std::string_view fields, std::unique_ptr<upgraded> to) {
+  if (replied()) return;
+  replied_ = status::switching_protocols;
+  keep_alive_ = false;  // for HTTP it ends here
+  request_.client_.send_head(
+      {.code = replied_, .start = host().reply_start(), .fields = all_fields(fields)}, true);
+  of_.upgrade = std::move(to);
+}
+
 void exchange::reply(status code, std::string_view content_type, std::string_view body,
                      std::string_view fields) {
   send(code, content_type, body, fields, nullptr);

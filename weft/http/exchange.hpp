@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,6 +51,10 @@ struct reply_facts;
 struct reply_head;
 
 class exchange;
+class upgraded;
+namespace ws {
+class server_upgrade;
+}
 
 /// Answers a request; see handler.hpp for what becomes one.
 using handler = unique_function<void(exchange&)>;
@@ -153,7 +158,11 @@ class exchange {
   friend class compress;
   friend struct connection_host;
   friend class decompress;
+  friend class ws::server_upgrade;
 
+  /// 101 with `fields`, which name the protocol; then the connection is `to`'s.
+  void upgrade(std::string_view fields, std::unique_ptr<upgraded> to);
+  [[nodiscard]] connection_host& host() noexcept;
   void run_now(handler& next);
   /// What `late` leaves to be answered.
   task<void> finish(task<void> late);

@@ -27,6 +27,7 @@
 #include <weft/http/method.hpp>
 #include <weft/http/middleware.hpp>
 #include <weft/http/route_handler.hpp>
+#include <weft/http/websocket/websocket_route.hpp>
 #include <weft/service/lifetime.hpp>
 
 namespace weft::http {
@@ -63,6 +64,13 @@ class route_group {
   template <class F>
   route_group& del(std::string_view pattern, F f, lifetime* owner = lifetime::current()) {
     return add(method::delete_, pattern, std::move(f), owner);
+  }
+  /// As server::websocket().
+  template <class F>
+  route_group& websocket(std::string_view pattern, F f, websocket_options options = {},
+                         lifetime* owner = lifetime::current()) {
+    return route(method::get, pattern, ws::make_websocket_route(std::move(f), std::move(options)),
+                 owner);
   }
   /// Throws std::invalid_argument as server::route() does.
   route_group& route(method which, std::string_view pattern, route_handler answer,

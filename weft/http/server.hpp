@@ -41,6 +41,7 @@
 #include <weft/http/route_handler.hpp>
 #include <weft/http/route_view.hpp>
 #include <weft/http/tls_options.hpp>
+#include <weft/http/websocket/websocket_route.hpp>
 #include <weft/net/endpoint.hpp>
 #include <weft/service/lifetime.hpp>
 
@@ -128,6 +129,14 @@ class server {
   template <class F>
   server& del(std::string_view pattern, F handler, lifetime* owner = lifetime::current()) {
     return add(method::delete_, pattern, std::move(handler), owner);
+  }
+  /// A route that is upgraded to a WebSocket: see websocket_route.hpp for what `handler` may be,
+  /// and websocket.hpp for what it does with one.
+  template <class F>
+  server& websocket(std::string_view pattern, F handler, websocket_options options = {},
+                    lifetime* owner = lifetime::current()) {
+    return route(method::get, pattern,
+                 ws::make_websocket_route(std::move(handler), std::move(options)), owner);
   }
   server& route(method which, std::string_view pattern, route_handler answer,
                 lifetime* owner = lifetime::current(), const route_limits& bounds = {});

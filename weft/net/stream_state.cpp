@@ -160,6 +160,11 @@ void stream_state::give_up_sending() noexcept {
     queue_.clear();
 }
 
+void stream_state::give_up_output() noexcept {
+  give_up_sending();
+  if (!sending()) wake_waiters();
+}
+
 void stream_state::abandon() noexcept {
   abandoned_ = true;
   if (is_secured_)

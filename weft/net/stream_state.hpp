@@ -128,6 +128,8 @@ class stream_state : private flushable, private timer {
   [[nodiscard]] bool sending() const noexcept;
   /// Stops sending: what is queued is dropped once the kernel has let go of it.
   void give_up_sending() noexcept;
+  /// That, for those who still have the stream: nobody waits to write any more.
+  void give_up_output() noexcept;
 
   /// The tcp_stream has gone: finish sending, close, end.
   void abandon() noexcept;

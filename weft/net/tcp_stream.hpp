@@ -226,6 +226,9 @@ class tcp_stream {
 
   /// As shutdown(), without waiting for it.
   void end_output() noexcept { state_->end_output(); }
+  /// Sends nothing more: what is queued is dropped, and who waits to write is told
+  /// errc::cancelled.
+  void give_up_output() noexcept { state_->give_up_output(); }
   /// Flushes, then tells the peer that no more will come. Reading goes on.
   [[nodiscard]] task<result<void>> shutdown();
   /// Flushes, waits until the kernel has let go of the connection, and closes it. The stream is

@@ -27,6 +27,18 @@ struct deflate_parameters {
   std::uint8_t server_max_window_bits = most_window_bits;
   std::uint8_t client_max_window_bits = most_window_bits;
 
+  /// How one end's messages are compressed.
+  struct direction {
+    int window_bits;
+    bool keeps_context;
+  };
+  [[nodiscard]] direction of_server() const noexcept {
+    return {server_max_window_bits, !server_no_context_takeover};
+  }
+  [[nodiscard]] direction of_client() const noexcept {
+    return {client_max_window_bits, !client_no_context_takeover};
+  }
+
   /// As a server answers, or as a client that offers no more says it.
   [[nodiscard]] std::string text() const;
 

@@ -1,0 +1,144 @@
+// What goes out over a WebSocket.
+#include <weft/http/websocket/session.hpp>
+
+#include <cstring>
+#include <utility>
+
+#include <weft/http/websocket/mask.hpp>
+#include <weft/http/websocket/mask_keys.hpp>
+#include <weft/http/websocket/shared_codecs.hpp>
+#include <weft/http/websocket/utf8_checker.hpp>
+#include <weft/loop/sleep.hpp>
+
+namespace weft::http::ws {
+namespace {
+
+/// Shorter ones do not get shorter.
+constexpr std::size_t compressed_least_bytes = 128;
+/// Longer ones would keep the loop from the others for some milliseconds.
+constexpr std::size_t compressed_most_bytes = 256 * 1024;
+
+bool is_utf8(std::string_view text) noexcept {
+  utf8_checker checker;
+  return checker.feed(text) && checker.is_whole();
+}
+
+/// Counted as long as it lives.
+class counted_sender {
+ public:
+  explicit counted_sender(std::uint32_t& count) noexcept : count_{++count} {}
+  counted_sender(const counted_sender&) = delete;
+  counted_sender& operator=(const counted_sender&) = delete;
+  ~counted_sender() { --count_; }
+
+ private:
+  std::uint32_t& count_;
+};
+
+}  // namespace
+
+error session::closed_reason() const noexcept {
+  return ended_ != nullptr ? ended_->why : error{errc::closed};
+}
+
+bool session::send_now(const websocket_message& what, result<void>& outcome) {
+  outcome = {};
+  if (phase_ != phase::open) {
+    outcome = fail(closed_reason());
+  } else if (what.is_text() && !is_utf8(what.data)) {
+    outcome = fail(errc::invalid_argument);
+  } else if (sending_.is_locked() || stream_->queued_bytes() > net::tcp_stream::high_watermark) {
+    return false;
+  } else {
+    append_message(what);
+  }
+  return true;
+}
+
+task<result<void>> session::send_later(websocket_message what) {
+  result<void> outcome;
+  {
+    const counted_sender waiting{senders_};
+    const auto locked = co_await sending_.lock();
+    outcome = locked ? co_await make_room() : fail(locked.error());
+    if (outcome) append_message(what);
+  }
+  end_if_over();
+  co_return outcome;
+}
+
+task<result<void>> session::send_part(websocket_message part, bool is_last) {
+  result<void> outcome;
+  {
+    const counted_sender waiting{senders_};
+    const bool is_first = !fragmenting_;
+    if (is_first) {
+      auto locked = co_await sending_.lock();
+      if (locked)
+        fragmenting_.emplace(std::move(*locked));
+      else
+        outcome = fail(locked.error());
+    }
+    if (outcome) outcome = co_await make_room();
+    if (outcome) {
+      const opcode kind = !is_first        ? opcode::continuation
+                          : part.is_text() ? opcode::text
+                                           : opcode::binary;
+      append_frame({.is_final = is_last, .kind = kind}, part.data);
+    }
+    if (fragmenting_ && (is_last || phase_ != phase::open)) fragmenting_.reset();
+  }
+  end_if_over();
+  co_return outcome;
+}
+
+task<result<void>> session::make_room() {
+  if (phase_ != phase::open) co_return fail(closed_reason());
+  const auto room = co_await stream_->drain();
+  if (phase_ != phase::open) co_return fail(closed_reason());
+  co_return room;
+}
+
+void session::append_message(const websocket_message& what) {
+  frame_head head{.kind = what.is_text() ? opcode::text : opcode::binary};
+  std::string_view payload = what.data;
+  if (deflater_ != nullptr && payload.size() >= compressed_least_bytes &&
+      payload.size() <= compressed_most_bytes) {
+    std::string& shorter = shared_codecs::of_this_thread().text();
+    // One that remembers what it was given must have it read as well.
+    if (deflater_->deflate(payload, shorter) &&
+        (own_deflater_ != nullptr || shorter.size() < payload.size())) {
+      head.is_compressed = true;
+      payload = shorter;
+    }
+  }
+  counts_.messages_sent.add();
+  counts_.bytes_sent.add(what.data.size());
+  append_frame(head, payload);
+}
+
+void session::append_frame(frame_head head, std::string_view payload) {
+  head.payload_bytes = payload.size();
+  head.is_masked = self_ == role::client;
+  if (head.is_masked) head.key = next_mask_key();
+  const bool fits = head.size_bytes() + payload.size() <= net::tcp_stream::prepare_most_bytes;
+  std::string large;  // first: half a frame cannot be taken back
+  if (!fits) {
+    large = payload;
+    if (head.is_masked) apply_mask(large, head.key, 0);
+  }
+  const std::size_t in_place = head.size_bytes() + (fits ? payload.size() : 0);
+  char* const out = head.write(stream_->prepare(in_place).data());
+  if (fits && head.is_masked)
+    copy_masked(out, payload, head.key, 0);
+  else if (fits && !payload.empty())
+    std::memcpy(out, payload.data(), payload.size());
+  stream_->commit(in_place);
+  if (!fits) stream_->append(std::move(large));
+}
+
+void session::append_control(opcode kind, std::string_view payload) {
+  append_frame({.kind = kind}, payload);
+}
+
+}  // namespace weft::http::ws
