@@ -24,13 +24,11 @@
 #include <weft/coro/frame_pool.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/http/body_decoding.hpp>
+#include <weft/http/client/client_call.hpp>
 #include <weft/http/client/client_core.hpp>
 #include <weft/http/client/outgoing_request.hpp>
 #include <weft/http/client/request_fault.hpp>
-#include <weft/http/client/response_body.hpp>
 #include <weft/http/client/response_head.hpp>
-#include <weft/http/client/response_parser.hpp>
-#include <weft/http/input_buffer.hpp>
 
 namespace weft::http {
 
@@ -46,7 +44,7 @@ class client_exchange {
   client_exchange(const client_exchange&) = delete;
   client_exchange& operator=(const client_exchange&) = delete;
   ~client_exchange() { leave(); }
-  // Nearly three kilobytes: within a task's frame they would be more than the frame pool keeps.
+  // Within a task's frame it would be more than the frame pool keeps.
   static void* operator new(std::size_t size_bytes) { return frame_pool::allocate(size_bytes); }
   static void operator delete(void* memory, std::size_t size_bytes) noexcept {
     frame_pool::deallocate(memory, size_bytes);
@@ -65,13 +63,13 @@ class client_exchange {
   [[nodiscard]] task<outcome<void>> finish_upload();
 
   /// Until the first read().
-  [[nodiscard]] const response_head& head() const noexcept { return head_; }
+  [[nodiscard]] const response_head& head() const noexcept { return call_->head(); }
   /// What has come: the head, and perhaps more. Until the first read().
-  [[nodiscard]] std::string_view text() const noexcept { return input_.text(); }
+  [[nodiscard]] std::string_view text() const noexcept { return call_->text(); }
 
   /// The next piece of the body, until the next read(); empty: its end.
   [[nodiscard]] task<outcome<std::string_view>> read() {
-    return decoding_ ? read_decoded() : read_as_sent();
+    return decoding_ ? read_decoded() : call_->read();
   }
   /// All of it: where it has come, or, if it came in pieces, in `room`, which is empty.
   [[nodiscard]] task<outcome<std::string_view>> read_all(std::string& room);
@@ -80,51 +78,26 @@ class client_exchange {
   void leave() noexcept;
 
  private:
-  [[nodiscard]] client_connection& connection() const noexcept { return *lease_.connection(); }
-
   [[nodiscard]] bool has_usable_connection() const noexcept;
   task<outcome<void>> lease_connection();
   task<outcome<void>> connect();
+  void begin_call();
   task<outcome<void>> ask();
-  task<void> send();
-  void queue_head(const environment& caller, std::string_view body);
-  [[nodiscard]] bool is_chunked() const noexcept { return asked_.is_streamed && !asked_.length; }
-  /// Sends what is queued. errc::closed: the server answers already.
-  task<result<void>> push();
-  task<result<void>> make_room();
   task<outcome<void>> read_response();
-  task<outcome<void>> read_head();
-  [[nodiscard]] bool asks_for_codings() const noexcept {
-    return core_.options.decompress && !asked_.says_codings;
-  }
   [[nodiscard]] outcome<void> begin_decoding();
-  task<outcome<std::string_view>> read_as_sent();
   task<outcome<std::string_view>> read_decoded();
-  /// True: `head_` is that of the response. False: more must come.
-  [[nodiscard]] outcome<bool> take_head();
-  task<result<void>> receive();
   [[nodiscard]] bool may_ask_again(error why) const noexcept;
-  [[nodiscard]] request_fault broken_off(error why, std::string_view where) const;
-  [[nodiscard]] request_fault malformed(const protocol_fault& why, bool is_too_large) const;
 
   client_core& core_;
   const outgoing_request& asked_;
   const url_parts& to_;
   const limits& bounds_;
   origin_pool::lease lease_;
-  input_buffer input_;
-  response_parser parser_;
-  response_head head_;
-  response_body body_;
+  std::unique_ptr<client_call> call_;        // over its connection
   std::unique_ptr<body_decoding> decoding_;  // where the body is coded
   std::string_view coded_;                   // read and not yet decoded
-  std::size_t used_ = 0;                     // at the front of the input: what has been given
   std::uint64_t written_ = 0;                // of a body that is streamed
-  std::uint64_t received_ = 0;               // bytes of the response
-  unsigned interim_ = 0;                     // responses before the last
   bool is_kept_ = false;                     // the connection has served before
-  bool is_sent_ = false;                     // the request, whole
-  bool is_begun_ = false;                    // the response has its head
 };
 
 }  // namespace weft::http
