@@ -63,7 +63,7 @@ def name_of(room):
 
 
 def is_test(path):
-    return path.name.endswith(("_test.cpp", "_fuzz.cpp"))
+    return path.name.endswith(("_test.cpp", "_test.hpp", "_fuzz.cpp"))
 
 
 def arrow_fault(path, source, target):

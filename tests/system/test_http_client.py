@@ -74,7 +74,7 @@ http {{
   access_log off; client_body_temp_path {at}/b; proxy_temp_path {at}/p; fastcgi_temp_path {at}/f;
   uwsgi_temp_path {at}/u; scgi_temp_path {at}/s; keepalive_requests 3; root {folder};
   server {{
-    listen 127.0.0.1:{plain}; listen 127.0.0.1:{secured} ssl; ssl_certificate {site[0]}; ssl_certificate_key {site[1]};
+    listen 127.0.0.1:{plain}; listen 127.0.0.1:{secured} ssl http2; ssl_certificate {site[0]}; ssl_certificate_key {site[1]};
     location /zipped/ {{ alias {folder}/; gzip on; gzip_types *; }}
     location /moved {{ return 301 /small.txt; }}
     location /nothing {{ return 204; }}
@@ -107,10 +107,10 @@ hosts:
 
 
 @contextlib.contextmanager
-def node(*arguments):
+def node(*arguments, script="answers.js"):
     if not (path := shutil.which("node")):
         pytest.skip("Node.js is not installed")
-    with running([path, HERE / "answers.js", *arguments]) as process:
+    with running([path, HERE / script, *arguments]) as process:
         yield int(process.stdout.readline())
 
 
@@ -187,6 +187,71 @@ def test_what_is_wrong_is_said_in_time(asked_node, path, why):
     assert bad["status"] == 0 and why in bad["error"], bad
     assert bad["error"].startswith(f"GET {asked_node}{path}: ")
     assert (good["status"], good["body"]) == (200, "closed")
+
+
+@pytest.fixture(scope="module")
+def nghttpd(folder, site):
+    if not (path := shutil.which("nghttpd")):
+        pytest.skip("nghttpd is not installed")
+    plain, secured = free_port(), free_port()
+    common = [path, "-a", "127.0.0.1", "-d", folder]
+    with running([*common, "--no-tls", plain], plain), running([*common, secured, site[1], site[0]], secured):
+        yield plain, secured
+
+
+@pytest.mark.parametrize("server", ["nginx", "h2o", "nghttpd"])
+def test_files_by_http2(server, request, authority):
+    """Over TLS, and in the clear where the server takes it."""
+    plain, secured = request.getfixturevalue(server)
+    origins = [f"https://127.0.0.1:{secured}"] + [f"http://127.0.0.1:{plain}"] * (server != "nginx")
+    for origin in origins:
+        paths = ("/small.txt", "/large.bin", "/empty", "/none", "/small.txt", "/large.bin", "/small.txt")
+        got = fetch(*(origin + path for path in paths), http__client__tls__ca=authority.file, http__client__http2="always")
+        assert [(each["status"], each["bytes"]) for each in got if not each["error"]] == [
+            (200, 5), (200, len(LARGE)), (200, 0), (404, got[3]["bytes"]), (200, 5), (200, len(LARGE)), (200, 5)], got
+        [head] = fetch(origin + "/large.bin", fetch__method="HEAD", fetch__field="Content-Length",
+                       http__client__tls__ca=authority.file, http__client__http2="always")
+        assert (head["status"], head["bytes"], head["field"]) == (200, 0, str(len(LARGE)))
+
+
+def test_who_speaks_no_http2_is_told(site, authority):
+    with node(*site) as port:
+        [got] = fetch(f"https://127.0.0.1:{port}/", http__client__tls__ca=authority.file, http__client__http2="always")
+        assert got["status"] == 0, got
+        [got] = fetch(f"https://127.0.0.1:{port}/close", http__client__tls__ca=authority.file)
+        assert got["status"] == 200, got
+
+
+@pytest.fixture(scope="module")
+def http2_of_node():
+    with node(script="answers_http2.js") as port:
+        yield f"http://127.0.0.1:{port}"
+
+
+def test_what_node_answers_by_http2(http2_of_node):
+    asked = ("/pieces", "/hints", "/none", "/pieces")
+    got = fetch(*(http2_of_node + path for path in asked), http__client__http2="always")
+    assert [(each["status"], each["bytes"], each["error"]) for each in got] == [
+        (200, 10_000, ""), (200, 6, ""), (404, 0, ""), (200, 10_000, "")]
+    body = "all work and no play " * 5_000
+    [echoed] = fetch(f"{http2_of_node}/echo", fetch__method="POST", fetch__body=body, http__client__http2="always")
+    assert echoed["bytes"] == len(body) and echoed["body"] == body[:1024]
+
+
+@pytest.mark.parametrize("path, why", [
+    ("/reset", "the server has reset the stream: INTERNAL_ERROR"),
+    ("/half", "broke off within its body"),
+    ("/cut", "broke off within its body"),
+    ("/drop", "no response came: the server closed the connection"),
+    ("/never", "no response came: timed out"),
+    ("/much", "the response is more than is taken"),
+    ("/endless-body", "the response is more than is taken"),
+])
+def test_what_is_wrong_by_http2_is_said_in_time(http2_of_node, path, why):
+    bad, good = fetch(http2_of_node + path, f"{http2_of_node}/hints", http__client__timeout="5s" if path != "/never" else "300ms",
+                      http__client__body_bytes=100_000, http__client__head_bytes=20_000, http__client__http2="always")
+    assert bad["status"] == 0 and why in bad["error"], bad
+    assert (good["status"], good["body"]) == (200, "hinted")
 
 
 def test_node_over_tls(site, authority):

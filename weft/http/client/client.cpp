@@ -242,6 +242,7 @@ task<result<void>> client::stop() {
   const environment to_the_end{.runs_on = &core_->loop};
   co_await core_->see_requests_end().in(to_the_end);
   core_->cut_streams();
+  co_await core_->end_sessions().in(to_the_end);
   co_return result<void>{};
 }
 

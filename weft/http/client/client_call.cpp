@@ -34,15 +34,20 @@ client_call::outcome<bool> client_call::parse_head() {
 
 request_fault client_call::broken_off(error why, std::string_view where) const {
   // The end in good order is none within a message.
-  const error told = why == errc::closed ? error{errc::reset, why.os_errno()} : why;
-  const std::string cause =
-      why == errc::closed ? "the server closed the connection" : why.message();
-  if (received_ == 0)
-    return {.why = told,
-            .message = "no response came: " + cause,
-            .is_unanswered = told != errc::cancelled && told != errc::timed_out};
-  return {told, weft::format("the response broke off within its {}, after {} bytes: {}", where,
-                             received_, cause)};
+  if (why == errc::closed)
+    return broken_off(error{errc::reset, why.os_errno()}, "the server closed the connection",
+                      where);
+  return broken_off(why, why.message(), where);
+}
+
+request_fault client_call::broken_off(error why, std::string_view cause,
+                                      std::string_view where) const {
+  if (is_unheard())
+    return {.why = why,
+            .message = weft::format("no response came: {}", cause),
+            .is_unanswered = why != errc::cancelled && why != errc::timed_out};
+  return {why, weft::format("the response broke off within its {}, after {} bytes: {}", where,
+                            received_, cause)};
 }
 
 request_fault client_call::malformed(const protocol_fault& why, bool is_too_large) const {

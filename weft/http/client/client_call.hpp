@@ -71,6 +71,9 @@ class client_call {
   /// Not a byte has come.
   [[nodiscard]] bool is_unheard() const noexcept { return received_ == 0; }
 
+  /// The server has not begun to serve it, and says so.
+  [[nodiscard]] virtual bool is_refused() const noexcept { return false; }
+
   /// The connection is no longer this one's. Whether it may serve another request.
   [[nodiscard]] virtual bool leave() noexcept = 0;
 
@@ -79,6 +82,8 @@ class client_call {
   /// what has come is to be consumed before: a response of 1xx.
   [[nodiscard]] outcome<bool> parse_head();
   [[nodiscard]] request_fault broken_off(error why, std::string_view where) const;
+  [[nodiscard]] request_fault broken_off(error why, std::string_view cause,
+                                         std::string_view where) const;
   [[nodiscard]] request_fault malformed(const protocol_fault& why, bool is_too_large) const;
 
   client_core& core_;

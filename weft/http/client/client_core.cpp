@@ -54,7 +54,8 @@ client_core::client_core(client_options given, event_loop& on, telemetry::meter&
       counts{meter},
       dialer{on, options},
       again{options.retry_percent, retries_saved},
-      dice{static_cast<std::uint64_t>(on.now().time_since_epoch().count())} {}
+      dice{static_cast<std::uint64_t>(on.now().time_since_epoch().count())},
+      workers{environment{.runs_on = &on}} {}
 
 client_core::~client_core() {
   WEFT_ASSERT(requests_.empty() && origins_.empty(),
@@ -96,6 +97,22 @@ task<void> client_core::see_requests_end() {
     const auto ended = co_await last_has_ended_.wait();
     if (!ended) co_return;
   }
+}
+
+void client_core::count_session(int change) noexcept {
+  sessions_ += change;
+  if (sessions_ == 0) last_session_has_ended_.set();
+}
+
+task<void> client_core::end_sessions() {
+  close_kept();
+  workers.request_stop();
+  while (sessions_ != 0) {
+    last_session_has_ended_.reset();
+    const auto ended = co_await last_session_has_ended_.wait();
+    if (!ended) break;
+  }
+  co_await workers.join();
 }
 
 client_core::request_under_way::request_under_way(client_core& of,

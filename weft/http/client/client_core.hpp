@@ -11,6 +11,7 @@
 #include <weft/base/intrusive_list.hpp>
 #include <weft/base/random.hpp>
 #include <weft/coro/event.hpp>
+#include <weft/coro/scope.hpp>
 #include <weft/coro/stop_token.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/http/client/client_counts.hpp>
@@ -62,6 +63,10 @@ struct client_core {
   void cut_requests() noexcept;
   void cut_streams() noexcept;
   [[nodiscard]] task<void> see_requests_end();
+  /// Sessions of HTTP/2, from their beginning to their end.
+  void count_session(int change) noexcept;
+  /// Nobody holds them any more.
+  [[nodiscard]] task<void> end_sessions();
 
   event_loop& loop;
   client_options options;
@@ -72,12 +77,15 @@ struct client_core {
   retry_budget again;
   random dice;  // for how long to wait before
   intrusive_list<open_stream, &open_stream::hook> streams;
+  scope workers;  // of sessions
   bool is_stopped = false;
 
  private:
   hash_map<std::string_view, std::unique_ptr<origin_pool>> origins_;  // by their names
   intrusive_list<request_under_way, &request_under_way::hook_> requests_;
   event last_has_ended_;
+  int sessions_ = 0;
+  event last_session_has_ended_;
 };
 
 }  // namespace weft::http

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <weft/base/format.hpp>
 #include <weft/coro/with_deadline.hpp>
@@ -30,6 +31,16 @@ bool is_or_is_below(std::string_view host, std::string_view pattern) noexcept {
   if (!pattern.starts_with('.')) return equals_ignoring_case(host, pattern);
   return host.size() > pattern.size() &&
          equals_ignoring_case(host.substr(host.size() - pattern.size()), pattern);
+}
+
+/// For ALPN, the first one first.
+std::vector<std::string> protocols_for(client_http2 wish) {
+  switch (wish) {
+    case client_http2::off: return {"http/1.1"};
+    case client_http2::always: return {"h2"};
+    case client_http2::negotiated: break;
+  }
+  return {"h2", "http/1.1"};
 }
 
 }  // namespace
@@ -87,7 +98,7 @@ std::expected<void, std::string> client_dialer::open_context() {
       {.ca = tls.ca,
        .certificate = {tls.certificate, tls.key.empty() ? tls.certificate : tls.key},
        .minimum = tls.minimum,
-       .protocols = {"http/1.1"},
+       .protocols = protocols_for(options_.http2),
        .verify = !tls.insecure});
   if (!made) return std::unexpected{std::move(made.error())};
   context_.emplace(std::move(*made));

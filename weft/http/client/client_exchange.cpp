@@ -4,16 +4,19 @@
 
 #include <weft/base/format.hpp>
 #include <weft/http/client/http1_call.hpp>
+#include <weft/http/client/http2_call.hpp>
+#include <weft/net/tls_info.hpp>
 
 namespace weft::http {
 
 void client_exchange::leave() noexcept {
-  if (lease_.connection() != nullptr && call_ != nullptr && call_->leave()) lease_.keep();
+  if (call_ != nullptr && call_->leave()) lease_.keep();
   lease_ = {};
 }
 
 /// Before a request that could not be sent twice, the kernel is asked whether the server has gone.
 bool client_exchange::has_usable_connection() const noexcept {
+  if (lease_.session() != nullptr) return true;
   if (lease_.connection() == nullptr) return false;
   return asked_.is_repeatable() ||
          lease_.connection()->stream().state_of_peer() == peer_state::open;
@@ -40,7 +43,7 @@ task<client_exchange::outcome<void>> client_exchange::begin() {
   done = co_await ask();
   if (done || !may_ask_again(done.error().why)) co_return done;
   core_.counts.retries.add();
-  done = co_await connect();
+  done = co_await connect_again();
   if (!done) co_return done;
   co_return co_await ask();
 }
@@ -50,18 +53,42 @@ task<client_exchange::outcome<void>> client_exchange::connect() {
   is_kept_ = false;
   auto stream = co_await core_.dialer.dial(to_);
   if (!stream) co_return std::unexpected{std::move(stream.error())};
-  lease_.attach(std::move(*stream));
+  if (!speaks_http2(*stream)) {
+    if (core_.options.http2 == client_http2::always && !core_.dialer.asks_proxy(to_))
+      co_return std::unexpected{
+          request_fault{errc::unsupported, "the server does not speak HTTP/2"}};
+    lease_.attach(std::move(*stream));
+  } else {
+    lease_.attach_session(std::move(*stream));
+  }
   core_.counts.made.add();
   begin_call();
   co_return outcome<void>{};
 }
 
 void client_exchange::begin_call() {
-  call_ = std::make_unique<http1_call>(core_, asked_, to_, bounds_, *lease_.connection());
+  if (lease_.session() != nullptr)
+    call_ = std::make_unique<http2_call>(core_, asked_, to_, bounds_, *lease_.session());
+  else
+    call_ = std::make_unique<http1_call>(core_, asked_, to_, bounds_, *lease_.connection());
+}
+
+bool client_exchange::speaks_http2(const net::tcp_stream& stream) const {
+  if (const net::tls_info* const secured = stream.tls()) return secured->protocol == "h2";
+  return core_.options.http2 == client_http2::always && !core_.dialer.asks_proxy(to_);
+}
+
+/// The connection it had is of no use.
+task<client_exchange::outcome<void>> client_exchange::connect_again() {
+  if (lease_.session() == nullptr) co_return co_await connect();
+  call_.reset();
+  lease_ = {};
+  co_return co_await lease_connection();
 }
 
 bool client_exchange::may_ask_again(error why) const noexcept {
   const bool is_gone = why != errc::cancelled && why != errc::timed_out;
+  if (call_->is_refused()) return true;
   return is_gone && is_kept_ && call_->is_unheard() && asked_.is_repeatable();
 }
 

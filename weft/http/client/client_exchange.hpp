@@ -81,6 +81,8 @@ class client_exchange {
   [[nodiscard]] bool has_usable_connection() const noexcept;
   task<outcome<void>> lease_connection();
   task<outcome<void>> connect();
+  task<outcome<void>> connect_again();
+  [[nodiscard]] bool speaks_http2(const net::tcp_stream& stream) const;
   void begin_call();
   task<outcome<void>> ask();
   task<outcome<void>> read_response();

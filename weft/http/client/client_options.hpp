@@ -28,6 +28,12 @@ struct client_tls_options {
   bool insecure = false;
 };
 
+enum class client_http2 : std::uint8_t {
+  off,
+  negotiated,  // over TLS, where the server wants it (ALPN)
+  always,      // and in the clear without asking; a server that speaks HTTP/1.1 alone is an error
+};
+
 struct client_options {
   /// To each scheme, host and port, on each shard; who wants more waits, first come, first served.
   unsigned connections_per_host = 64;
@@ -51,6 +57,8 @@ struct client_options {
   unsigned retries = 0;
   /// Of all requests, such retries at most, and ten: a server in trouble has enough to bear.
   unsigned retry_percent = 10;
+  /// Whether requests share connections as streams of HTTP/2.
+  client_http2 http2 = client_http2::negotiated;
   /// Asks servers to compress (Accept-Encoding), and gives what they send decoded.
   bool decompress = true;
   /// Sent as User-Agent; empty: none is.

@@ -47,8 +47,7 @@ class client_stream {
     return head_.header(name);
   }
 
-  /// The next piece, at most 4 KiB, never empty; gone with the next read(). errc::closed: that was
-  /// all.
+  /// The next piece, never empty; gone with the next read(). errc::closed: that was all.
   [[nodiscard]] task<client_result<std::string_view>> read();
   /// Whether all of the body has been read, or else what the last read() failed with; before that
   /// errc::unavailable.

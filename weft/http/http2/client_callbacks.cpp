@@ -1,0 +1,132 @@
+#include <weft/http/http2/client_callbacks.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <new>
+
+#include <weft/base/format.hpp>
+#include <weft/base/log.hpp>
+#include <weft/http/http2/client_session.hpp>
+#include <weft/http/http2/opened_stream.hpp>
+
+namespace weft::http::http2 {
+namespace {
+
+constexpr std::size_t client_frame_head_bytes = 9;
+
+std::string_view received_text(const std::uint8_t* text, std::size_t size) noexcept {
+  return {reinterpret_cast<const char*>(text), size};
+}
+
+/// nghttp2 knows no exceptions: one ends the connection.
+template <class F>
+int or_end(F f) noexcept {
+  try {
+    f();
+    return 0;
+  } catch (const std::exception& why) {
+    log::error(weft::format("a connection to a server is dropped: {}", why.what()));
+    return NGHTTP2_ERR_CALLBACK_FAILURE;
+  }
+}
+
+}  // namespace
+
+nghttp2_session_callbacks* client_callbacks::table() {
+  thread_local const callbacks_handle made = [] {
+    callbacks_handle all = make_callbacks();
+    nghttp2_session_callbacks_set_on_header_callback(all.get(), &on_header);
+    nghttp2_session_callbacks_set_on_frame_recv_callback(all.get(), &on_frame);
+    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(all.get(), &on_data);
+    nghttp2_session_callbacks_set_on_stream_close_callback(all.get(), &on_close);
+    nghttp2_session_callbacks_set_send_data_callback(all.get(), &on_send_data);
+    return all;
+  }();
+  return made.get();
+}
+
+session_handle client_callbacks::open(client_session& session) {
+  const option_handle options = make_options();
+  nghttp2_option_set_no_auto_window_update(options.get(), 1);
+  nghttp2_option_set_no_closed_streams(options.get(), 1);
+  nghttp2_session* made = nullptr;
+  if (nghttp2_session_client_new3(&made, table(), &session, options.get(), pooled_memory()) != 0)
+    throw std::bad_alloc{};
+  return session_handle{made};
+}
+
+nghttp2_data_provider client_callbacks::body_of(opened_stream& stream) noexcept {
+  return {.source = {.ptr = &stream}, .read_callback = &on_read};
+}
+
+opened_stream* client_callbacks::stream_of(nghttp2_session* library, std::int32_t id) noexcept {
+  return static_cast<opened_stream*>(nghttp2_session_get_stream_user_data(library, id));
+}
+
+int client_callbacks::on_header(nghttp2_session* library, const nghttp2_frame* frame,
+                                const std::uint8_t* name, std::size_t name_bytes,
+                                const std::uint8_t* value, std::size_t value_bytes,
+                                std::uint8_t /*flags*/, void* /*self*/) noexcept {
+  return or_end([&] {
+    if (opened_stream* const stream = stream_of(library, frame->hd.stream_id))
+      stream->take_field(received_text(name, name_bytes), received_text(value, value_bytes));
+  });
+}
+
+int client_callbacks::on_frame(nghttp2_session* library, const nghttp2_frame* frame,
+                               void* self) noexcept {
+  if (frame->hd.type == NGHTTP2_GOAWAY) static_cast<client_session*>(self)->take_leave();
+  if (frame->hd.type == NGHTTP2_SETTINGS) static_cast<client_session*>(self)->take_settings();
+  if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
+  opened_stream* const stream = stream_of(library, frame->hd.stream_id);
+  if (stream == nullptr) return 0;
+  return or_end([&] {
+    if (frame->hd.type == NGHTTP2_HEADERS) stream->take_fields_end();
+    if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) stream->take_end();
+  });
+}
+
+int client_callbacks::on_data(nghttp2_session* library, std::uint8_t /*flags*/, std::int32_t id,
+                              const std::uint8_t* data, std::size_t size, void* /*self*/) noexcept {
+  nghttp2_session_consume_connection(library, size);
+  return or_end([&] {
+    if (opened_stream* const stream = stream_of(library, id))
+      stream->take_data(received_text(data, size));
+  });
+}
+
+int client_callbacks::on_close(nghttp2_session* library, std::int32_t id, std::uint32_t code,
+                               void* self) noexcept {
+  opened_stream* const stream = stream_of(library, id);
+  if (stream == nullptr) return 0;
+  nghttp2_session_set_stream_user_data(library, id, nullptr);
+  static_cast<client_session*>(self)->close(*stream, code);
+  return 0;
+}
+
+ssize_t client_callbacks::on_read(nghttp2_session* /*library*/, std::int32_t /*id*/,
+                                  std::uint8_t* /*into*/, std::size_t most_bytes,
+                                  std::uint32_t* flags, nghttp2_data_source* source,
+                                  void* /*self*/) noexcept {
+  const auto& stream = *static_cast<const opened_stream*>(source->ptr);
+  const std::size_t size = stream.unsent().size();
+  if (size == 0 && !stream.gives_no_more()) return NGHTTP2_ERR_DEFERRED;
+  *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
+  if (size <= most_bytes && stream.gives_no_more()) *flags |= NGHTTP2_DATA_FLAG_EOF;
+  return static_cast<ssize_t>(std::min(size, most_bytes));
+}
+
+int client_callbacks::on_send_data(nghttp2_session* /*library*/, nghttp2_frame* /*frame*/,
+                                   const std::uint8_t* frame_head, std::size_t size,
+                                   nghttp2_data_source* source, void* self) noexcept {
+  auto& session = *static_cast<client_session*>(self);
+  if (session.is_full()) return NGHTTP2_ERR_WOULDBLOCK;
+  return or_end([&] {
+    auto& stream = *static_cast<opened_stream*>(source->ptr);
+    session.append(received_text(frame_head, client_frame_head_bytes));
+    session.append(stream.unsent().substr(0, size));
+    stream.note_sent(size);
+  });
+}
+
+}  // namespace weft::http::http2
