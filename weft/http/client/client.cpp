@@ -9,6 +9,7 @@
 #include <weft/http/client/client_exchange.hpp>
 #include <weft/http/client/redirect.hpp>
 #include <weft/http/client/streamed_request.hpp>
+#include <weft/http/websocket/client_websocket.hpp>
 #include <weft/loop/sleep.hpp>
 
 namespace weft::http {
@@ -229,6 +230,40 @@ task<client_result<client_upload>> client::upload(client_request request,
   auto made = co_await begin_streaming(std::move(request), true, length_bytes);
   if (!made) co_return std::unexpected{std::move(made.error())};
   co_return client_upload{std::move(*made)};
+}
+
+task<client_result<websocket>> client::open_websocket(client_request request,
+                                                      websocket_client_options options) {
+  const outgoing_request given = request.view();
+  // Of the same shape, and with the same ports, as http and https (RFC 6455 section 3).
+  const std::string url = given.url.starts_with("ws://") || given.url.starts_with("wss://")
+                              ? "http" + std::string{given.url.substr(2)}
+                              : std::string{};
+  outgoing_request asked = given;
+  asked.url = url;
+  using socket_outcome = outcome_of<websocket>;
+  const auto describe = [&](request_fault why) {
+    core_->counts.failures.add();
+    return std::unexpected{describe_fault(given, std::move(why))};
+  };
+  core_->counts.requests.add();
+  if (url.empty() || given.how != method::get || given.has_body)
+    co_return describe({errc::invalid_argument,
+                        "a WebSocket is opened by a GET without a body, at ws:// or wss://"});
+  const auto to = admit(*core_, asked);
+  if (!to) co_return describe(to.error());
+  const client_core::request_under_way now{*core_, co_await this_task::environment()};
+  const auto open = [](client_core& core, url_parts where, std::string_view fields,
+                       const websocket_client_options& wanted) -> task<socket_outcome> {
+    auto stream = co_await core.dialer.dial_through(where);
+    if (!stream) co_return std::unexpected{std::move(stream.error())};
+    co_return co_await ws::shake_hands(
+        core, std::move(*stream),
+        {.authority = where.authority, .target = where.target, .fields = fields}, wanted);
+  };
+  auto done = co_await open(*core_, *to, given.fields, options).in(now.env());
+  if (!done) co_return describe(std::move(done.error()));
+  co_return std::move(*done);
 }
 
 task<result<void>> client::stop() {

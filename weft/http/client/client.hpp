@@ -37,6 +37,8 @@
 #include <weft/http/client/client_request.hpp>
 #include <weft/http/client/client_response.hpp>
 #include <weft/http/client/client_stream.hpp>
+#include <weft/http/websocket/websocket.hpp>
+#include <weft/http/websocket/websocket_options.hpp>
 #include <weft/json/read.hpp>
 #include <weft/json/write.hpp>
 
@@ -97,6 +99,16 @@ class client {
   /// it, if that is known; else it goes in chunks. It is not sent twice, whatever its method.
   [[nodiscard]] task<client_result<client_upload>> upload(
       client_request request, std::optional<std::uint64_t> length_bytes = std::nullopt);
+
+  /// Opens a WebSocket at a ws:// or wss:// URL: as requests, over a connection of its own, by TLS
+  /// and through proxies. `request` is a GET, with the fields that are to be sent besides
+  /// (Authorization, Origin ...). What the server refuses has its status in answered().
+  [[nodiscard]] task<client_result<websocket>> open_websocket(
+      client_request request, websocket_client_options options = {});
+  [[nodiscard]] task<client_result<websocket>> open_websocket(
+      std::string_view url, websocket_client_options options = {}) {
+    return open_websocket(client_request{method::get, std::string{url}}, std::move(options));
+  }
 
   /// Twice is once, and whoever asks again waits for the same end.
   [[nodiscard]] task<result<void>> stop();

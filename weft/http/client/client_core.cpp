@@ -52,6 +52,7 @@ client_core::client_core(client_options given, event_loop& on, telemetry::meter&
       bounds{bounds_of(options, options.body_bytes)},
       stream_bounds{bounds_of(options, UINT64_MAX)},
       counts{meter},
+      websockets{meter, "http_client_websocket"},
       dialer{on, options},
       again{options.retry_percent, retries_saved},
       dice{static_cast<std::uint64_t>(on.now().time_since_epoch().count())},

@@ -21,6 +21,7 @@
 #include <weft/http/client/retry_budget.hpp>
 #include <weft/http/client/url.hpp>
 #include <weft/http/limits.hpp>
+#include <weft/http/websocket/websocket_counts.hpp>
 #include <weft/loop/event_loop.hpp>
 
 namespace weft::http {
@@ -73,6 +74,7 @@ struct client_core {
   limits bounds;         // of responses
   limits stream_bounds;  // of those that are read piece by piece: any body
   client_counts counts;
+  websocket_counts websockets;
   client_dialer dialer;
   retry_budget again;
   random dice;  // for how long to wait before

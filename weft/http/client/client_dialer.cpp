@@ -53,10 +53,14 @@ bool client_dialer::uses_proxy(const url_parts& to) const noexcept {
 }
 
 task<dialled> client_dialer::dial(url_parts to) {
-  co_return co_await with_timeout(options_.connect_timeout, connect(to));
+  co_return co_await with_timeout(options_.connect_timeout, connect(to, false));
 }
 
-task<dialled> client_dialer::connect(url_parts to) {
+task<dialled> client_dialer::dial_through(url_parts to) {
+  co_return co_await with_timeout(options_.connect_timeout, connect(to, true));
+}
+
+task<dialled> client_dialer::connect(url_parts to, bool always_tunnels) {
   if (!names_) {
     auto made = net::resolver::create(loop_);
     if (!made)
@@ -83,11 +87,11 @@ task<dialled> client_dialer::connect(url_parts to) {
                       .is_unanswered = why != errc::cancelled && why != errc::timed_out &&
                                        why != errc::invalid_argument && why != errc::not_found}};
   }
-  if (to.scheme == scheme::http) co_return std::move(*plain);
-  if (has_proxy) {
+  if (has_proxy && (always_tunnels || to.scheme == scheme::https)) {
     auto opened = co_await open_tunnel(*plain, host_and_port(to));
     if (!opened) co_return std::unexpected{std::move(opened.error())};
   }
+  if (to.scheme == scheme::http) co_return std::move(*plain);
   co_return co_await secure(std::move(*plain), to);
 }
 

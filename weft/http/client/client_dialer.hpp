@@ -30,6 +30,8 @@ class client_dialer {
       : loop_{loop}, options_{options}, gate_{loop} {}
 
   [[nodiscard]] task<std::expected<net::tcp_stream, request_fault>> dial(url_parts to);
+  /// As dial(), for what is no request: a proxy is asked for a tunnel by http as well.
+  [[nodiscard]] task<std::expected<net::tcp_stream, request_fault>> dial_through(url_parts to);
 
   /// What is asked of `to` is asked of the proxy, in a request that names it whole (RFC 9112
   /// section 3.2.2).
@@ -41,7 +43,7 @@ class client_dialer {
 
  private:
   [[nodiscard]] bool uses_proxy(const url_parts& to) const noexcept;
-  task<std::expected<net::tcp_stream, request_fault>> connect(url_parts to);
+  task<std::expected<net::tcp_stream, request_fault>> connect(url_parts to, bool always_tunnels);
   task<std::expected<net::tcp_stream, request_fault>> secure(net::tcp_stream plain, url_parts to);
   [[nodiscard]] std::expected<void, std::string> open_context();
 

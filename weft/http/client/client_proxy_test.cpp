@@ -83,7 +83,7 @@ TEST_P(client_proxy, may_refuse_a_tunnel) {
 }
 
 TEST_P(client_proxy, may_speak_no_http) {
-  expect_no_tunnel("SSH-2.0-OpenSSH_9.2\r\n", "the proxy's answer is no HTTP");
+  expect_no_tunnel("SSH-2.0-OpenSSH_9.2\r\n", "the proxy answers what is no HTTP");
 }
 
 TEST_P(client_proxy, may_go_away) {

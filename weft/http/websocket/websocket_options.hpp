@@ -50,4 +50,13 @@ struct websocket_options {
   websocket_limits limits{};
 };
 
+/// Of a client.
+struct websocket_client_options {
+  /// Offered to the server, the best first; it may speak none of them: see
+  /// websocket::subprotocol().
+  std::vector<std::string> subprotocols{};
+  websocket_compression compression = websocket_compression::off;
+  websocket_limits limits{};
+};
+
 }  // namespace weft::http
