@@ -66,7 +66,7 @@ def test_curl_uploads_chunks_of_unknown_number(server, authority):
 
 def test_curl_waits_to_be_asked_for_a_body(get, folder):
     said = get("/count", "-D", "-", "-H", "Expect: 100-continue", "--expect100-timeout", "20", "-T", folder / "large.bin")
-    assert said.startswith("HTTP/1.1 100 Continue") and said.endswith(str(len(LARGE)))
+    assert said.startswith(("HTTP/1.1 100 Continue", "HTTP/2 100")) and said.endswith(str(len(LARGE)))
 
 
 def test_curl_resumes_a_download_that_was_broken(server, get, authority, tmp_path):

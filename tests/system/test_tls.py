@@ -52,12 +52,13 @@ def test_the_minimum_version_is_kept(example, authority, site):
         assert json.loads(ask(server, authority))["scheme"] == "https"
 
 
-def test_alpn_chooses_http_1_1(example, authority, site):
-    with serving(example, site) as server:
+@pytest.mark.parametrize(("options", "chosen"), [([], "h2"), (["--http.server.http2=false"], "http/1.1")])
+def test_alpn_chooses_what_is_spoken(example, authority, site, options, chosen):
+    with serving(example, site, *options) as server:
         done = subprocess.run(["openssl", "s_client", "-connect", server.address, "-alpn", "h2,http/1.1", "-CAfile",
                                authority.file, "-verify_return_error", "-servername", "site.test"],
                               input="", capture_output=True, text=True, timeout=20)
-        assert "ALPN protocol: http/1.1" in done.stdout, done.stdout + done.stderr
+        assert f"ALPN protocol: {chosen}" in done.stdout, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("version", ["-tls1_2", "-tls1_3"])

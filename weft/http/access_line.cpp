@@ -39,6 +39,12 @@ void append_time(std::string& out, std::int64_t unix_seconds) {
   out.append(text.substr(12, 4)).append(":").append(text.substr(17, 8)).append(" +0000]");
 }
 
+/// As logs have it: "2.0", "1.1", "1.0".
+std::string_view version_of(const access_record& what) noexcept {
+  if (what.major_version == 2) return "2.0";
+  return what.minor_version == 0 ? "1.0" : "1.1";
+}
+
 void append_combined(std::string& out, const access_record& what) {
   log::append_escaped(out, what.client, log::escaping::plain);
   out.append(" - - ");
@@ -47,7 +53,7 @@ void append_combined(std::string& out, const access_record& what) {
   append_text(out, what.method);
   out.push_back(' ');
   append_text(out, what.target);
-  out.append(what.minor_version == 0 ? " HTTP/1.0\" " : " HTTP/1.1\" ");
+  out.append(" HTTP/").append(version_of(what)).append("\" ");
   append_number(out, static_cast<std::uint64_t>(what.code));
   out.push_back(' ');
   append_number(out, what.body_bytes);
@@ -78,7 +84,7 @@ void append_json(std::string& out, const access_record& what) {
   append_member(out, "client", what.client);
   append_member(out, "method", what.method);
   append_member(out, "target", what.target);
-  append_member(out, "version", what.minor_version == 0 ? std::string_view{"1.0"} : "1.1");
+  append_member(out, "version", version_of(what));
   append_member(out, "status", static_cast<std::uint64_t>(what.code));
   append_member(out, "body_bytes", what.body_bytes);
   append_member(out, "duration_us", microseconds(what.length));

@@ -25,6 +25,7 @@ struct access_record {
   std::string_view client;  // an address
   std::string_view method;
   std::string_view target;  // mind that queries may hold what is secret
+  unsigned major_version = 1;
   unsigned minor_version = 1;
   http::status code = status::ok;
   std::uint64_t body_bytes = 0;  // sent

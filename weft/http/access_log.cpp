@@ -39,6 +39,7 @@ void access_log::write(exchange& e, time_point begun) {
       {.client = write_address(e.client(), room),
        .method = to_string(asked.method()),
        .target = asked.target(),
+       .major_version = asked.major_version(),
        .minor_version = asked.minor_version(),
        .code = e.replied_with().value_or(status::internal_server_error),
        .body_bytes = e.body_bytes(),

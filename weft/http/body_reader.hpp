@@ -48,6 +48,9 @@ namespace weft::http {
 
 class carrier;
 struct active_request;
+namespace http2 {
+class server_stream;
+}
 
 class body_reader {
  public:
@@ -77,6 +80,7 @@ class body_reader {
 
  private:
   friend class connection;
+  friend class http2::server_stream;
   friend class exchange;
   friend class multipart_reader;
 

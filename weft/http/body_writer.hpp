@@ -46,6 +46,9 @@ namespace weft::http {
 enum class body_framing : std::uint8_t;
 class carrier;
 struct active_request;
+namespace http2 {
+class server_stream;
+}
 struct compress_rules;
 
 class body_writer {
@@ -77,6 +80,7 @@ class body_writer {
 
  private:
   friend class connection;
+  friend class http2::server_stream;
   friend class exchange;
 
   body_writer(carrier& client, active_request& of) noexcept : client_{client}, of_{of} {}

@@ -11,6 +11,8 @@
 #include <weft/coro/frame_pool.hpp>
 #include <weft/coro/running_task.hpp>
 #include <weft/http/connection_host.hpp>
+#include <weft/http/http2/library.hpp>
+#include <weft/http/http2/server_session.hpp>
 #include <weft/http/target.hpp>
 
 namespace weft::http {
@@ -91,6 +93,10 @@ bool connection::take(result<buffer_ref>&& bytes) {
 bool connection::answer() {
   if (answer(*host_.desk, step::parse)) {
     if (!must_linger() || host_.desk->upgrade != nullptr) return true;
+    if (speaks_http2_) {
+      http2::server_session::begin(host_, std::move(stream_), known_peer(), input_.text());
+      return true;
+    }
     host_.desk->waits_for = wait::client;
   }
   task<void> rest = answer_waiting();
@@ -220,6 +226,8 @@ void connection::prepare_to_read() {
   switch (parser_.parse(input_.text(), head, host_.limits)) {
     case parse_status::incomplete: return false;
     case parse_status::failed: {
+      if (answered_ == 0 && begins_http2()) [[unlikely]]
+        return false;
       const protocol_fault why = parser_.fault();
       refuse(why.code, why.reason);
       return false;
@@ -236,6 +244,22 @@ void connection::prepare_to_read() {
     refuse(status::content_too_large, "the body is longer than this server takes");
     return false;
   }
+  return true;
+}
+
+/// Whoever begins as no request of HTTP/1.1 can (RFC 9113 section 3.3). Over TLS that is agreed on
+/// before.
+bool connection::begins_http2() noexcept {
+  const std::string_view received = input_.text();
+  if (!host_.serves_http2 || tls() != nullptr) return false;
+  if (http2::client_preface.starts_with(received)) {
+    parser_.reset();
+    if (received.size() < http2::client_preface.size()) return true;
+  } else if (!received.starts_with(http2::client_preface)) {
+    return false;
+  }
+  speaks_http2_ = true;
+  keep_ = false;
   return true;
 }
 

@@ -93,6 +93,7 @@ class connection final : public carrier,
   /// True: the next request has its head, in `work`. False: its bytes have not all come, or it was
   /// refused.
   [[nodiscard]] bool next_request(active_request& work);
+  [[nodiscard, gnu::cold]] bool begins_http2() noexcept;
   [[nodiscard]] bool body_has_come(active_request& work);
   /// False: it did not come.
   task<bool> receive_body(active_request& work);
@@ -119,6 +120,9 @@ class connection final : public carrier,
   [[nodiscard]] bool handler_goes_on() noexcept;
   [[nodiscard]] bool client_has_gone() noexcept;
   [[nodiscard]] const std::optional<net::ip_address>& peer_address() override;
+  [[nodiscard]] std::optional<net::ip_address> known_peer() const {
+    return peer_address_ ? *peer_address_ : std::nullopt;
+  }
   void note_peer(const std::optional<net::ip_address>& address);
   /// False: the client is slow to take its replies.
   [[nodiscard]] bool complete(active_request& work);
@@ -167,6 +171,7 @@ class connection final : public carrier,
   std::uint32_t answered_ = 0;
   bool keep_ = true;
   bool refused_ = false;
+  bool speaks_http2_ = false;
   bool timed_out_ = false;
   bool head_is_late_ = false;  // some of a head has come: its deadline runs
   bool turned_away_ = false;

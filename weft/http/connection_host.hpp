@@ -111,6 +111,7 @@ struct connection_host {
   std::uint64_t requests = 0;
   /// A client that sends no more may still wait for its reply.
   bool serves_half_closed = false;
+  bool serves_http2 = true;
   /// While it drains: no connection is kept any more for a request that might come.
   bool grace_is_over = false;
 };

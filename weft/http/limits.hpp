@@ -17,6 +17,35 @@
 
 namespace weft::http {
 
+/// Those of HTTP/2 alone (RFC 9113). Beyond the rates, ten seconds' worth of which may come at
+/// once, the client is told ENHANCE_YOUR_CALM and its connection closed.
+struct http2_limits {
+  // Requests of one connection under way. Beyond: REFUSED_STREAM.
+  std::uint32_t concurrent_streams = 100;
+  // Of a request's body, what may come before its handler takes some. At most 2^31 - 1, as the
+  // next.
+  std::uint32_t stream_window_bytes = 64 * 1024;
+  // Of all bodies of one connection together. Of those that handlers want whole, as many bytes are
+  // gathered at a time; beyond, one goes on, and the others wait, each within its own window.
+  std::uint32_t connection_window_bytes = 1024 * 1024;
+  // Streams a second that end before their reply has, by the client's will or fault. Most are
+  // requests that were answered for nothing.
+  std::uint32_t resets_per_second = 50;
+  // Frames a second that bring neither a request nor content nor what a reply has asked for: PING,
+  // SETTINGS, PRIORITY, empty DATA, WINDOW_UPDATE beyond two for each frame of DATA sent.
+  std::uint32_t idle_frames_per_second = 500;
+
+  static constexpr auto bounds() {
+    return weft::bounds(at_least<&http2_limits::concurrent_streams>(1),
+                        within<&http2_limits::stream_window_bytes>(1, INT32_MAX),
+                        within<&http2_limits::connection_window_bytes>(65'535, INT32_MAX),
+                        at_least<&http2_limits::resets_per_second>(1),
+                        at_least<&http2_limits::idle_frames_per_second>(1));
+  }
+
+  friend bool operator==(const http2_limits&, const http2_limits&) = default;
+};
+
 struct limits {
   // Method, target and version with the spaces and the line's end. Beyond: 414 (501 when the method
   // alone is longer).
@@ -60,6 +89,9 @@ struct limits {
   // handler takes or gives to the next; waiting for the client does not count. Beyond: the handler
   // is asked to stop; 503, or, if its reply has begun, closed within it.
   duration handler_timeout = std::chrono::seconds{30};
+
+  // Of HTTP/2 alone.
+  http2_limits http2{};
 
   static constexpr auto bounds() {
     constexpr duration shortest = std::chrono::milliseconds{1};

@@ -54,6 +54,9 @@ class parsed_head : public detail::message_head {
     return facts_.has(detail::expects_continue) && has_body();
   }
 
+  // Of HTTP/2: a body follows whose end frames tell, as chunks do.
+  void note_unknown_length() noexcept { facts_.set(detail::has_transfer_encoding); }
+
  private:
   [[nodiscard]] std::uint32_t path_end() const noexcept {
     return facts_.query_begin == 0 ? facts_.target_end : facts_.query_begin;

@@ -4,6 +4,8 @@
 
 namespace weft::http {
 
+unsigned request::major_version() const noexcept { return client_.is_stream() ? 2 : 1; }
+
 const net::tls_info* request::tls() const noexcept { return client_.tls(); }
 
 std::string_view request::scheme() const noexcept {

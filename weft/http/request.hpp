@@ -40,7 +40,9 @@ class request {
   [[nodiscard]] std::string_view path() const noexcept { return path_; }
   /// What follows the "?"; find_query_parameter() looks inside.
   [[nodiscard]] std::string_view query() const noexcept { return head_.query(); }
-  /// 1 for HTTP/1.1, 0 for HTTP/1.0.
+  /// 2 for HTTP/2, else 1.
+  [[nodiscard]] unsigned major_version() const noexcept;
+  /// 0 for HTTP/1.0, else 1: HTTP/2 is served as HTTP/1.1 is.
   [[nodiscard]] unsigned minor_version() const noexcept { return head_.minor_version(); }
 
   [[nodiscard]] const header_list& headers() const noexcept { return head_.headers(); }

@@ -17,6 +17,7 @@
 #include <weft/http/client_finder.hpp>
 #include <weft/http/connection.hpp>
 #include <weft/http/connection_host.hpp>
+#include <weft/http/http2/server_session.hpp>
 #include <weft/http/proxy_door.hpp>
 #include <weft/http/tls_door.hpp>
 #include <weft/http/trusted_proxies.hpp>
@@ -25,6 +26,7 @@
 #include <weft/loop/sleep.hpp>
 #include <weft/net/address_book.hpp>
 #include <weft/net/tcp_listener.hpp>
+#include <weft/net/tls_info.hpp>
 
 namespace weft::http {
 namespace {
@@ -98,6 +100,7 @@ struct server::state final : connection_host {
         accepting{environment{.runs_on = &on, .owner = owner}} {
     draining = drain_begun.token();
     serves_half_closed = options.serve_half_closed;
+    serves_http2 = options.http2;
     if (options.forwarding != forwarding::none)
       around.add(make_middleware(client_finder{options.forwarding, trusted}), nullptr);
     if (options.proxy_protocol == proxy_protocol::required)
@@ -216,8 +219,11 @@ void server::state::serve(newcomer who) {
     const bool is_late = is_full();
     if (is_late) tell_full();
     if (is_late && turned_away >= turned_away_most) return;
-    auto client = std::make_unique<connection>(*this, std::move(who.stream), who.client);
     counts.accepted.add();
+    const net::tls_info* const tls = who.stream.tls();
+    if (!is_late && tls != nullptr && tls->protocol == "h2")
+      return http2::server_session::begin(*this, std::move(who.stream), who.client, {});
+    auto client = std::make_unique<connection>(*this, std::move(who.stream), who.client);
     if (is_late)
       connection::turn_away(std::move(client));
     else
@@ -246,6 +252,7 @@ task<result<void>> server::state::drain() {
   if (!is_first) {
     co_await see_drain_end().in(until_it_ends);
   } else {
+    for (client_link* each : clients) each->prepare_to_leave();
     if (listener) co_await close_doors().in(patience);
     // What others pass on comes by their next turn: no deadline cuts that.
     if (place) co_await place->close().in({.stop = {}, .until = {}, .runs_on = &loop});
@@ -336,7 +343,8 @@ result<void> server::start() {
   const tls_options& tls = state_->options.tls;
   if (tls != tls_options{}) {  // who asks for any of it must not be served without
     const std::string& address = state_->options.listen;
-    const auto opened = state_->door.open(tls, address, state_->addresses.ticket_keys(address));
+    const auto opened = state_->door.open(tls, address, state_->options.http2,
+                                          state_->addresses.ticket_keys(address));
     if (!opened) return opened;
   }
   auto listener =

@@ -82,6 +82,9 @@ struct server_options {
   /// Whether a client that sends no more, while a handler works for it, waits for the reply. Else
   /// it is taken for gone, as one that has closed its connection looks the same.
   bool serve_half_closed = false;
+  /// Whether HTTP/2 is spoken beside HTTP/1.1: with who agrees on it over TLS (ALPN), and in clear
+  /// text with who begins to.
+  bool http2 = true;
   /// The proxies and balancers before the server, which may say who the client is: networks
   /// ("10.0.0.0/8"), addresses, and "unix:" for whoever comes by a Unix socket.
   std::vector<std::string> trusted_proxies{};

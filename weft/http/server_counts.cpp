@@ -8,6 +8,12 @@ telemetry::counter replies_of(telemetry::meter& meter, std::string_view status_c
                        {{"class", status_class}});
 }
 
+telemetry::counter cut_for(telemetry::meter& meter, std::string_view reason) {
+  return meter.counter("http2_connections_cut_total",
+                       "Connections over HTTP/2 that went beyond a bound, or broke the protocol",
+                       {{"reason", reason}});
+}
+
 }  // namespace
 
 server_counts::server_counts(telemetry::meter& meter)
@@ -21,6 +27,12 @@ server_counts::server_counts(telemetry::meter& meter)
                                    "Bytes of requests received, heads and bodies")},
       body_bytes{meter.counter("http_reply_body_bytes_total",
                                "Bytes of replies' bodies given to be sent, before chunking")},
+      http2_connections{meter.counter("http2_connections_total", "Connections that spoke HTTP/2")},
+      http2_stalled{meter.counter("http2_streams_stalled_total",
+                                  "Streams reset since the client took nothing of the reply")},
+      http2_cut{cut_for(meter, "resets"), cut_for(meter, "idle_frames"),
+                cut_for(meter, "header_bomb"), cut_for(meter, "slow_head"),
+                cut_for(meter, "protocol")},
       waits{meter.histogram("http_handler_wait_ns",
                             "Time that handlers took which had to wait, in nanoseconds")} {}
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include <weft/http/status.hpp>
@@ -18,6 +19,15 @@
 #include <weft/telemetry/meter.hpp>
 
 namespace weft::http {
+
+/// What a client of HTTP/2 is cut for; `reason` of a counter.
+enum class http2_offence : std::uint8_t {
+  resets,       // streams ended before their replies were
+  idle_frames,  // that carry neither a request nor content
+  header_bomb,  // fields far beyond what is allowed, from few bytes
+  slow_head,
+  protocol,  // what nghttp2 found wrong
+};
 
 struct server_counts {
   explicit server_counts(telemetry::meter& meter);
@@ -27,13 +37,18 @@ struct server_counts {
     replies[std::min<std::size_t>(std::to_underlying(code) / 100U - 1U, replies.size() - 1)].add();
   }
 
+  void cut(http2_offence what) noexcept { http2_cut[std::to_underlying(what)].add(); }
+
   telemetry::gauge connections;
   telemetry::counter accepted;
   telemetry::counter turned_away;  // beyond limits::connections
   std::array<telemetry::counter, 5> replies;
   telemetry::counter received_bytes;
   telemetry::counter body_bytes;  // of replies
-  telemetry::histogram waits;     // of handlers that wait, nanoseconds
+  telemetry::counter http2_connections;
+  telemetry::counter http2_stalled;             // streams whose replies were not taken
+  std::array<telemetry::counter, 5> http2_cut;  // by http2_offence
+  telemetry::histogram waits;                   // of handlers that wait, nanoseconds
 };
 
 }  // namespace weft::http

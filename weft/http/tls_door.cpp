@@ -9,19 +9,20 @@
 namespace weft::http {
 namespace {
 
-net::tls_server_options for_context(const tls_options& options) {
+net::tls_server_options for_context(const tls_options& options, bool http2) {
   net::tls_server_options made{.certificates = {{options.certificate, options.key}},
                                .clients = options.clients,
                                .client_ca = options.client_ca,
                                .minimum = options.minimum,
                                .protocols = {"http/1.1"}};
+  if (http2) made.protocols.insert(made.protocols.begin(), "h2");
   made.certificates.insert(made.certificates.end(), options.more.begin(), options.more.end());
   return made;
 }
 
 }  // namespace
 
-result<void> tls_door::open(const tls_options& options, std::string_view address,
+result<void> tls_door::open(const tls_options& options, std::string_view address, bool http2,
                             std::shared_ptr<net::tls_ticket_keys> tickets) {
   if (options.certificate.empty()) {
     log::error(weft::format(
@@ -29,7 +30,7 @@ result<void> tls_door::open(const tls_options& options, std::string_view address
         address));
     return fail(errc::invalid_argument);
   }
-  auto made = net::tls_context::server(for_context(options), std::move(tickets));
+  auto made = net::tls_context::server(for_context(options, http2), std::move(tickets));
   if (!made) {
     log::error(weft::format("{} cannot be served with TLS: {}", address, made.error()));
     return fail(errc::invalid_argument);

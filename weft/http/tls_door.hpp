@@ -22,8 +22,8 @@ class tls_door {
  public:
   tls_door(event_loop& loop, unsigned per_turn) noexcept : gate_{loop, per_turn} {}
 
-  /// errc::invalid_argument is logged, for the server on `address`.
-  [[nodiscard]] result<void> open(const tls_options& options, std::string_view address,
+  /// errc::invalid_argument is logged, for the server on `address`. `http2`: that is offered first.
+  [[nodiscard]] result<void> open(const tls_options& options, std::string_view address, bool http2,
                                   std::shared_ptr<net::tls_ticket_keys> tickets);
   [[nodiscard]] bool is_open() const noexcept { return context_.has_value(); }
   [[nodiscard]] result<void> reload(std::string_view address);

@@ -15,6 +15,8 @@
 #include <weft/coro/frame_pool.hpp>
 #include <weft/http/access_log.hpp>
 #include <weft/http/cors.hpp>
+#include <weft/http/http2/frame_walker.hpp>
+#include <weft/http/http2/library.hpp>
 #include <weft/http/request_deadlines.hpp>
 #include <weft/http/server_timing.hpp>
 #include <weft/http/trace_requests.hpp>
@@ -223,6 +225,84 @@ TEST_P(warm_path, of_streamed_bodies_allocates_nothing) {
 TEST_P(warm_path, of_a_refusal_by_the_router_allocates_nothing) {
   http().post("/ping", [](warm_ping p) { return p; });
   expect_no_allocation("GET /elsewhere HTTP/1.1\r\nHost: a\r\n\r\n");
+}
+
+/// The same over HTTP/2: HEADERS that fill no table, and DATA. Frames are counted by their heads.
+class warm_http2 : public warm_path {
+ protected:
+  static std::string framed(std::uint8_t type, std::uint8_t flags, std::int32_t id,
+                            std::string_view payload) {
+    std::string text{'\0', '\0', static_cast<char>(payload.size()), static_cast<char>(type),
+                     static_cast<char>(flags)};
+    for (int shift = 24; shift >= 0; shift -= 8) text.push_back(static_cast<char>(id >> shift));
+    return text.append(payload);
+  }
+  /// Asks `count` times; `request` has two frames or one, whose stream is written anew.
+  static task<std::size_t> ask_framed(http_client& client, http2::frame_walker& walker,
+                                      std::string& request, std::int32_t& id, int count) {
+    std::size_t answered = 0;
+    for (; count > 0; --count, id += 2) {
+      for (std::size_t at = 0; at < request.size();
+           at += 9 + static_cast<unsigned char>(request[at + 2]))
+        for (std::size_t i = 0; i < 4; ++i)
+          request[at + 5 + i] = static_cast<char>(id >> (24 - 8 * i));
+      if (!co_await client.stream().write(std::string_view{request})) break;
+      for (bool has_ended = false; !has_ended;) {
+        const auto bytes = co_await client.stream().read();
+        if (!bytes) co_return answered;
+        for (std::string_view rest = bytes->text(); const auto head = walker.next(rest);)
+          has_ended |= head->type <= 1 && head->stream == id && (head->flags & 1) != 0;
+      }
+      ++answered;
+    }
+    co_return answered;
+  }
+  void expect_no_allocation_of(std::string request) {
+    run([&]() -> task<void> {
+      auto client = co_await world().connect();
+      http2::frame_walker walker{0};
+      std::int32_t id = 1;
+      co_await client.send(std::string{http2::client_preface} + framed(4, 0, 0, {}));
+      EXPECT_EQ(co_await ask_framed(client, walker, request, id, 300), 300U);
+      const allocation_counter since;
+      const std::size_t answered = co_await ask_framed(client, walker, request, id, 1'000);
+      const std::uint64_t allocations = since.allocations();
+      EXPECT_EQ(answered, 1'000U);
+      EXPECT_EQ(allocations, 0U);
+    });
+  }
+  /// ":method: POST", ":scheme: http", ":path: /ping", ":authority: a", "content-length: 14".
+  static std::string ping() {
+    const std::string head{
+        "\x83\x86\x04\x05/ping\x01\x01\x61\x0f\x0d\x02"
+        "14",
+        17};
+    return framed(1, 4, 0, head) + framed(0, 1, 0, "{\"sequence\":2}");
+  }
+};
+INSTANTIATE_TEST_SUITE_P(on, warm_http2, backends, backend_name);
+
+TEST_P(warm_http2, of_a_ping_allocates_nothing) {
+  http().post("/ping", [](warm_ping p) { return p; });
+  expect_no_allocation_of(ping());
+}
+
+TEST_P(warm_http2, of_a_ping_to_a_coroutine_allocates_nothing) {
+  event_loop& turning = loop();
+  http().post("/ping", [&turning](warm_ping p) -> task<warm_ping> {
+    co_await yield{turning};
+    co_return p;
+  });
+  expect_no_allocation_of(ping());
+}
+
+TEST_P(warm_http2, of_streamed_bodies_allocates_nothing) {
+  http().post("/ping", [](body_reader& in, body_writer& out) -> task<result<void>> {
+    while (auto piece = co_await in.read())
+      if (auto sent = co_await out.write(*piece); !sent) co_return sent;
+    co_return in.outcome();
+  });
+  expect_no_allocation_of(ping());
 }
 
 /// Next to what comes from the frame pool: what a backend keeps for a socket (uring_descriptor,

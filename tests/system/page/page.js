@@ -25,6 +25,11 @@ const checks = {
     same(loaded.encodedBodySize < loaded.decodedBodySize, true, "fewer bytes on the way");
   },
 
+  async httpTwoIsSpokenOverTls() {
+    const [loaded] = performance.getEntriesByType("navigation");
+    same(loaded.nextHopProtocol, location.protocol === "https:" ? "h2" : "http/1.1", "protocol");
+  },
+
   async jsonGoesAndComes() {
     const note = { text: "\u{1F9F6} ä", number: 9007199254740991 };
     const response = await fetch("/note", {

@@ -1,0 +1,318 @@
+#include <weft/http/http2/server_stream.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include <weft/base/format.hpp>
+#include <weft/base/log.hpp>
+#include <weft/coro/frame_pool.hpp>
+#include <weft/http/active_request.hpp>
+#include <weft/http/connection_host.hpp>
+#include <weft/http/http2/queued_text.hpp>
+#include <weft/http/http2/server_session.hpp>
+#include <weft/http/problem.hpp>
+#include <weft/http/reply_head.hpp>
+#include <weft/http/request_parser.hpp>
+#include <weft/http/target.hpp>
+
+namespace weft::http::http2 {
+
+server_stream::server_stream(server_session& session, std::int32_t id)
+    : carrier{session.host(), true, session.host().stopping.stop_requested()},
+      lazy_timer{session.host().loop, timeout_kind},
+      session_{session},
+      id_{id},
+      in_{session.host().loop.buffers()},
+      out_{session.host().loop.buffers()} {}
+
+server_stream::~server_stream() { session_.forget(*this); }
+
+void* server_stream::operator new(std::size_t size_bytes) {
+  return frame_pool::allocate(size_bytes);
+}
+
+void server_stream::operator delete(void* memory, std::size_t size_bytes) noexcept {
+  frame_pool::deallocate(memory, size_bytes);
+}
+
+active_request& server_stream::work() const noexcept { return work_ ? *work_ : *host_.desk; }
+
+std::string_view server_stream::forwarded_scheme() const noexcept {
+  return work().is_client_known ? work().known->scheme : std::string_view{};
+}
+
+const net::tls_info* server_stream::tls() const noexcept { return session_.tls(); }
+
+const std::optional<net::ip_address>& server_stream::peer_address() {
+  return session_.peer_address();
+}
+
+// ---- the request ------------------------------------------------------------------------------
+
+std::optional<protocol_fault> server_stream::read_head(active_request& into) {
+  request_text& head = session_.head();
+  if (const auto wrong = head.finish()) return wrong;
+  request_parser parser;
+  const bool is_read = parser.parse(head.text(), into.head, host_.limits) == parse_status::complete;
+  if (!is_read) return parser.fault();
+  // Each field is one line, and nothing follows: what a field says cannot have become another.
+  const bool is_whole =
+      into.head.headers().size() == head.fields() && into.head.size_bytes() == head.text().size();
+  if (!is_whole) return describe(fault_kind::bad_value, 0);
+  if (into.head.form() == target_form::authority)
+    return protocol_fault{.code = status::not_implemented,
+                          .reason = "this server opens no tunnels",
+                          .offset_bytes = 0};
+  return std::nullopt;
+}
+
+void server_stream::take_head(bool ends) {
+  in_ended_ = ends;
+  active_request& desk = *host_.desk;
+  if (const auto wrong = read_head(desk)) return refuse(wrong->code, wrong->reason);
+  if (!ends) return take_head_of_body();
+  desk.body = {};
+  desk.body_bytes = 0;
+  answer(desk);
+}
+
+/// Some of the body is still to come.
+void server_stream::take_head_of_body() {
+  keep_work();
+  active_request& work = *work_;
+  if (!work.head.content_length()) work.head.note_unknown_length();
+  host_.routes.find(work.head.method(),
+                    work.head.path_needs_normalizing()
+                        ? normalize_path(work.head.path(), work.normalized)
+                        : work.head.path(),
+                    work.match);
+  work.bounds = &host_.bounds_of(work.match);
+  work.body = {};
+  work.body_bytes = 0;
+  if (work.head.content_length().value_or(0) > work.bounds->body_bytes)
+    return refuse(status::content_too_large, "the body is longer than this path takes");
+  if (host_.routes.streams_body(work.match)) {
+    work.reader.reset(new body_reader{*this, work});
+    return answer(work);
+  }
+  gathers_ = true;
+  pace_.emplace(loop_.now(), *work.bounds);
+  set(pace_->due(loop_.now(), 0));
+  if (work.head.expect_continue()) session_.submit_continue(id_);
+}
+
+void server_stream::keep_work() {
+  auto next = std::make_unique_for_overwrite<active_request>();
+  work_ = std::exchange(host_.desk, std::move(next));
+  head_ = session_.head().take();
+}
+
+void server_stream::take_data(std::string_view data) {
+  if (drops_input_) return session_.consume(id_, data.size());
+  if (gathers_) return gather(data);
+  append_in_pieces(in_, data);
+  owed_ += data.size();
+  has_come_.set();
+}
+
+/// What fits one slot stays there, and needs no other memory.
+void server_stream::gather(std::string_view data) {
+  active_request& work = *work_;
+  if (gathered_ + data.size() > work.bounds->body_bytes) {
+    session_.consume(id_, data.size());
+    return refuse(status::content_too_large, "the body is longer than this path takes");
+  }
+  gathered_ += data.size();
+  session_.note_gathered(data.size());
+  if (work.decoded.empty() && in_.size() + data.size() <= piece_bytes) {
+    in_.append(data);
+  } else {
+    if (work.decoded.empty()) work.decoded.reserve(work.head.content_length().value_or(0));
+    work.note();
+    move_all(in_, work.decoded);
+    work.decoded.append(data);
+  }
+  session_.consume_connection(data.size());  // others must not wait for this one's turn
+  withheld_ += data.size();
+  if (session_.may_gather(*this))
+    release_window();
+  else
+    set(time_point::max());  // it is not the client that is slow
+}
+
+void server_stream::release_window() noexcept {
+  if (withheld_ != 0) session_.consume_stream(id_, std::exchange(withheld_, 0));
+  set(pace_->due(loop_.now(), gathered_));
+}
+
+void server_stream::take_end() {
+  in_ended_ = true;
+  if (!gathers_) {
+    has_come_.set();
+    return;
+  }
+  gathers_ = false;
+  set(time_point::max());
+  active_request& work = *work_;
+  if (!in_.empty() && in_.in_one_piece().empty()) {
+    work.note();
+    move_all(in_, work.decoded);
+  }
+  work.body = work.decoded.empty() ? in_.in_one_piece() : std::string_view{work.decoded};
+  work.body_bytes = gathered_;
+  answer(work);
+}
+
+/// What the handler still looks at stays.
+void server_stream::drop_input() noexcept {
+  drops_input_ = true;
+  gathers_ = false;
+  set(time_point::max());
+  if (owed_ != 0) session_.consume_connection(std::exchange(owed_, 0));
+  if (gathered_ != 0) session_.forget_gathered(std::exchange(gathered_, 0));
+}
+
+// ---- who answers it ---------------------------------------------------------------------------
+
+void server_stream::answer(active_request& work) {
+  call_handler(work);
+  if (!work.reply->work) return complete(work);
+  if (!work_) keep_work();
+  start_work();
+}
+
+void server_stream::call_handler(active_request& work) {
+  const parsed_head& head = work.head;
+  ++host_.requests;
+  const std::string_view path =
+      head.path_needs_normalizing() ? normalize_path(head.path(), work.normalized) : head.path();
+  host_.routes.find(head.method(), path, work.match);
+  work.reply.emplace(head, path, work.match, work.body, *this, work, true, true);
+  try {
+    host_.dispatch(head, work.match, *work.reply);
+  } catch (...) {
+    work.reply->report_exception();
+  }
+}
+
+void server_stream::start_work() {
+  task<void> rest = work_on();
+  is_worked_for_ = true;
+  host_.workers.spawn(std::move(rest));
+}
+
+task<void> server_stream::work_on() {
+  try {
+    stop_source stop{host_.stopping};
+    stop_ = &stop;
+    if (is_closed_) stop.request_stop();
+    co_await run_handler();
+    stop_handler_clock();
+    complete(*work_);
+  } catch (const std::exception& why) {
+    log::error(weft::format("a stream is dropped: {}", why.what()));
+    reset(NGHTTP2_INTERNAL_ERROR);
+  }
+  stop_ = nullptr;
+  is_worked_for_ = false;
+  work_.reset();
+  session_.flush_later();
+  if (is_closed_) delete this;
+}
+
+task<void> server_stream::run_handler() {
+  active_request& work = *work_;
+  work.bounds = &host_.bounds_of(work.match);
+  start_handler_clock();
+  const environment env{.stop = stop_->token(), .runs_on = &loop_, .owner = host_.owner};
+  const time_point begun = loop_.now();
+  const connection_host::use in_use{host_, work.match};
+  environment for_service = env;
+  for_service.owner = in_use.owner();
+  for_service.called_by = &env;  // the server, which waits for it
+  for_service.trace = work.reply->trace();
+  if (work.has_context) for_service.until = work.context->until;
+  try {
+    co_await std::move(*work.reply->work).in(for_service);
+  } catch (...) {
+    work.reply->report_exception();
+  }
+  work.reply->work.reset();  // while its service is kept
+  host_.counts.waits.record(loop_.now() - begun);
+}
+
+void server_stream::start_handler_clock() noexcept {
+  if (work_->bounds != nullptr) set(loop_.now() + work_->bounds->handler_timeout);
+}
+
+void server_stream::complete(active_request& work) {
+  work.reply->expect_reply();
+  if (work.reader || work.writer) finish_streams(work);
+  host_.counts.replied(*work.reply->replied_with());
+  session_.note_answered();
+  work.reply.reset();
+  if (work.has_texts) [[unlikely]]
+    work.clear_texts();
+  if (!out_ends_) reset(NGHTTP2_INTERNAL_ERROR);
+  drop_input();
+  in_.clear();
+}
+
+void server_stream::finish_streams(active_request& work) {
+  if (work.writer && work.writer->is_begun() && !work.writer->is_whole())
+    log::warning(weft::format("the reply to {} {} ends early, after {} bytes of its body",
+                              to_string(work.head.method()), work.reply->request().path(),
+                              work.writer->written_bytes()));
+  work.reader.reset();
+  work.writer.reset();
+}
+
+/// Replies to what no handler is called for.
+void server_stream::refuse(status code, std::string_view reason) {
+  drop_input();
+  std::string body;
+  write_problem({.status = code, .detail = reason}, body);
+  host_.counts.replied(code);
+  const std::string_view head = work_ ? head_.view() : session_.head().text();
+  send_reply({.code = code,
+              .start = host_.reply_start(),
+              .content_type = problem_content_type,
+              .content_length = body.size()},
+             head.starts_with("HEAD ") ? std::string_view{} : std::string_view{body}, nullptr);
+  session_.note_answered();
+}
+
+void server_stream::reset(std::uint32_t code) noexcept {
+  is_answered_ = true;
+  if (!is_closed_) session_.submit_reset(id_, code);
+}
+
+void server_stream::take_close() noexcept {
+  is_closed_ = true;
+  drop_input();
+  out_.clear();
+  has_come_.set();
+  has_room_.set();
+  if (!is_worked_for_) {
+    delete this;
+    return;
+  }
+  if (stop_ != nullptr) stop_->request_stop();
+}
+
+void server_stream::on_timeout(lazy_timer& self) noexcept {
+  auto& s = static_cast<server_stream&>(self);
+  if (s.gathers_) {
+    try {
+      s.refuse(status::request_timeout, "the request's body took too long");
+    } catch (const std::exception&) {
+      s.reset(NGHTTP2_INTERNAL_ERROR);
+    }
+    s.session_.flush_later();
+  } else if (s.stop_ != nullptr) {
+    s.stop_->request_stop();
+  }
+}
+
+}  // namespace weft::http::http2

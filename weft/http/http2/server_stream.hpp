@@ -1,0 +1,153 @@
+// One request over HTTP/2, and its reply.
+//
+// Contract: internal to http. Made by its session when a request's header section begins, and gone
+// once the stream has closed and whoever works for it has ended. A request that needs no waiting is
+// answered at the host's desk, like one of HTTP/1.1; else the stream takes the desk along. What
+// comes of a body waits here until a handler takes it, and only then does the client get its window
+// back; a body that is wanted whole is gathered, all of a session within a bound. What a handler
+// gives of a reply waits here until the client's windows and the connection take it. One shard.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <weft/base/intrusive_list.hpp>
+#include <weft/coro/event.hpp>
+#include <weft/coro/task.hpp>
+#include <weft/http/body_pace.hpp>
+#include <weft/http/carrier.hpp>
+#include <weft/http/fault.hpp>
+#include <weft/http/http2/pooled_text.hpp>
+#include <weft/http/status.hpp>
+#include <weft/loop/lazy_timer.hpp>
+#include <weft/net/write_queue.hpp>
+
+namespace weft::net {
+class tcp_stream;
+}
+
+namespace weft::http {
+struct active_request;
+}
+
+namespace weft::http::http2 {
+
+class server_session;
+
+class server_stream final : public carrier, private lazy_timer {
+ public:
+  server_stream(server_session& session, std::int32_t id);
+  ~server_stream() override;
+  static void* operator new(std::size_t size_bytes);
+  static void operator delete(void* memory, std::size_t size_bytes) noexcept;
+
+  // What comes, as the session tells it.
+  /// The header section has, and stands in the session's head(). `ends`: there is no body.
+  void take_head(bool ends);
+  void take_data(std::string_view data);
+  void take_end();
+  /// The stream is no more, whoever has ended it. Deletes this, if nobody works for it.
+  void take_close() noexcept;
+
+  // What goes.
+  /// Of the reply's body, and not yet framed.
+  [[nodiscard]] std::size_t queued_bytes() const noexcept override { return out_.size(); }
+  [[nodiscard]] bool gives_no_more() const noexcept { return out_ends_; }
+  /// It is asked for more once there is some.
+  void wait_for_more() noexcept { is_deferred_ = true; }
+  /// Gives the next `size_bytes` to `connection`.
+  void send(std::size_t size_bytes, net::tcp_stream& connection);
+  /// Whether the client has taken nothing since this was last asked, though there is something.
+  [[nodiscard]] bool has_stalled() noexcept;
+
+  // How it stands.
+  [[nodiscard]] std::int32_t id() const noexcept { return id_; }
+  /// The end of the reply has left, or this has ended it.
+  [[nodiscard]] bool is_answered() const noexcept { return is_answered_; }
+  void note_answered() noexcept { is_answered_ = true; }
+  /// Waits for the rest of a body that is wanted whole.
+  [[nodiscard]] bool is_gathering() const noexcept { return gathers_; }
+  [[nodiscard]] bool is_worked_for() const noexcept { return is_worked_for_; }
+  [[nodiscard]] std::size_t gathered_bytes() const noexcept { return gathered_; }
+  /// Gives the client what was withheld of its window.
+  void release_window() noexcept;
+  void reset(std::uint32_t code) noexcept;
+
+  [[nodiscard]] const net::tls_info* tls() const noexcept override;
+  [[nodiscard]] std::string_view forwarded_scheme() const noexcept override;
+
+  list_link in_session;
+
+ private:
+  [[nodiscard]] active_request& work() const noexcept;
+  [[nodiscard]] std::optional<protocol_fault> read_head(active_request& into);
+  /// Takes the desk along, and the head's text, which stays where it is.
+  void keep_work();
+  void take_head_of_body();
+  void gather(std::string_view data);
+  void answer(active_request& work);
+  void call_handler(active_request& work);
+  void start_work();
+  task<void> work_on();
+  task<void> run_handler();
+  void complete(active_request& work);
+  void finish_streams(active_request& work);
+  void refuse(status code, std::string_view reason);
+  /// Nothing more of the body is taken.
+  void drop_input() noexcept;
+  void give_window_back(std::size_t size_bytes);
+  static void on_timeout(lazy_timer& self) noexcept;
+  static constexpr lazy_timer::kind timeout_kind{&on_timeout, "timeout of an HTTP/2 stream"};
+
+  // As a carrier.
+  [[nodiscard]] const std::optional<net::ip_address>& peer_address() override;
+  [[nodiscard]] bool keeps_alive(const parsed_head& /*head*/) const noexcept override {
+    return true;
+  }
+  [[nodiscard]] bool has_input() const noexcept override { return true; }
+  void stop_handler_clock() noexcept override { set(time_point::max()); }
+  void start_handler_clock() noexcept override;
+  task<bool> ask_for_body() override;
+  task<result<std::string_view>> receive_body(buffer_ref& slot) override;
+  [[nodiscard]] bool body_has_ended() const noexcept override {
+    return in_ended_ && in_.size() == given_;
+  }
+  void send_reply(const reply_head& head, std::string_view body, std::string* owned) override;
+  void send_head(const reply_head& head, bool ends) override;
+  void append_body(std::string_view piece, body_framing framing) override;
+  void append_body(std::string&& piece, body_framing framing) override;
+  void end_body(body_framing framing) override;
+  task<result<void>> drain(bool empty) override;
+  [[nodiscard]] std::size_t send_from(const file& from, std::uint64_t offset,
+                                      std::size_t size_bytes) noexcept override;
+  void go_on_sending();
+
+  server_session& session_;
+  const std::int32_t id_;
+  std::unique_ptr<active_request> work_;  // once it must be waited for
+  pooled_text head_;                      // its head
+  net::write_queue in_;                   // of its body: what has come
+  net::write_queue out_;                  // of the reply's: what is to go
+  event has_come_;
+  event has_room_;
+  std::optional<body_pace> pace_;  // while it is gathered
+  std::size_t given_ = 0;          // of in_: what the handler looks at
+  std::size_t gathered_ = 0;
+  std::size_t withheld_ = 0;        // of that: of the stream's window
+  std::size_t owed_ = 0;            // come, and not given back to the client's window
+  std::size_t queued_at_look_ = 0;  // see has_stalled()
+  bool in_ended_ = false;           // all of the body has come
+  bool gathers_ = false;            // a body that is wanted whole
+  bool drops_input_ = false;        // nobody takes what comes
+  bool out_ends_ = false;           // behind what is queued
+  bool is_deferred_ = false;        // nghttp2 asks for no more of it
+  bool is_worked_for_ = false;      // by work_on()
+  bool is_answered_ = false;
+  bool is_closed_ = false;
+};
+
+}  // namespace weft::http::http2

@@ -1,0 +1,113 @@
+// How bodies come and go over a stream of HTTP/2, and the replies that they belong to.
+#include <utility>
+
+#include <weft/http/connection_host.hpp>
+#include <weft/http/http2/queued_text.hpp>
+#include <weft/http/http2/server_session.hpp>
+#include <weft/http/http2/server_stream.hpp>
+#include <weft/http/reply_head.hpp>
+
+namespace weft::http::http2 {
+
+task<bool> server_stream::ask_for_body() {
+  if (is_closed_) co_return false;
+  session_.submit_continue(id_);
+  co_return true;
+}
+
+void server_stream::give_window_back(std::size_t size_bytes) {
+  if (owed_ == 0) return;
+  owed_ -= size_bytes;
+  session_.consume(id_, size_bytes);
+}
+
+task<result<std::string_view>> server_stream::receive_body(buffer_ref& /*slot*/) {
+  if (given_ != 0) {
+    in_.consume(given_);
+    give_window_back(std::exchange(given_, 0));
+  }
+  while (in_.empty() && !in_ended_ && !is_closed_) {
+    has_come_.reset();
+    if (const auto waited = co_await has_come_.wait(); !waited) co_return fail(waited.error());
+  }
+  if (in_.empty() && !in_ended_) co_return fail(errc::reset);
+  const std::string_view piece = first_piece(in_);
+  given_ = piece.size();
+  co_return piece;
+}
+
+void server_stream::send_reply(const reply_head& head, std::string_view body, std::string* owned) {
+  send_head(head, body.empty());
+  if (body.empty()) return;
+  if (owned != nullptr && body.size() > piece_bytes)
+    out_.append(std::move(*owned));
+  else
+    append_in_pieces(out_, body);
+  out_ends_ = true;
+}
+
+void server_stream::send_head(const reply_head& head, bool ends) {
+  if (is_closed_) {
+    out_ends_ = true;  // nobody is there
+    return;
+  }
+  session_.submit_reply(id_, head, ends ? nullptr : this);
+  out_ends_ = ends;
+  session_.flush_later();
+}
+
+void server_stream::append_body(std::string_view piece, body_framing /*framing*/) {
+  if (is_closed_) return;
+  append_in_pieces(out_, piece);
+  go_on_sending();
+}
+
+void server_stream::append_body(std::string&& piece, body_framing /*framing*/) {
+  if (is_closed_) return;
+  if (piece.size() <= piece_bytes)
+    append_in_pieces(out_, piece);
+  else
+    out_.append(std::move(piece));
+  go_on_sending();
+}
+
+void server_stream::end_body(body_framing /*framing*/) {
+  out_ends_ = true;
+  if (!is_closed_) go_on_sending();
+}
+
+void server_stream::go_on_sending() {
+  if (std::exchange(is_deferred_, false)) session_.resume(id_);
+  session_.flush_later();
+}
+
+void server_stream::send(std::size_t size_bytes, net::tcp_stream& connection) {
+  while (size_bytes != 0) {
+    const std::string_view piece = first_piece(out_).substr(0, size_bytes);
+    copy_into(connection, piece);
+    out_.consume(piece.size());
+    size_bytes -= piece.size();
+  }
+  if (out_.size() <= net::tcp_stream::low_watermark) has_room_.set();
+}
+
+task<result<void>> server_stream::drain(bool /*empty*/) {
+  while (!is_closed_ && out_.size() > net::tcp_stream::low_watermark) {
+    has_room_.reset();
+    if (const auto waited = co_await has_room_.wait(); !waited) co_return waited;
+  }
+  if (is_closed_) co_return fail(errc::reset);
+  co_return result<void>{};
+}
+
+std::size_t server_stream::send_from(const file& /*from*/, std::uint64_t /*offset*/,
+                                     std::size_t /*size_bytes*/) noexcept {
+  return 0;  // what is framed goes through memory
+}
+
+bool server_stream::has_stalled() noexcept {
+  const std::size_t before = std::exchange(queued_at_look_, out_.size());
+  return !out_.empty() && !is_worked_for_ && before != 0 && out_.size() >= before;
+}
+
+}  // namespace weft::http::http2
