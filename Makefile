@@ -1,7 +1,7 @@
 # The verbs. Each works on a fresh clone: what is missing is installed first (tools/setup says what).
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-build setup-bench build run test bench bench-matrix lint format sanitize fuzz coverage \
-        sim mutants docs install build-stats package-check test-debian13 clean
+        sim autobahn mutants docs install build-stats package-check test-debian13 clean
 .NOTPARALLEL: # the tools below run in parallel by themselves, and apt does not
 
 LISTEN ?= 127.0.0.1:8080
@@ -61,6 +61,9 @@ coverage: setup build/coverage/build.ninja ## which lines the C++ tests reach
 sim: setup build/release/build.ninja ## simulated worlds with faults, SEEDS=2000 of them
 	@cmake --build --preset release --parallel $(JOBS) --target weft_simulation
 	@tools/sim $(SEEDS)
+
+autobahn: setup build ## the whole Autobahn test suite for WebSockets, some minutes
+	@WEFT_AUTOBAHN=whole python3 -m pytest -q tests/system/test_autobahn.py
 
 mutants: setup-build ## break the library in ways that the simulator must see
 	@tools/mutants

@@ -346,6 +346,17 @@ TEST_P(server_websocket_test, answers_pings_and_sees_the_end_while_its_handler_i
   EXPECT_EQ(read_gave, errc::closed);
 }
 
+TEST_P(server_websocket_test, what_came_before_a_fault_is_answered_before_it) {
+  http().websocket("/", &echo_all);
+  run([&]() -> task<void> {
+    auto peer = co_await open();
+    co_await peer.send_raw(frame_text(opcode::text, "good") +
+                           frame_text(opcode::text, "bad", {}, role::server));
+    EXPECT_EQ(co_await peer.event(), "text good");
+    EXPECT_EQ(co_await peer.event(), "close 1002 a client's frame is not masked");
+  });
+}
+
 TEST_P(server_websocket_test, says_that_a_connection_broke) {
   error read_gave{errc::unavailable};
   http().websocket("/", [&](websocket& socket) -> task<void> {

@@ -58,6 +58,7 @@ message_deflater* deflater_for(const session_terms& terms, message_deflater* own
 session::session(const session_terms& terms)
     : stream_receiver{&on_received},
       lazy_timer{terms.loop, timeout_kind},
+      flushable{&on_turn_end},
       limits_{terms.limits},
       counts_{terms.counts},
       own_inflater_{make_inflater(terms)},
@@ -71,6 +72,7 @@ session::session(const session_terms& terms)
       self_{terms.self} {}
 
 session::~session() {
+  if (flushable::hook.is_linked()) flushable::hook.unlink();
   if (begun_) counts_.open.add(-1);
 }
 
@@ -207,9 +209,16 @@ result<websocket_message> session::take_message() noexcept {
   has_ready_ = false;
   lent_memory_ = std::exchange(ready_memory_, message_memory{loop_.buffers()});
   lent_is_in_input_ = std::exchange(ready_is_in_input_, false);
-  const websocket_message lent = ready_;
-  go_on();  // pings are answered while it is worked on
-  return lent;
+  // Pings are answered while it is worked on; but first its reader has his turn, so that what he
+  // answers goes before what is wrong with the next frame.
+  if (!flushable::hook.is_linked()) loop_.flush_later(*this);
+  return ready_;
+}
+
+void session::on_turn_end(flushable& self) noexcept {
+  auto& mine = static_cast<session&>(self);
+  mine.go_on();
+  mine.end_if_over();
 }
 
 void session::on_timeout(lazy_timer& self) noexcept {

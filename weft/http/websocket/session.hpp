@@ -40,7 +40,7 @@ struct session_terms {
   std::string_view subprotocol{};
 };
 
-class session : private net::stream_receiver, private lazy_timer {
+class session : private net::stream_receiver, private lazy_timer, private flushable {
  public:
   explicit session(const session_terms& terms);
   session(const session&) = delete;
@@ -98,6 +98,7 @@ class session : private net::stream_receiver, private lazy_timer {
   /// Receives and reads for as long as there is something, and somebody to give it to.
   void go_on() noexcept;
   static void on_received(net::stream_receiver& self) noexcept;
+  static void on_turn_end(flushable& self) noexcept;
   void take_received(result<buffer_ref>&& bytes);
   void read_frames();
   void leave_input() noexcept;
