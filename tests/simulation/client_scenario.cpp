@@ -36,6 +36,7 @@ struct asking_scene {
   std::vector<std::uint8_t> handled{};  // by the id of the request
   std::uint64_t last_id = 0;
   unsigned retries = 0;  // that a client is allowed
+  http::client_http2 http2 = http::client_http2::negotiated;
   unsigned servers_ending = 0;
   unsigned server_ends = 0;
 
@@ -291,7 +292,8 @@ task<void> ask_all(asking_scene& scene, sim_shard& shard) {
                        .connect_timeout = 1s,
                        .timeout = 2s,
                        .retries = scene.retries,
-                       .retry_percent = dice.chance(1, 2) ? 100U : 10U},
+                       .retry_percent = dice.chance(1, 2) ? 100U : 10U,
+                       .http2 = scene.http2},
                       shard.loop(),
                       meter};
   scope work{co_await this_task::environment()};
@@ -312,6 +314,7 @@ client_outcome run_client_scenario(std::uint64_t seed) {
   asking_scene scene{.world = world};
   random& dice = world.dice();
   if (dice.chance(1, 2)) scene.retries = dice.between(1U, 2U);
+  if (dice.chance(1, 2)) scene.http2 = http::client_http2::always;
   scene.server = &world.add_host("server", dice.between(1U, 2U));
   scene.server->serves([&](sim_shard& shard) { return answer(scene, shard); });
   if (dice.chance(1, 2)) scene.server->may_crash();

@@ -1,4 +1,5 @@
-// The HTTP client is let loose on our server, and the network on both.
+// The HTTP client is let loose on our server, and the network on both; in every other world they
+// speak HTTP/2.
 //
 // Contract: run_client_scenario() makes a world from a seed, runs it and checks that
 //   - each answer is the one to its request, byte for byte: no connection that a request has left

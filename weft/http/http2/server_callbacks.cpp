@@ -85,8 +85,10 @@ int server_callbacks::on_begin_headers(nghttp2_session* library, const nghttp2_f
 void server_callbacks::begin_request(server_session& session, nghttp2_session* library,
                                      std::int32_t id) {
   session.head_.clear();
+  // Who is told that this leaves asks again for what is behind the last stream that was begun.
   // Those whose clients have gone, but not yet their handlers, count as well.
-  if (session.stream_count_ >= 2 * session.host_.limits.http2.concurrent_streams) {
+  if (session.is_leaving_ ||
+      session.stream_count_ >= 2 * session.host_.limits.http2.concurrent_streams) {
     session.submit_reset(id, NGHTTP2_REFUSED_STREAM);
     return;
   }

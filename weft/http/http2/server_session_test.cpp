@@ -412,6 +412,24 @@ TEST_P(http2_server, says_goodbye_after_so_many_requests) {
   });
 }
 
+TEST_P(http2_server, handles_nothing_that_it_says_it_has_not_begun) {
+  limits bounds;
+  bounds.requests_per_connection = 2;
+  serve_within(bounds);
+  int handled = 0;
+  http().get("/", [&] {
+    ++handled;
+    return "here";
+  });
+  run([&]() -> task<void> {
+    http2_client client{co_await connected()};
+    for (int i = 0; i < 5; ++i) client.begin("GET", "/");
+    EXPECT_EQ(co_await client.end(), NGHTTP2_NO_ERROR);
+    EXPECT_EQ(client.last_answered(), 3);
+    EXPECT_EQ(handled, 2);
+  });
+}
+
 TEST_P(http2_server, says_goodbye_to_who_asks_nothing) {
   limits bounds;
   bounds.keep_alive_timeout = std::chrono::milliseconds{30};
