@@ -1,6 +1,7 @@
 // The gate: a typed request over a kept connection allocates nothing.
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include <weft/coro/frame_pool.hpp>
 #include <weft/telemetry/trace_context.hpp>
@@ -31,8 +32,8 @@ class warm_client : public client_fixture {
   }
 
   template <class F>
-  void expect_no_allocation(F ask) {
-    run_with_client([&](client& asking) -> task<void> {
+  void expect_no_allocation(F ask, client_options options = {}) {
+    run_with_client(std::move(options), [&](client& asking) -> task<void> {
       for (int i = 0; i < 100; ++i) EXPECT_TRUE(co_await ask(asking));
       int good = 0;
       const allocation_counter since;
@@ -76,6 +77,20 @@ TEST_P(warm_client, posts_a_value_and_allocates_nothing) {
     const auto got = co_await asking.post<warm_item>(at, warm_item{8, "eight"});
     co_return got && got->name == "eight";
   });
+}
+
+TEST_P(warm_client, allocates_nothing_over_http2_either) {
+  http().post("/items", [](warm_item item) { return item; });
+  http().get("/items/{id}", [] { return warm_item{7, "seven"}; });
+  expect_no_allocation(
+      [&, at = std::string{}, one = std::string{}](client& asking) mutable -> task<bool> {
+        if (at.empty()) at = url("/items");
+        if (one.empty()) one = url("/items/7");
+        const auto posted = co_await asking.post<warm_item>(at, warm_item{8, "eight"});
+        const auto got = co_await asking.get<warm_item>(one);
+        co_return posted && posted->name == "eight" && got && got->id == 7;
+      },
+      {.http2 = client_http2::always});
 }
 
 }  // namespace

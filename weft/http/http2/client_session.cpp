@@ -126,13 +126,11 @@ void client_session::take_leave() noexcept {
 
 void client_session::close(opened_stream& stream, std::uint32_t code) noexcept {
   stream.in_session.unlink();
-  const std::int32_t id = std::exchange(stream.id, 0);
-  const bool is_refused =
-      code == NGHTTP2_REFUSED_STREAM ||
-      (is_leaving_ && id > nghttp2_session_get_last_proc_stream_id(library_.get()) && code != 0);
+  stream.id = 0;
+  // nghttp2 says so as well of the streams beyond the last one of a GOAWAY.
   stream.take_close({.why = code == NGHTTP2_NO_ERROR ? errc::closed : errc::reset,
                      .code = code,
-                     .is_refused = is_refused});
+                     .is_refused = code == NGHTTP2_REFUSED_STREAM});
 }
 
 // ---- out --------------------------------------------------------------------------------------
