@@ -218,11 +218,12 @@ void server::state::serve(newcomer who) {
   try {
     const bool is_late = is_full();
     if (is_late) tell_full();
-    if (is_late && turned_away >= turned_away_most) return;
-    counts.accepted.add();
     const net::tls_info* const tls = who.stream.tls();
-    if (!is_late && tls != nullptr && tls->protocol == "h2")
-      return http2::server_session::begin(*this, std::move(who.stream), who.client, {});
+    const bool is_http2 = tls != nullptr && tls->protocol == "h2";
+    // Who is told why is told so over HTTP/1.1.
+    if (is_late && (is_http2 || turned_away >= turned_away_most)) return;
+    counts.accepted.add();
+    if (is_http2) return http2::server_session::begin(*this, std::move(who.stream), who.client, {});
     auto client = std::make_unique<connection>(*this, std::move(who.stream), who.client);
     if (is_late)
       connection::turn_away(std::move(client));

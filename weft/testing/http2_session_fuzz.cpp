@@ -1,6 +1,7 @@
 // Whatever a client sends over HTTP/2: no crash, nothing left behind, and the server ends when it
 // is told to. The input's first byte says how the rest is cut; behind the preface and SETTINGS it
 // is sent as it stands.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,7 +1,10 @@
 #include <weft/http/http2/server_callbacks.hpp>
 
+#include <algorithm>
 #include <exception>
 #include <new>
+#include <string_view>
+#include <tuple>
 
 #include <weft/base/format.hpp>
 #include <weft/base/log.hpp>

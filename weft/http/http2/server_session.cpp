@@ -6,6 +6,7 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <tuple>
 #include <utility>
 
 #include <weft/base/format.hpp>
