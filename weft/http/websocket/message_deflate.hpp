@@ -31,6 +31,7 @@ class message_deflater {
   message_deflater& operator=(const message_deflater&) = delete;
   ~message_deflater();
 
+  [[nodiscard]] int window_bits() const noexcept { return window_bits_; }
   /// Replaces `out` by the payload of a frame.
   [[nodiscard]] result<void> deflate(std::string_view message, std::string& out);
 

@@ -30,6 +30,8 @@
 
 namespace weft::http::ws {
 
+class prepared_message;
+
 /// What was agreed on in the handshake. The references outlive the session.
 struct session_terms {
   role self;
@@ -63,6 +65,15 @@ class session : private net::stream_receiver, private lazy_timer, private flusha
   [[nodiscard]] bool send_now(const websocket_message& what, result<void>& outcome);
   [[nodiscard]] task<result<void>> send_later(websocket_message what);
   [[nodiscard]] task<result<void>> send_part(websocket_message part, bool is_last);
+
+  // For topics.
+
+  /// Whether a message may be queued behind so much.
+  [[nodiscard]] bool has_room(std::size_t queued_most) const noexcept;
+  /// Of a server, where has_room().
+  void append_prepared(prepared_message& message);
+
+  // For both.
 
   [[nodiscard]] task<result<void>> close(close_code code, std::string_view reason);
   /// Says goodbye, unless that has been said, without waiting.

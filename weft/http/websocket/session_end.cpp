@@ -14,8 +14,7 @@ namespace {
 constexpr std::size_t reason_most_bytes = control_most_bytes - sizeof(close_code);
 
 bool may_be_reason(std::string_view text) noexcept {
-  utf8_checker checker;
-  return text.size() <= reason_most_bytes && checker.feed(text) && checker.is_whole();
+  return text.size() <= reason_most_bytes && is_utf8(text);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <weft/http/websocket/mask.hpp>
 #include <weft/http/websocket/mask_keys.hpp>
+#include <weft/http/websocket/prepared_message.hpp>
 #include <weft/http/websocket/shared_codecs.hpp>
 #include <weft/http/websocket/utf8_checker.hpp>
 #include <weft/loop/sleep.hpp>
@@ -17,11 +18,6 @@ namespace {
 constexpr std::size_t compressed_least_bytes = 128;
 /// Longer ones would keep the loop from the others for some milliseconds.
 constexpr std::size_t compressed_most_bytes = 256 * 1024;
-
-bool is_utf8(std::string_view text) noexcept {
-  utf8_checker checker;
-  return checker.feed(text) && checker.is_whole();
-}
 
 /// Counted as long as it lives.
 class counted_sender {
@@ -115,6 +111,26 @@ void session::append_message(const websocket_message& what) {
   counts_.messages_sent.add();
   counts_.bytes_sent.add(what.data.size());
   append_frame(head, payload);
+}
+
+bool session::has_room(std::size_t queued_most) const noexcept {
+  return phase_ == phase::open && !sending_.is_locked() && stream_->queued_bytes() <= queued_most;
+}
+
+void session::append_prepared(prepared_message& message) {
+  const std::size_t size = message.what().data.size();
+  std::string_view frame;
+  if (deflater_ != nullptr && size >= compressed_least_bytes && size <= compressed_most_bytes) {
+    if (own_deflater_ != nullptr) return append_message(message.what());
+    frame = message.deflated(deflater_->window_bits());
+  }
+  if (frame.empty()) frame = message.plain();
+  counts_.messages_sent.add();
+  counts_.bytes_sent.add(size);
+  if (frame.size() > net::tcp_stream::prepare_most_bytes)
+    return stream_->append(std::string{frame});
+  frame.copy(stream_->prepare(frame.size()).data(), frame.size());
+  stream_->commit(frame.size());
 }
 
 void session::append_frame(frame_head head, std::string_view payload) {

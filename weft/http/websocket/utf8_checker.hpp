@@ -30,4 +30,10 @@ class utf8_checker {
   bool failed_ = false;
 };
 
+/// All of it.
+[[nodiscard]] inline bool is_utf8(std::string_view text) noexcept {
+  utf8_checker checker;
+  return checker.feed(text) && checker.is_whole();
+}
+
 }  // namespace weft::http::ws

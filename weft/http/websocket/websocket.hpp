@@ -43,6 +43,8 @@ struct tls_info;
 
 namespace weft::http {
 
+class subscription;
+
 namespace ws {
 class session;
 
@@ -146,6 +148,7 @@ class websocket {
   [[nodiscard]] const net::tls_info* tls() const noexcept;
 
  private:
+  friend class subscription;
   ws::session* session_;
 };
 
