@@ -43,7 +43,7 @@ task<void> server_websocket::run() {
 }
 
 std::string server_websocket::description() const {
-  const auto peer = socket_.peer_endpoint();
+  const auto peer = stream() ? stream()->peer_endpoint() : fail(errc::closed);
   return weft::format("{} speaks WebSocket", peer ? peer->to_string() : "a client");
 }
 

@@ -668,6 +668,18 @@ TEST_F(timed_websocket_test, a_server_at_its_deadline_cuts_who_has_not_left) {
   });
 }
 
+TEST_F(timed_websocket_test,
+       a_server_at_its_deadline_cuts_who_has_not_answered_a_handler_that_is_gone) {
+  http().websocket("/", [](websocket&) -> task<void> { co_return; },
+                   {.limits = {.close_timeout = 1h}});
+  run([&]() -> task<void> {
+    auto peer = co_await open();
+    EXPECT_EQ(co_await peer.event(), "close 1000 ");
+    std::ignore = co_await with_timeout(3s, http().stop());
+    EXPECT_EQ(co_await peer.event(), "end");
+  });
+}
+
 class secure_websocket_test : public ::testing::TestWithParam<backend_kind> {};
 INSTANTIATE_TEST_SUITE_P(on, secure_websocket_test, backends, backend_name);
 
