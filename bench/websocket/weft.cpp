@@ -2,6 +2,7 @@
 //
 //   bench_websocket --http.server.listen=127.0.0.1:9000 --threads 1
 #include <weft/http/server.hpp>
+#include <weft/http/websocket/topic.hpp>
 #include <weft/service/application.hpp>
 
 namespace {
@@ -15,7 +16,17 @@ class sockets {
       while (auto message = co_await peer.read())
         if (!co_await peer.send(*message)) co_return;
     });
+    server.websocket("/feed", [this](http::websocket& peer) { return feed(peer); });
   }
+
+ private:
+  weft::task<void> feed(http::websocket& peer) {
+    const http::subscription to_all{all_, peer};
+    while (auto message = co_await peer.read())
+      if (!co_await all_.publish(*message)) co_return;
+  }
+
+  http::topic all_;
 };
 
 }  // namespace

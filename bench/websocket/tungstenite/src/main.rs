@@ -12,8 +12,9 @@ async fn serve(stream: TcpStream, feed: broadcast::Sender<Message>) {
         path = request.uri().path().to_owned();
         Ok(response)
     };
-    // Each message is sent at once: who answers one by one gains nothing from a buffer.
-    let config = WebSocketConfig::default().write_buffer_size(0);
+    // Each message is sent at once: who answers one by one gains nothing from a buffer. That for reading is
+    // 128 KiB by default, which many connections pay for dearly.
+    let config = WebSocketConfig::default().write_buffer_size(0).read_buffer_size(4096);
     let Ok(mut peer) = tokio_tungstenite::accept_hdr_async_with_config(stream, note, Some(config)).await else {
         return;
     };
