@@ -28,6 +28,9 @@ struct http2_limits {
   // Of all bodies of one connection together. Of those that handlers want whole, as many bytes are
   // gathered at a time; beyond, one goes on, and the others wait, each within its own window.
   std::uint32_t connection_window_bytes = 1024 * 1024;
+  // Of replies that were given whole and wait to be sent over one connection. Beyond: requests wait
+  // for their turn.
+  std::size_t queued_reply_bytes = 1024 * 1024;
   // Streams a second that end before their reply has, by the client's will or fault. Most are
   // requests that were answered for nothing.
   std::uint32_t resets_per_second = 50;

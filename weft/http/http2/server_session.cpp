@@ -207,7 +207,11 @@ void server_session::cut_offender(http2_offence what) noexcept {
 void server_session::on_flush(flushable& self) noexcept {
   auto& session = static_cast<server_session&>(self);
   try {
-    if (!session.is_lost_ && !session.is_over_) session.frame_output();
+    if (!session.is_lost_ && !session.is_over_) {
+      session.frame_output();
+      if (!session.line_.empty()) [[unlikely]]
+        session.answer_line();
+    }
   } catch (const std::exception& why) {
     log_dropped_session(why);
     session.lose();
@@ -233,6 +237,14 @@ void server_session::frame_output() {
   task<void> waiting = wait_for_room();
   is_waiting_ = true;
   host_.workers.spawn(std::move(waiting));
+}
+
+void server_session::answer_line() {
+  while (may_answer()) {
+    server_stream* const next = line_.pop_front();
+    if (next == nullptr) break;
+    next->take_turn();
+  }
 }
 
 void server_session::append(std::string_view bytes) {

@@ -21,6 +21,7 @@
 #include <weft/base/intrusive_list.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/http/client_link.hpp>
+#include <weft/http/connection_host.hpp>
 #include <weft/http/http2/closed_ids.hpp>
 #include <weft/http/http2/field_block.hpp>
 #include <weft/http/http2/frame_walker.hpp>
@@ -36,7 +37,6 @@
 #include <weft/net/tcp_stream.hpp>
 
 namespace weft::http {
-struct connection_host;
 struct reply_head;
 }  // namespace weft::http
 
@@ -80,6 +80,14 @@ class server_session final : public client_link,
   /// No more of them are kept: others may go on.
   void forget_gathered(std::size_t size_bytes) noexcept;
   void note_answered();
+  /// Of replies that are given whole: what waits to be framed, and what no longer does.
+  void note_queued(std::size_t size_bytes) noexcept { queued_ += size_bytes; }
+  void note_sent(std::size_t size_bytes) noexcept { queued_ -= size_bytes; }
+  /// Whether so little waits that more may be made.
+  [[nodiscard]] bool may_answer() const noexcept {
+    return queued_ < host_.limits.http2.queued_reply_bytes;
+  }
+  void stand_in_line(server_stream& who) noexcept { line_.push_back(who); }
   /// Takes it out of the list.
   void forget(server_stream& gone) noexcept;
   /// At the end of the turn, what there is to send is framed and sent.
@@ -108,6 +116,8 @@ class server_session final : public client_link,
   /// Frames what may go, into the connection's queue.
   void frame_output();
   void append(std::string_view bytes);
+  /// Answers those who stand in line, as far as may be.
+  void answer_line();
   task<void> wait_for_room();
   /// Whoever goes on for long without a request or content is cut.
   [[nodiscard]] bool allows(rate_bound& bound, http2_offence what) noexcept;
@@ -133,12 +143,14 @@ class server_session final : public client_link,
   request_text head_;  // of the header section that is coming
   field_block reply_fields_;
   intrusive_list<server_stream, &server_stream::in_session> streams_;
-  std::optional<std::optional<net::ip_address>> peer_;  // once it is known
+  intrusive_list<server_stream, &server_stream::in_line> line_;  // who may not be answered yet
+  std::optional<std::optional<net::ip_address>> peer_;           // once it is known
   frame_walker walker_{client_preface.size()};
   closed_ids closed_ids_;
   rate_bound resets_;
   rate_bound idle_frames_;
   std::size_t gathered_ = 0;  // of bodies that are wanted whole
+  std::size_t queued_ = 0;    // of replies that were given whole, in all streams
   std::size_t trailer_bytes_ = 0;
   std::uint32_t stream_count_ = 0;
   std::uint32_t answered_ = 0;

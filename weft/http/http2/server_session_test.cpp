@@ -635,6 +635,31 @@ TEST_P(http2_server, resets_streams_whose_replies_are_not_taken) {
   });
 }
 
+TEST_P(http2_server, makes_no_replies_that_are_not_taken) {
+  serve_http2({.queued_reply_bytes = 10'000});
+  int handled = 0;
+  http().get("/much", [&] {
+    ++handled;
+    return std::string(100'000, 'x');
+  });
+  run([&]() -> task<void> {
+    http2_client client{co_await connected(), {.takes_bodies = false}};
+    const std::int32_t first = client.begin("GET", "/much");
+    for (int i = 0; i < 20; ++i) client.begin("GET", "/much");
+    const std::int32_t head = client.begin("HEAD", "/much");
+    co_await client.until([&] { return client.so_far(first).body.size() == 65'535; });
+    EXPECT_EQ(handled, 1);
+    EXPECT_FALSE(client.so_far(head).error.has_value());
+    client.reset(first);  // and another has its turn
+    co_await client.until([&] { return handled == 2; });
+    http2_client other{co_await connected()};
+    std::vector<std::int32_t> all;
+    for (int i = 0; i < 20; ++i) all.push_back(other.begin("GET", "/much"));
+    for (const std::int32_t each : all)
+      EXPECT_EQ((co_await other.reply(each)).body.size(), 100'000U);
+  });
+}
+
 TEST_P(http2_server, tells_who_breaks_the_protocol_how) {
   http().get("/", [] { return "here"; });
   const std::string get =

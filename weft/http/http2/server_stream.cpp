@@ -74,7 +74,7 @@ void server_stream::take_head(bool ends) {
   if (!ends) return take_head_of_body();
   desk.body = {};
   desk.body_bytes = 0;
-  answer(desk);
+  answer_in_turn(desk);
 }
 
 /// Some of the body is still to come.
@@ -161,7 +161,7 @@ void server_stream::take_end() {
   }
   work.body = work.decoded.empty() ? in_.in_one_piece() : std::string_view{work.decoded};
   work.body_bytes = gathered_;
-  answer(work);
+  answer_in_turn(work);
 }
 
 /// What the handler still looks at stays.
@@ -174,6 +174,15 @@ void server_stream::drop_input() noexcept {
 }
 
 // ---- who answers it ---------------------------------------------------------------------------
+
+void server_stream::answer_in_turn(active_request& work) {
+  if (session_.may_answer()) [[likely]]
+    return answer(work);
+  if (!work_) keep_work();
+  session_.stand_in_line(*this);
+}
+
+void server_stream::take_turn() { answer(*work_); }
 
 void server_stream::answer(active_request& work) {
   call_handler(work);
@@ -291,6 +300,8 @@ void server_stream::reset(std::uint32_t code) noexcept {
 void server_stream::take_close() noexcept {
   is_closed_ = true;
   drop_input();
+  if (in_line.is_linked()) in_line.unlink();
+  session_.note_sent(std::exchange(whole_, 0));
   out_.clear();
   has_come_.set();
   has_room_.set();

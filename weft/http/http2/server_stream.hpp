@@ -52,6 +52,8 @@ class server_stream final : public carrier, private lazy_timer {
   void take_end();
   /// The stream is no more, whoever has ended it. Deletes this, if nobody works for it.
   void take_close() noexcept;
+  /// It has stood in line, and it is its turn.
+  void take_turn();
 
   // What goes.
   /// Of the reply's body, and not yet framed.
@@ -81,6 +83,7 @@ class server_stream final : public carrier, private lazy_timer {
   [[nodiscard]] std::string_view forwarded_scheme() const noexcept override;
 
   list_link in_session;
+  list_hook in_line;
 
  private:
   [[nodiscard]] active_request& work() const noexcept;
@@ -89,6 +92,8 @@ class server_stream final : public carrier, private lazy_timer {
   void keep_work();
   void take_head_of_body();
   void gather(std::string_view data);
+  /// At once, or when as much of other replies has gone as has to.
+  void answer_in_turn(active_request& work);
   void answer(active_request& work);
   void call_handler(active_request& work);
   void start_work();
@@ -139,6 +144,7 @@ class server_stream final : public carrier, private lazy_timer {
   std::size_t gathered_ = 0;
   std::size_t withheld_ = 0;        // of that: of the stream's window
   std::size_t owed_ = 0;            // come, and not given back to the client's window
+  std::size_t whole_ = 0;           // of a reply that was given whole: what is queued
   std::size_t queued_at_look_ = 0;  // see has_stalled()
   bool in_ended_ = false;           // all of the body has come
   bool gathers_ = false;            // a body that is wanted whole

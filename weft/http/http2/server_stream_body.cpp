@@ -39,10 +39,14 @@ task<result<std::string_view>> server_stream::receive_body(buffer_ref& /*slot*/)
 void server_stream::send_reply(const reply_head& head, std::string_view body, std::string* owned) {
   send_head(head, body.empty());
   if (body.empty()) return;
-  if (owned != nullptr && body.size() > piece_bytes)
+  const std::size_t size_bytes = body.size();
+  if (is_closed_) return;
+  if (owned != nullptr && size_bytes > piece_bytes)
     out_.append(std::move(*owned));
   else
     append_in_pieces(out_, body);
+  whole_ = size_bytes;
+  session_.note_queued(size_bytes);
   out_ends_ = true;
 }
 
@@ -82,6 +86,10 @@ void server_stream::go_on_sending() {
 }
 
 void server_stream::send(std::size_t size_bytes, net::tcp_stream& connection) {
+  if (whole_ != 0) {
+    whole_ -= size_bytes;
+    session_.note_sent(size_bytes);
+  }
   while (size_bytes != 0) {
     const std::string_view piece = first_piece(out_).substr(0, size_bytes);
     copy_into(connection, piece);
