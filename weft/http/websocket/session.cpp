@@ -224,7 +224,11 @@ void session::on_turn_end(flushable& self) noexcept {
 void session::on_timeout(lazy_timer& self) noexcept {
   auto& mine = static_cast<session&>(self);
   switch (mine.phase_) {
-    case phase::open: mine.keep_alive(); break;
+    case phase::open: try { mine.keep_alive();
+      } catch (const std::exception&) {
+        mine.abort(errc::exhausted, {close_code::abnormal, "out of memory"});
+      }
+      break;
     case phase::closing:
       mine.counts_.lost.add();
       mine.abort(errc::timed_out, {close_code::abnormal, "the close frame was not answered"});

@@ -82,7 +82,9 @@ task<result<void>> session::send_part(websocket_message part, bool is_last) {
                                            : opcode::binary;
       append_frame({.is_final = is_last, .kind = kind}, part.data);
     }
-    if (fragmenting_ && (is_last || phase_ != phase::open)) fragmenting_.reset();
+    // What has begun must end before others may send, and what has not keeps nobody waiting.
+    const bool is_over = outcome ? is_last : is_first;
+    if (fragmenting_ && (is_over || phase_ != phase::open)) fragmenting_.reset();
   }
   end_if_over();
   co_return outcome;

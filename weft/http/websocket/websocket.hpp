@@ -129,7 +129,8 @@ class websocket {
     return {*session_, message};
   }
   /// A message in fragments, for what is made as it goes out; messages of others wait until the
-  /// last of them. Not compressed.
+  /// last of them. Neither compressed nor checked. One that fails has queued nothing: the same part
+  /// may be tried again.
   [[nodiscard]] task<result<void>> send_part(websocket_message part, bool is_last);
 
   /// `reason`: at most 123 bytes of UTF-8. errc::invalid_argument: that, or a code that must not be
