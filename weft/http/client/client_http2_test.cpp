@@ -356,6 +356,40 @@ TEST_P(client_http2, resets_a_stream_that_is_dropped) {
       });
 }
 
+TEST_P(client_http2, forgets_an_upload_that_was_dropped_while_the_connection_was_full) {
+  run_over_http2(
+      [this](unsigned, http2_peer& to) -> task<void> {
+        const unsigned stream = co_await to.next_request();
+        co_await to.send(window_frame(0, 100'000'000));
+        co_await to.send(window_frame(stream, 100'000'000));
+        std::ignore = co_await sleep_for(loop(), 100ms);
+        while (auto frame = co_await to.next())
+          if (frame->type == NGHTTP2_RST_STREAM) break;
+        co_await answer_all(to);
+      },
+      {},
+      [&](client& asking, scripted_server& server) -> task<void> {
+        {
+          auto upload = co_await asking.upload({method::put, server.url()});
+          const std::string large(50'000'000, 'u');
+          const auto written = co_await with_timeout(50ms, upload->write(large));
+          EXPECT_EQ(written.error(), errc::timed_out);
+        }
+        EXPECT_TRUE((co_await asking.get(server.url())).has_value());
+        EXPECT_EQ(server.connections(), 1U);
+      });
+}
+
+TEST_P(client_http2, says_again_that_a_body_has_ended) {
+  run_over_http2([](unsigned, http2_peer& to) { return answer_all(to); }, {},
+                 [](client& asking, scripted_server& server) -> task<void> {
+                   auto stream = co_await asking.open({method::get, server.url()});
+                   EXPECT_EQ(co_await stream->read(), "ok");
+                   for (int i = 0; i < 2; ++i)
+                     EXPECT_EQ((co_await stream->read()).error(), errc::closed);
+                 });
+}
+
 TEST_P(client_http2, refuses_what_is_too_large) {
   run_over_http2(
       [](unsigned, http2_peer& to) -> task<void> {

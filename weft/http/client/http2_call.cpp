@@ -158,7 +158,7 @@ task<client_call::outcome<void>> http2_call::read_head() {
 }
 
 task<client_call::outcome<std::string_view>> http2_call::read() {
-  session_->consume(*this, reading_.size());
+  if (session_ != nullptr) session_->consume(*this, reading_.size());
   reading_.clear();
   while (coming_.size() == 0) {
     if (has_ended_) co_return std::string_view{};

@@ -55,8 +55,8 @@ session_handle client_callbacks::open(client_session& session) {
   return session_handle{made};
 }
 
-nghttp2_data_provider client_callbacks::body_of(opened_stream& stream) noexcept {
-  return {.source = {.ptr = &stream}, .read_callback = &on_read};
+nghttp2_data_provider client_callbacks::body() noexcept {
+  return {.source = {.ptr = nullptr}, .read_callback = &on_read};
 }
 
 opened_stream* client_callbacks::stream_of(nghttp2_session* library, std::int32_t id) noexcept {
@@ -104,28 +104,31 @@ int client_callbacks::on_close(nghttp2_session* library, std::int32_t id, std::u
   return 0;
 }
 
-ssize_t client_callbacks::on_read(nghttp2_session* /*library*/, std::int32_t /*id*/,
-                                  std::uint8_t* /*into*/, std::size_t most_bytes,
-                                  std::uint32_t* flags, nghttp2_data_source* source,
-                                  void* /*self*/) noexcept {
-  const auto& stream = *static_cast<const opened_stream*>(source->ptr);
-  const std::size_t size = stream.unsent().size();
-  if (size == 0 && !stream.gives_no_more()) return NGHTTP2_ERR_DEFERRED;
+ssize_t client_callbacks::on_read(nghttp2_session* library, std::int32_t id, std::uint8_t* /*into*/,
+                                  std::size_t most_bytes, std::uint32_t* flags,
+                                  nghttp2_data_source* /*source*/, void* /*self*/) noexcept {
+  const opened_stream* const stream = stream_of(library, id);
+  if (stream == nullptr) return NGHTTP2_ERR_DEFERRED;  // until its reset leaves
+  const std::size_t size = stream->unsent().size();
+  if (size == 0 && !stream->gives_no_more()) return NGHTTP2_ERR_DEFERRED;
   *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
-  if (size <= most_bytes && stream.gives_no_more()) *flags |= NGHTTP2_DATA_FLAG_EOF;
+  if (size <= most_bytes && stream->gives_no_more()) *flags |= NGHTTP2_DATA_FLAG_EOF;
   return static_cast<ssize_t>(std::min(size, most_bytes));
 }
 
-int client_callbacks::on_send_data(nghttp2_session* /*library*/, nghttp2_frame* /*frame*/,
+int client_callbacks::on_send_data(nghttp2_session* library, nghttp2_frame* frame,
                                    const std::uint8_t* frame_head, std::size_t size,
-                                   nghttp2_data_source* source, void* self) noexcept {
+                                   nghttp2_data_source* /*source*/, void* self) noexcept {
   auto& session = *static_cast<client_session*>(self);
   if (session.is_full()) return NGHTTP2_ERR_WOULDBLOCK;
+  opened_stream* const stream = stream_of(library, frame->hd.stream_id);
+  // It was read before the connection was full, and is no longer there.
+  if (stream == nullptr || stream->unsent().size() < size)
+    return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
   return or_end([&] {
-    auto& stream = *static_cast<opened_stream*>(source->ptr);
     session.append(received_text(frame_head, client_frame_head_bytes));
-    session.append(stream.unsent().substr(0, size));
-    stream.note_sent(size);
+    session.append(stream->unsent().substr(0, size));
+    stream->note_sent(size);
   });
 }
 

@@ -19,7 +19,8 @@ class opened_stream;
 struct client_callbacks {
   /// nghttp2's part of a session. Throws std::bad_alloc.
   [[nodiscard]] static session_handle open(client_session& session);
-  [[nodiscard]] static nghttp2_data_provider body_of(opened_stream& stream) noexcept;
+  /// Of whichever stream it is asked for: one that was left may still be in nghttp2's hands.
+  [[nodiscard]] static nghttp2_data_provider body() noexcept;
 
  private:
   static int on_header(nghttp2_session* library, const nghttp2_frame* frame,

@@ -140,7 +140,7 @@ void client_session::submit(opened_stream& stream, bool has_body) {
     stream.take_close({.why = errc::reset, .is_refused = true});
     return;
   }
-  const nghttp2_data_provider body = client_callbacks::body_of(stream);
+  const nghttp2_data_provider body = client_callbacks::body();
   const std::int32_t id = nghttp2_submit_request(
       library_.get(), nullptr, fields_.data(), fields_.size(), has_body ? &body : nullptr, &stream);
   if (id == NGHTTP2_ERR_NOMEM) throw std::bad_alloc{};
