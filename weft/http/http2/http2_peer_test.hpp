@@ -40,11 +40,13 @@ inline std::string literal_field(std::string_view name, std::string_view value) 
 }
 
 inline http2_frame head_frame(unsigned stream, std::string_view fields, bool is_last = false) {
-  return {NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS | (is_last ? NGHTTP2_FLAG_END_STREAM : 0U),
-          stream, std::string{fields}};
+  return {NGHTTP2_HEADERS,
+          NGHTTP2_FLAG_END_HEADERS | (is_last ? unsigned{NGHTTP2_FLAG_END_STREAM} : 0U), stream,
+          std::string{fields}};
 }
 inline http2_frame data_frame(unsigned stream, std::string_view content, bool is_last = true) {
-  return {NGHTTP2_DATA, is_last ? NGHTTP2_FLAG_END_STREAM : 0U, stream, std::string{content}};
+  return {NGHTTP2_DATA, is_last ? unsigned{NGHTTP2_FLAG_END_STREAM} : 0U, stream,
+          std::string{content}};
 }
 inline http2_frame reset_frame(unsigned stream, std::uint32_t code) {
   return {NGHTTP2_RST_STREAM, 0, stream, big_endian(code)};
