@@ -1,6 +1,7 @@
 #include "websocket_conversation.hpp"
 
-#include <algorithm>
+#include <string>
+#include <utility>
 
 namespace weft::bench {
 
