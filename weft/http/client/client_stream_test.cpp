@@ -8,6 +8,7 @@
 #include <weft/http/body_reader.hpp>
 #include <weft/http/body_writer.hpp>
 #include <weft/http/request.hpp>
+#include <weft/loop/sleep.hpp>
 #include <weft/testing/client_fixture.hpp>
 
 namespace weft::http {
@@ -48,6 +49,15 @@ TEST_P(client_streams, read_what_comes_and_give_the_connection_back) {
       EXPECT_EQ(co_await read_to_end(*empty), "");
     }
     EXPECT_EQ(http().connections(), 1U);
+  });
+}
+
+TEST_P(client_streams, may_be_dropped_when_their_connection_has_long_gone) {
+  http().get("/text", [] { return "text"; });
+  run_with_client({.idle_timeout = 5ms}, [&](client& asking) -> task<void> {
+    auto stream = co_await asking.open({method::get, url("/text")});
+    EXPECT_EQ(co_await read_to_end(*stream), "text");
+    while (counted("http_client_connections") != 0) std::ignore = co_await sleep_for(loop(), 5ms);
   });
 }
 

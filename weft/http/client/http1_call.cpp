@@ -37,10 +37,12 @@ task<result<void>> answered(client_connection& connection) {
 }  // namespace
 
 bool http1_call::leave() noexcept {
-  if (!is_begun_ || !is_sent_ || !body_.is_complete() || !head_.keep_alive(asked_.how))
+  client_connection* const left = std::exchange(connection_, nullptr);
+  if (left == nullptr || !is_begun_ || !is_sent_ || !body_.is_complete() ||
+      !head_.keep_alive(asked_.how))
     return false;
   const bool is_last = input_.text().size() == used_;
-  return is_last && connection_->stream().queued_bytes() == 0;
+  return is_last && left->stream().queued_bytes() == 0;
 }
 
 task<void> http1_call::send() {

@@ -40,7 +40,7 @@ class http1_call final : public client_call {
   task<result<void>> make_room();
   task<result<void>> receive();
 
-  client_connection* connection_;
+  client_connection* connection_;  // nullptr: it has been left
   input_buffer input_;
   response_body body_;
   std::size_t used_ = 0;   // at the front of the input: what has been given
