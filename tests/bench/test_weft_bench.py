@@ -299,7 +299,7 @@ def test_ctrl_c_reports_what_there_is(weft_bench, serve, warm_up):
 def test_wrong_use_is_explained(weft_bench):
     for arguments, reason in (
         ((), "no URL given"),
-        (("127.0.0.1:80",), "http://, https:// or tcp://"),
+        (("127.0.0.1:80",), "http://, https://, ws://, wss:// or tcp://"),
         (("http://127.0.0.1/", "--conections", "3"), "did you mean '--connections'?"),
         (("http://127.0.0.1/", "-c", "1000000"), "descriptors"),
     ):
