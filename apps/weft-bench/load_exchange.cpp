@@ -254,6 +254,7 @@ void load_loop::on_reply(const owed_reply& reply, int status) {
 }
 
 void load_loop::on_failure(const owed_reply& reply) {
+  if (replied_ == 0) replied_ = steady_ns();  // there is room for another request
   --owed_;
   if (counts(reply)) ++counts_.errors.reset;
 }

@@ -113,7 +113,7 @@ class load_loop final : private reply_listener {
   std::deque<connection*> idle_;  // of an open loop: had room for a request; may be down by now
   std::size_t next_request_ = 0;
   std::size_t owed_ = 0;
-  std::uint64_t replied_ = 0;  // when what was just received had come; 0: no reply ended in it
+  std::uint64_t replied_ = 0;  // when what was just received had come; 0: no request ended in it
   std::size_t connecting_ = 0;
   std::size_t connects_ = 0;  // that succeeded
   bool settled_ = false;      // every connection stood once, or not all of them will

@@ -5,17 +5,14 @@ import http.server
 import json
 import os
 import shutil
-import socket
-import subprocess
+import ssl
 import threading
-import time
-from pathlib import Path
 
 import pytest
 from conftest import program
+from other_servers import free_port, node, running
 from weft_process import run
 
-HERE = Path(__file__).resolve().parent
 LARGE = b"all work and no play\n" * 150_000
 
 
@@ -26,32 +23,6 @@ def folder(tmp_path_factory):
     (made / "large.bin").write_bytes(LARGE)
     (made / "empty").write_bytes(b"")
     return made
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return probe.getsockname()[1]
-
-
-def wait_for(port, process):
-    for _ in range(200):
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-            return
-        assert process.poll() is None, process.stderr.read()
-        time.sleep(0.05)
-    pytest.fail("the server does not listen")
-
-
-@contextlib.contextmanager
-def running(command, *ports):
-    with subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True) as process:
-        try:
-            for port in ports:
-                wait_for(port, process)
-            yield process
-        finally:
-            process.kill()
 
 
 def fetch(*urls, **options):
@@ -104,14 +75,6 @@ hosts:
 """)
     with running([path, "-c", at / "h2o.conf"], plain, secured):
         yield plain, secured
-
-
-@contextlib.contextmanager
-def node(*arguments, script="answers.js"):
-    if not (path := shutil.which("node")):
-        pytest.skip("Node.js is not installed")
-    with running([path, HERE / script, *arguments]) as process:
-        yield int(process.stdout.readline())
 
 
 @pytest.fixture(scope="module")
@@ -215,11 +178,36 @@ def test_files_by_http2(server, request, authority):
 
 
 def test_who_speaks_no_http2_is_told(site, authority):
+    """Whether the server ends the handshake for want of a common protocol (node), or goes on as if none had been asked
+    for."""
+    trusting = {"http__client__tls__ca": authority.file, "http__client__http2": "always"}
     with node(*site) as port:
-        [got] = fetch(f"https://127.0.0.1:{port}/", http__client__tls__ca=authority.file, http__client__http2="always")
-        assert got["status"] == 0, got
+        [got] = fetch(f"https://127.0.0.1:{port}/", **trusting)
+        assert got["status"] == 0 and "no TLS with 127.0.0.1" in got["error"], got
         [got] = fetch(f"https://127.0.0.1:{port}/close", http__client__tls__ca=authority.file)
         assert got["status"] == 200, got
+    with deaf_to_alpn(*site) as port:
+        [got] = fetch(f"https://127.0.0.1:{port}/", **trusting)
+        assert got["status"] == 0 and got["error"].endswith(": the server does not speak HTTP/2"), got
+        [got] = fetch(f"https://127.0.0.1:{port}/", http__client__tls__ca=authority.file)
+        assert got["status"] == 501, got
+
+
+@contextlib.contextmanager
+def deaf_to_alpn(certificate, key):
+    """A server of Python's that knows nothing of ALPN, nor any method."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    serving = threading.Thread(target=server.serve_forever)
+    serving.start()
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        serving.join()
+        server.server_close()
 
 
 @pytest.fixture(scope="module")

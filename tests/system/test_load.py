@@ -12,6 +12,7 @@ import time
 import pytest
 import websockets
 from authority import tls_options
+from other_servers import node
 from weft_process import Server, run
 
 
@@ -208,6 +209,13 @@ def test_http2_is_loaded_by_several_streams(weft_bench, nghttpd):
     assert told["bytes_received"] > 500 * 100_000
     status, told = load(weft_bench, f"http://127.0.0.1:{port}/nothing", *much, "--data", "a body")
     assert status == 1 and told["status"]["4xx"] == told["requests"] == 500
+
+
+def test_streams_that_are_reset_are_errors_and_are_followed_by_others(weft_bench):
+    with node(script="answers_http2.js") as port:
+        status, told = load(weft_bench, f"http://127.0.0.1:{port}/reset", "--http2", "-c", "1", "--pipeline", "3",
+                            "-d", "300ms", "-w", "0s")
+    assert status == 3 and told["requests"] == 0 and told["errors"]["total"] == told["errors"]["reset"] > 10
 
 
 def test_http2_over_tls_is_loaded(weft_bench, nghttpd, authority):

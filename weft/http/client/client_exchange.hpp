@@ -35,7 +35,7 @@ namespace weft::http {
 class client_exchange {
  public:
   template <class T>
-  using outcome = std::expected<T, request_fault>;
+  using outcome = client_call::outcome<T>;
 
   /// All of them outlive it.
   client_exchange(client_core& core, const outgoing_request& asked, const url_parts& to,

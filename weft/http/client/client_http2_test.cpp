@@ -29,10 +29,10 @@ task<void> answer_all(http2_peer& to) {
   while (const unsigned stream = co_await to.next_request()) co_await to.answer(stream, "ok");
 }
 
-class client_http2 : public client_fixture {
+class client_over_http2 : public client_fixture {
  protected:
   static client_options always(client_options options = {}) {
-    options.http2 = weft::http::client_http2::always;
+    options.http2 = client_http2::always;
     return options;
   }
 
@@ -52,10 +52,10 @@ class client_http2 : public client_fixture {
     order.push_back(answer ? std::string{answer->body()} : answer.error().message());
   }
 };
-INSTANTIATE_TEST_SUITE_P(in_memory, client_http2, ::testing::Values(backend_kind::simulated),
+INSTANTIATE_TEST_SUITE_P(in_memory, client_over_http2, ::testing::Values(backend_kind::simulated),
                          testing::backend_name);
 
-TEST_P(client_http2, shares_a_connection_and_takes_answers_in_any_order) {
+TEST_P(client_over_http2, shares_a_connection_and_takes_answers_in_any_order) {
   run_over_http2(
       [this](unsigned, http2_peer& to) -> task<void> {
         co_await to.answer(co_await to.next_request(), "first");
@@ -83,7 +83,7 @@ TEST_P(client_http2, shares_a_connection_and_takes_answers_in_any_order) {
       });
 }
 
-TEST_P(client_http2, takes_the_head_as_http1_would) {
+TEST_P(client_over_http2, takes_the_head_as_http1_would) {
   run_over_http2(
       [](unsigned, http2_peer& to) -> task<void> {
         const unsigned stream = co_await to.next_request();
@@ -107,7 +107,7 @@ TEST_P(client_http2, takes_the_head_as_http1_would) {
       });
 }
 
-TEST_P(client_http2, asks_again_what_was_refused) {
+TEST_P(client_over_http2, asks_again_what_was_refused) {
   run_over_http2(
       [](unsigned, http2_peer& to) -> task<void> {
         co_await to.send(reset_frame(co_await to.next_request(), NGHTTP2_REFUSED_STREAM));
@@ -122,7 +122,7 @@ TEST_P(client_http2, asks_again_what_was_refused) {
       });
 }
 
-TEST_P(client_http2, goes_elsewhere_when_the_server_leaves) {
+TEST_P(client_over_http2, goes_elsewhere_when_the_server_leaves) {
   run_over_http2(
       [](unsigned number, http2_peer& to) -> task<void> {
         if (number != 0) co_return co_await answer_all(to);
@@ -149,7 +149,7 @@ TEST_P(client_http2, goes_elsewhere_when_the_server_leaves) {
       });
 }
 
-TEST_P(client_http2, says_what_a_stream_was_reset_with_and_keeps_the_connection) {
+TEST_P(client_over_http2, says_what_a_stream_was_reset_with_and_keeps_the_connection) {
   run_over_http2(
       [](unsigned, http2_peer& to) -> task<void> {
         unsigned stream = co_await to.next_request();
@@ -177,7 +177,7 @@ TEST_P(client_http2, says_what_a_stream_was_reset_with_and_keeps_the_connection)
       });
 }
 
-TEST_P(client_http2, tells_all_whose_connection_ends) {
+TEST_P(client_over_http2, tells_all_whose_connection_ends) {
   run_over_http2(
       [](unsigned number, http2_peer& to) -> task<void> {
         if (number != 0) co_return co_await answer_all(to);
@@ -197,7 +197,7 @@ TEST_P(client_http2, tells_all_whose_connection_ends) {
       });
 }
 
-TEST_P(client_http2, is_an_error_where_the_server_speaks_none) {
+TEST_P(client_over_http2, is_an_error_where_the_server_speaks_none) {
   run_against(
       [](unsigned, peer& to) -> task<void> {
         std::ignore = co_await to.receive();
@@ -212,7 +212,7 @@ TEST_P(client_http2, is_an_error_where_the_server_speaks_none) {
       });
 }
 
-TEST_P(client_http2, leaves_a_connection_that_is_silent_at_a_deadline) {
+TEST_P(client_over_http2, leaves_a_connection_that_is_silent_at_a_deadline) {
   run_over_http2(
       [](unsigned number, http2_peer& to) -> task<void> {
         if (number != 0) co_return co_await answer_all(to);
@@ -231,7 +231,7 @@ TEST_P(client_http2, leaves_a_connection_that_is_silent_at_a_deadline) {
       });
 }
 
-TEST_P(client_http2, has_as_many_streams_as_the_server_allows) {
+TEST_P(client_over_http2, has_as_many_streams_as_the_server_allows) {
   run_over_http2(
       [](unsigned, http2_peer& to) -> task<void> {
         co_await to.answer(co_await to.next_request(), "ok");
@@ -250,7 +250,27 @@ TEST_P(client_http2, has_as_many_streams_as_the_server_allows) {
       });
 }
 
-TEST_P(client_http2, sends_no_more_of_a_body_than_there_is_window) {
+TEST_P(client_over_http2, serves_who_waits_once_streams_are_allowed) {
+  run_over_http2(
+      [this](unsigned, http2_peer& to) -> task<void> {
+        co_await to.answer(co_await to.next_request(), "ok");
+        co_await to.send(settings_frame(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, 0));
+        std::ignore = co_await sleep_for(loop(), 50ms);
+        co_await to.send(settings_frame(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, 1));
+        co_await answer_all(to);
+      },
+      {.connections_per_host = 1},
+      [&](client& asking, scripted_server& server) -> task<void> {
+        std::vector<std::string> order;
+        co_await ask_into(asking, server.url(), order);
+        std::ignore = co_await sleep_for(loop(), 10ms);
+        co_await ask_into(asking, server.url(), order);
+        EXPECT_EQ(order, std::vector<std::string>(2, "ok"));
+        EXPECT_EQ(server.connections(), 1U);
+      });
+}
+
+TEST_P(client_over_http2, sends_no_more_of_a_body_than_there_is_window) {
   const std::string large(100'000, 'u');
   run_over_http2(
       [&](unsigned, http2_peer& to) -> task<void> {
@@ -275,7 +295,29 @@ TEST_P(client_http2, sends_no_more_of_a_body_than_there_is_window) {
       });
 }
 
-TEST_P(client_http2, gives_up_a_stream_whose_write_was_given_up) {
+TEST_P(client_over_http2, sends_all_of_a_body_that_there_is_window_for) {
+  const std::string large(10'000'000, 'u');
+  run_over_http2(
+      [&](unsigned, http2_peer& to) -> task<void> {
+        const unsigned stream = co_await to.next_request();
+        co_await to.send(window_frame(0, 100'000'000));
+        co_await to.send(window_frame(stream, 100'000'000));
+        std::size_t heard = 0;
+        while (const auto frame = co_await to.next()) {
+          heard += frame->payload.size();
+          if ((frame->flags & NGHTTP2_FLAG_END_STREAM) != 0) break;
+        }
+        co_await to.answer(stream, std::to_string(heard));
+      },
+      {},
+      [&](client& asking, scripted_server& server) -> task<void> {
+        const auto answer = co_await asking.post(server.url(), large, text_plain);
+        EXPECT_TRUE(answer.has_value()) << answer.error().message();
+        if (answer) EXPECT_EQ(answer->body(), std::to_string(large.size()));
+      });
+}
+
+TEST_P(client_over_http2, gives_up_a_stream_whose_write_was_given_up) {
   run_over_http2(
       [](unsigned, http2_peer& to) -> task<void> {
         std::ignore = co_await to.next_request();
@@ -302,7 +344,7 @@ TEST_P(client_http2, gives_up_a_stream_whose_write_was_given_up) {
       });
 }
 
-TEST_P(client_http2, takes_no_more_than_is_read) {
+TEST_P(client_over_http2, takes_no_more_than_is_read) {
   run_over_http2(
       [](unsigned, http2_peer& to) -> task<void> {
         const unsigned stream = co_await to.next_request();
@@ -335,7 +377,7 @@ TEST_P(client_http2, takes_no_more_than_is_read) {
       });
 }
 
-TEST_P(client_http2, resets_a_stream_that_is_dropped) {
+TEST_P(client_over_http2, resets_a_stream_that_is_dropped) {
   run_over_http2(
       [](unsigned, http2_peer& to) -> task<void> {
         const unsigned stream = co_await to.next_request();
@@ -356,7 +398,7 @@ TEST_P(client_http2, resets_a_stream_that_is_dropped) {
       });
 }
 
-TEST_P(client_http2, forgets_an_upload_that_was_dropped_while_the_connection_was_full) {
+TEST_P(client_over_http2, forgets_an_upload_that_was_dropped_while_the_connection_was_full) {
   run_over_http2(
       [this](unsigned, http2_peer& to) -> task<void> {
         const unsigned stream = co_await to.next_request();
@@ -380,7 +422,29 @@ TEST_P(client_http2, forgets_an_upload_that_was_dropped_while_the_connection_was
       });
 }
 
-TEST_P(client_http2, says_again_that_a_body_has_ended) {
+TEST_P(client_over_http2, leaves_a_server_that_takes_nothing_any_more) {
+  run_over_http2(
+      [this](unsigned number, http2_peer& to) -> task<void> {
+        if (number != 0) co_return co_await answer_all(to);
+        const unsigned stream = co_await to.next_request();
+        co_await to.send(window_frame(0, 100'000'000));
+        co_await to.send(window_frame(stream, 100'000'000));
+        std::ignore = co_await sleep_for(loop(), 1h);
+      },
+      {.timeout = 1s},
+      [&](client& asking, scripted_server& server) -> task<void> {
+        auto upload = co_await asking.upload({method::put, server.url()});
+        const std::string large(50'000'000, 'u');
+        const auto written = co_await with_timeout(1h, upload->write(large));
+        EXPECT_EQ(written.error(), errc::timed_out);
+        std::ignore = co_await sleep_for(loop(), 2s);
+        const auto answer = co_await asking.get(server.url());
+        EXPECT_TRUE(answer.has_value()) << answer.error().message();
+        EXPECT_EQ(server.connections(), 2U);
+      });
+}
+
+TEST_P(client_over_http2, says_again_that_a_body_has_ended) {
   run_over_http2([](unsigned, http2_peer& to) { return answer_all(to); }, {},
                  [](client& asking, scripted_server& server) -> task<void> {
                    auto stream = co_await asking.open({method::get, server.url()});
@@ -390,7 +454,7 @@ TEST_P(client_http2, says_again_that_a_body_has_ended) {
                  });
 }
 
-TEST_P(client_http2, refuses_what_is_too_large) {
+TEST_P(client_over_http2, refuses_what_is_too_large) {
   run_over_http2(
       [](unsigned, http2_peer& to) -> task<void> {
         unsigned stream = co_await to.next_request();
@@ -413,7 +477,7 @@ TEST_P(client_http2, refuses_what_is_too_large) {
       });
 }
 
-TEST_P(client_http2, closes_a_session_that_nobody_uses) {
+TEST_P(client_over_http2, closes_a_session_that_nobody_uses) {
   run_over_http2(
       [](unsigned, http2_peer& to) -> task<void> {
         co_await to.answer(co_await to.next_request(), "ok");

@@ -68,6 +68,18 @@ TEST_P(client_proxy, is_not_asked_about_those_excepted) {
   });
 }
 
+TEST_P(client_proxy, is_spoken_to_by_http1_whatever_is_wished_of_servers) {
+  http().get("/who", [](const request& r) { return std::string{r.target()}; });
+  run_with_client([&](client&) -> task<void> {
+    client asking{
+        {.http2 = client_http2::always, .proxy = url("/")}, loop(), world().metrics().shard(0)};
+    const auto answer = co_await asking.get("http://a.test/who");
+    EXPECT_TRUE(answer.has_value()) << answer.error().message();
+    if (answer) EXPECT_EQ(answer->body(), "http://a.test/who");
+    EXPECT_TRUE((co_await asking.stop()).has_value());
+  });
+}
+
 TEST_P(client_proxy, must_be_a_url_of_http) {
   for (const std::string_view wrong : {"proxy:3128", "https://proxy", "http://"}) {
     run_with_client({.proxy = std::string{wrong}}, [&](client& asking) -> task<void> {

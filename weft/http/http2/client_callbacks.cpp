@@ -1,37 +1,14 @@
 #include <weft/http/http2/client_callbacks.hpp>
 
 #include <algorithm>
-#include <exception>
 #include <new>
 
-#include <weft/base/format.hpp>
-#include <weft/base/log.hpp>
 #include <weft/http/http2/client_session.hpp>
+#include <weft/http/http2/frame_walker.hpp>
 #include <weft/http/http2/opened_stream.hpp>
+#include <weft/http/http2/queued_text.hpp>
 
 namespace weft::http::http2 {
-namespace {
-
-constexpr std::size_t client_frame_head_bytes = 9;
-
-std::string_view received_text(const std::uint8_t* text, std::size_t size) noexcept {
-  return {reinterpret_cast<const char*>(text), size};
-}
-
-/// nghttp2 knows no exceptions: one ends the connection.
-template <class F>
-int or_end(F f) noexcept {
-  try {
-    f();
-    return 0;
-  } catch (const std::exception& why) {
-    log::error(weft::format("a connection to a server is dropped: {}", why.what()));
-    return NGHTTP2_ERR_CALLBACK_FAILURE;
-  }
-}
-
-}  // namespace
-
 nghttp2_session_callbacks* client_callbacks::table() {
   thread_local const callbacks_handle made = [] {
     callbacks_handle all = make_callbacks();
@@ -67,9 +44,10 @@ int client_callbacks::on_header(nghttp2_session* library, const nghttp2_frame* f
                                 const std::uint8_t* name, std::size_t name_bytes,
                                 const std::uint8_t* value, std::size_t value_bytes,
                                 std::uint8_t /*flags*/, void* /*self*/) noexcept {
-  return or_end([&] {
+  return guarded([&] {
     if (opened_stream* const stream = stream_of(library, frame->hd.stream_id))
-      stream->take_field(received_text(name, name_bytes), received_text(value, value_bytes));
+      stream->take_field(text_of(name, name_bytes), text_of(value, value_bytes));
+    return 0;
   });
 }
 
@@ -80,18 +58,20 @@ int client_callbacks::on_frame(nghttp2_session* library, const nghttp2_frame* fr
   if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
   opened_stream* const stream = stream_of(library, frame->hd.stream_id);
   if (stream == nullptr) return 0;
-  return or_end([&] {
+  return guarded([&] {
     if (frame->hd.type == NGHTTP2_HEADERS) stream->take_fields_end();
     if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) stream->take_end();
+    return 0;
   });
 }
 
 int client_callbacks::on_data(nghttp2_session* library, std::uint8_t /*flags*/, std::int32_t id,
                               const std::uint8_t* data, std::size_t size, void* /*self*/) noexcept {
   nghttp2_session_consume_connection(library, size);
-  return or_end([&] {
+  return guarded([&] {
     if (opened_stream* const stream = stream_of(library, id))
-      stream->take_data(received_text(data, size));
+      stream->take_data(text_of(data, size));
+    return 0;
   });
 }
 
@@ -117,7 +97,7 @@ ssize_t client_callbacks::on_read(nghttp2_session* library, std::int32_t id, std
 }
 
 int client_callbacks::on_send_data(nghttp2_session* library, nghttp2_frame* frame,
-                                   const std::uint8_t* frame_head, std::size_t size,
+                                   const std::uint8_t* frame_start, std::size_t size,
                                    nghttp2_data_source* /*source*/, void* self) noexcept {
   auto& session = *static_cast<client_session*>(self);
   if (session.is_full()) return NGHTTP2_ERR_WOULDBLOCK;
@@ -125,10 +105,11 @@ int client_callbacks::on_send_data(nghttp2_session* library, nghttp2_frame* fram
   // It was read before the connection was full, and is no longer there.
   if (stream == nullptr || stream->unsent().size() < size)
     return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-  return or_end([&] {
-    session.append(received_text(frame_head, client_frame_head_bytes));
-    session.append(stream->unsent().substr(0, size));
+  return guarded([&] {
+    copy_into(session.stream_, text_of(frame_start, frame_head::size_bytes));
+    copy_into(session.stream_, stream->unsent().substr(0, size));
     stream->note_sent(size);
+    return 0;
   });
 }
 

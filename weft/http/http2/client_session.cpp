@@ -10,6 +10,7 @@
 #include <weft/http/client/client_core.hpp>
 #include <weft/http/client/origin_pool.hpp>
 #include <weft/http/http2/client_callbacks.hpp>
+#include <weft/http/http2/queued_text.hpp>
 
 namespace weft::http::http2 {
 namespace {
@@ -199,28 +200,31 @@ void client_session::frame_output() {
     const auto size = nghttp2_session_mem_send(library_.get(), &frame);
     if (size < 0) throw std::bad_alloc{};
     if (size == 0) break;
-    append({reinterpret_cast<const char*>(frame), static_cast<std::size_t>(size)});
+    copy_into(stream_, text_of(frame, static_cast<std::size_t>(size)));
   }
   std::ignore = stream_.pump();
-  if (!is_full() || is_waiting_) return;
+  if (!is_full()) {
+    // The others have their turn, and then the rest.
+    if (nghttp2_session_want_write(library_.get()) != 0) flush_later();
+    return;
+  }
+  if (is_waiting_) return;
   task<void> waiting = wait_for_room();
   is_waiting_ = true;
   core_.workers.spawn(std::move(waiting));
 }
 
-void client_session::append(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const std::string_view piece = bytes.substr(0, net::tcp_stream::prepare_most_bytes);
-    std::ranges::copy(piece, stream_.prepare(piece.size()).data());
-    stream_.commit(piece.size());
-    bytes.remove_prefix(piece.size());
-  }
-}
-
-/// Until the server has taken what is queued. Those who write meanwhile have deadlines of their
-/// own.
+/// Until the server has taken some of what is queued. The session is lost if it takes nothing.
 task<void> client_session::wait_for_room() {
-  const auto drained = co_await drain_stream();
+  environment patience = co_await this_task::environment();
+  result<void> drained;
+  for (std::size_t before = stream_.queued_bytes();;) {
+    patience.until = deadline::at(saturated_sum(loop_.now(), core_.options.timeout));
+    drained = co_await drain_stream().in(patience);
+    const std::size_t left = stream_.queued_bytes();
+    if (drained || drained.error() != errc::timed_out || left >= before) break;
+    before = left;
+  }
   is_waiting_ = false;
   if (!drained) lose(drained.error());
   flush_later();

@@ -89,7 +89,6 @@ class client_session final : private lazy_timer, private flushable, private net:
   [[nodiscard]] bool take(result<buffer_ref>&& bytes) noexcept;
   [[nodiscard]] bool is_broken() noexcept;
   void frame_output();
-  void append(std::string_view bytes);
   task<void> wait_for_room();
   task<result<void>> drain_stream();
   [[nodiscard]] bool is_full() const noexcept;

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <new>
 
+#include <weft/base/format.hpp>
+#include <weft/base/log.hpp>
 #include <weft/coro/frame_pool.hpp>
 
 namespace weft::http::http2 {
@@ -67,6 +69,10 @@ nghttp2_mem* pooled_memory() noexcept {
 }
 
 std::string_view name_of_code(std::uint32_t code) noexcept { return nghttp2_http2_strerror(code); }
+
+void log_dropped(const std::exception& why) noexcept {
+  log::error(weft::format("a connection is dropped: {}", why.what()));
+}
 
 option_handle make_options() {
   nghttp2_option* made = nullptr;

@@ -6,7 +6,9 @@
 
 #include <nghttp2/nghttp2.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string_view>
 
@@ -31,6 +33,24 @@ using callbacks_handle = std::unique_ptr<nghttp2_session_callbacks, library_dele
 
 /// "REFUSED_STREAM", of a code of RFC 9113 section 7.
 [[nodiscard]] std::string_view name_of_code(std::uint32_t code) noexcept;
+
+/// What nghttp2's functions are given as bytes.
+[[nodiscard]] inline std::string_view text_of(const std::uint8_t* text, std::size_t size) noexcept {
+  return {reinterpret_cast<const char*>(text), size};
+}
+
+[[gnu::cold]] void log_dropped(const std::exception& why) noexcept;
+
+/// What nghttp2 calls, which knows no exceptions: one ends the connection.
+template <class F>
+int guarded(F f) noexcept {
+  try {
+    return f();
+  } catch (const std::exception& why) {
+    log_dropped(why);
+    return NGHTTP2_ERR_CALLBACK_FAILURE;
+  }
+}
 
 /// Options for either side. Throws std::bad_alloc.
 [[nodiscard]] option_handle make_options();

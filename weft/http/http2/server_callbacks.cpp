@@ -1,14 +1,12 @@
 #include <weft/http/http2/server_callbacks.hpp>
 
 #include <algorithm>
-#include <exception>
 #include <new>
 #include <string_view>
 #include <tuple>
 
-#include <weft/base/format.hpp>
-#include <weft/base/log.hpp>
 #include <weft/http/connection_host.hpp>
+#include <weft/http/http2/queued_text.hpp>
 #include <weft/http/http2/server_session.hpp>
 
 namespace weft::http::http2 {
@@ -16,24 +14,8 @@ namespace {
 
 /// Fields so far beyond what is allowed are sent to harm: fewer are answered with 431.
 constexpr std::size_t bomb_times = 8;
-constexpr std::size_t frame_head_bytes = 9;
 /// What a client may say of the flow of data for each frame of it: of its stream, and of all.
 constexpr std::int64_t updates_per_frame = 2;
-
-std::string_view text_of(const std::uint8_t* text, std::size_t size) noexcept {
-  return {reinterpret_cast<const char*>(text), size};
-}
-
-/// nghttp2 knows no exceptions: one ends the connection.
-template <class F>
-int guarded(F f) noexcept {
-  try {
-    return f();
-  } catch (const std::exception& why) {
-    log::error(weft::format("a connection is dropped: {}", why.what()));
-    return NGHTTP2_ERR_CALLBACK_FAILURE;
-  }
-}
 
 }  // namespace
 
@@ -233,13 +215,13 @@ ssize_t server_callbacks::on_read(nghttp2_session* /*library*/, std::int32_t /*i
 }
 
 int server_callbacks::on_send_data(nghttp2_session* /*library*/, nghttp2_frame* /*frame*/,
-                                   const std::uint8_t* frame_head, std::size_t size,
+                                   const std::uint8_t* frame_start, std::size_t size,
                                    nghttp2_data_source* source, void* self) noexcept {
   return guarded([&] {
     auto& session = *static_cast<server_session*>(self);
     if (session.stream_.queued_bytes() > net::tcp_stream::high_watermark)
       return static_cast<int>(NGHTTP2_ERR_WOULDBLOCK);
-    session.append(text_of(frame_head, frame_head_bytes));
+    copy_into(session.stream_, text_of(frame_start, frame_head::size_bytes));
     static_cast<server_stream*>(source->ptr)->send(size, session.stream_);
     session.idle_frames_.give(updates_per_frame);
     return 0;

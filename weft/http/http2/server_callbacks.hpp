@@ -43,7 +43,7 @@ struct server_callbacks {
                          std::size_t most_bytes, std::uint32_t* flags, nghttp2_data_source* source,
                          void* self) noexcept;
   static int on_send_data(nghttp2_session* library, nghttp2_frame* frame,
-                          const std::uint8_t* frame_head, std::size_t size,
+                          const std::uint8_t* frame_start, std::size_t size,
                           nghttp2_data_source* source, void* self) noexcept;
 
   static server_stream* stream_of(nghttp2_session* library, std::int32_t id) noexcept;

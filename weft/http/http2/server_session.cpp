@@ -9,19 +9,14 @@
 #include <tuple>
 #include <utility>
 
-#include <weft/base/format.hpp>
-#include <weft/base/log.hpp>
 #include <weft/coro/frame_pool.hpp>
 #include <weft/http/connection_host.hpp>
+#include <weft/http/http2/queued_text.hpp>
 #include <weft/http/http2/server_callbacks.hpp>
 #include <weft/http/reply_head.hpp>
 
 namespace weft::http::http2 {
 namespace {
-
-[[gnu::cold]] void log_dropped_session(const std::exception& why) {
-  log::error(weft::format("a connection is dropped: {}", why.what()));
-}
 
 void expect_memory(int outcome) {
   if (outcome == NGHTTP2_ERR_NOMEM) throw std::bad_alloc{};
@@ -67,7 +62,7 @@ void server_session::begin(connection_host& host, net::tcp_stream stream,
   try {
     if (!received.empty()) session.receive(received);
   } catch (const std::exception& why) {
-    log_dropped_session(why);
+    log_dropped(why);
     session.lose();
   }
   session.go_on(false);
@@ -112,7 +107,7 @@ void server_session::go_on(bool has_received) noexcept {
       if (!take(stream_receiver::take(stream_))) break;
     }
   } catch (const std::exception& why) {
-    log_dropped_session(why);
+    log_dropped(why);
     lose();
   }
   input_ended_ = true;
@@ -213,7 +208,7 @@ void server_session::on_flush(flushable& self) noexcept {
         session.answer_line();
     }
   } catch (const std::exception& why) {
-    log_dropped_session(why);
+    log_dropped(why);
     session.lose();
   }
   session.settle();
@@ -225,7 +220,7 @@ void server_session::frame_output() {
     const auto size = nghttp2_session_mem_send(library_.get(), &frame);
     if (size < 0) throw std::bad_alloc{};
     if (size == 0) break;
-    append({reinterpret_cast<const char*>(frame), static_cast<std::size_t>(size)});
+    copy_into(stream_, text_of(frame, static_cast<std::size_t>(size)));
   }
   std::ignore = stream_.pump();
   if (stream_.queued_bytes() <= net::tcp_stream::high_watermark) {
@@ -244,15 +239,6 @@ void server_session::answer_line() {
     server_stream* const next = line_.pop_front();
     if (next == nullptr) break;
     next->take_turn();
-  }
-}
-
-void server_session::append(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const std::string_view piece = bytes.substr(0, net::tcp_stream::prepare_most_bytes);
-    std::ranges::copy(piece, stream_.prepare(piece.size()).data());
-    stream_.commit(piece.size());
-    bytes.remove_prefix(piece.size());
   }
 }
 

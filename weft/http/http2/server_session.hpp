@@ -115,7 +115,6 @@ class server_session final : public client_link,
   [[nodiscard]] bool judge(const frame_head& head) noexcept;
   /// Frames what may go, into the connection's queue.
   void frame_output();
-  void append(std::string_view bytes);
   /// Answers those who stand in line, as far as may be.
   void answer_line();
   task<void> wait_for_room();
