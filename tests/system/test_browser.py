@@ -15,16 +15,11 @@ from pathlib import Path
 import httpx
 import pytest
 from authority import tls_options
+from chromium import browser
 from weft_process import Server
 
 PAGE = Path(__file__).resolve().parent / "page"
-NAMES = ["chromium-headless-shell", "chromium"]
 PATIENCE_S = 60
-
-
-def browser():
-    found = next(filter(None, map(shutil.which, NAMES)), None)
-    return found or pytest.fail("there is no Chromium: `make setup` installs it")
 
 
 def key_digest(certificate):

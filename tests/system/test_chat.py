@@ -1,15 +1,12 @@
 """examples/chat: two pages in Chromium that hear each other, and what other pages and programs get."""
 
-import json
-import os
 import shutil
 import signal
 import subprocess
-import time
 
 import httpx
 import pytest
-from test_browser import browser
+from chromium import Chromium
 from weft_process import Server
 
 HANDSHAKE = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13",
@@ -26,59 +23,6 @@ def started(example, backend):
 def chat(started):
     yield started
     assert started.stop() == 0, started.log
-
-
-class Chromium:
-    """A browser with pages whose scripts can be asked, over the DevTools protocol on two pipes."""
-
-    def __init__(self, folder):
-        to_browser, self.asks = os.pipe()
-        self.hears, from_browser = os.pipe()
-        self.process = subprocess.Popen(
-            ["bash", "-c", f'exec "$@" 3<&{to_browser} 4>&{from_browser}', "bash", browser(), "--headless", "--no-sandbox",
-             "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
-             f"--user-data-dir={folder}", "--remote-debugging-pipe"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            pass_fds=(to_browser, from_browser), start_new_session=True)
-        os.close(to_browser)
-        os.close(from_browser)
-        self.asked = 0
-        self.heard = b""
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        os.killpg(self.process.pid, signal.SIGKILL)  # with the processes it has started
-        self.process.wait()
-        os.close(self.asks)
-        os.close(self.hears)
-
-    def ask(self, method, session=None, **parameters):
-        self.asked += 1
-        message = {"id": self.asked, "method": method, "params": parameters}
-        if session:
-            message["sessionId"] = session
-        os.write(self.asks, json.dumps(message).encode() + b"\0")
-        while True:
-            while b"\0" not in self.heard:
-                more = os.read(self.hears, 1 << 16)
-                assert more, "the browser has ended"
-                self.heard += more
-            answer, self.heard = self.heard.split(b"\0", 1)
-            answer = json.loads(answer)
-            if answer.get("id") == self.asked:
-                return answer["result"]
-
-    def open(self, url):
-        """Gives by what the page is asked."""
-        target = self.ask("Target.createTarget", url=url)["targetId"]
-        return self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-
-    def wait_for(self, page, script):
-        """Until it is true; the test has its time."""
-        while not self.ask("Runtime.evaluate", page, expression=script)["result"].get("value"):
-            time.sleep(0.05)
 
 
 def test_two_pages_hear_each_other(chat, tmp_path):
