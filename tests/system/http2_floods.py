@@ -3,8 +3,11 @@
     flood = FLOODS["ping"]
     seen = attack(port, flood, seconds=1.0)
     assert set(seen.codes) == {flood.code}
+
+Who stalls does not send fast, but holds what he is owed: hold_back() does so on many connections at once.
 """
 
+import select
 import socket
 import struct
 import time
@@ -16,6 +19,7 @@ DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONT
 END_STREAM, END_HEADERS = 1, 4
 ENHANCE_YOUR_CALM = 11
 PATIENCE_S = 10
+STALLED_STREAMS = 100
 
 
 def frame(kind, flags, stream, payload=b""):
@@ -80,7 +84,7 @@ def floods(path):
     ]
 
 
-def stall(path, count=100):
+def stall(path, count=STALLED_STREAMS):
     """Asks for so many replies, and gives no window for any."""
     return PREFACE + settings(initial_window=0) + b"".join(
         frame(HEADERS, END_HEADERS | END_STREAM, id, request(path)) for id in streams(count))
@@ -126,7 +130,33 @@ def flood_once(port, flood, seen):
 
 
 def attack(port, flood, seconds):
+    """One connection after the other."""
     seen, until = Seen(), time.monotonic() + seconds
     while time.monotonic() < until:
         flood_once(port, flood, seen)
+    return seen
+
+
+def hold_back(port, path, seconds, connections=50):
+    """Each asks for a hundred replies and takes none, until it is told that all are over; then another one does."""
+    seen, until = Seen(), time.monotonic() + seconds
+    open_ones = {}
+    while time.monotonic() < until:
+        while len(open_ones) < connections:
+            client = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S)
+            client.sendall(stall(path))
+            open_ones[client] = b""
+        for client in select.select(list(open_ones), [], [], 0.1)[0]:
+            part = client.recv(65536)
+            open_ones[client] += part
+            codes = codes_in(open_ones[client], RST_STREAM)
+            if part and len(codes) < STALLED_STREAMS:
+                continue
+            seen.connections += 1
+            seen.codes.update(set(codes))
+            seen.cut_off += not codes
+            del open_ones[client]
+            client.close()
+    for client in open_ones:
+        client.close()
     return seen
