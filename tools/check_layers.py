@@ -105,9 +105,9 @@ class Checker:
     def read_declarations(self):
         for file in sorted(self.root.glob("weft/*/CMakeLists.txt")):
             path = file.relative_to(self.root)
-            for number, line in enumerate(file.read_text().splitlines(), 1):
-                if call := LAYER_CALL.search(line):
-                    self.read_declaration(path, number, call[1], call[2].split())
+            text = file.read_text()
+            for call in LAYER_CALL.finditer(text):
+                self.read_declaration(path, text.count("\n", 0, call.start()) + 1, call[1], call[2].split())
 
     def read_declaration(self, path, number, layer, words):
         if layer != path.parts[1]:

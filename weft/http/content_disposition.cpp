@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include <weft/base/assert.hpp>
+#include <weft/base/utf8.hpp>
 #include <weft/http/field_syntax.hpp>
 #include <weft/http/headers.hpp>
-#include <weft/http/utf8.hpp>
 
 namespace weft::http {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <weft/http/utf8.hpp>
+#include <weft/base/utf8.hpp>
 
 namespace weft::http {
 namespace {

@@ -9,10 +9,10 @@
 
 #include <weft/base/assert.hpp>
 #include <weft/base/format.hpp>
+#include <weft/base/utf8.hpp>
 #include <weft/http/exchange.hpp>
 #include <weft/http/form.hpp>
 #include <weft/http/target.hpp>
-#include <weft/http/utf8.hpp>
 #include <weft/service/config_text.hpp>
 
 namespace weft::http::detail {

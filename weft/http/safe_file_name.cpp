@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include <weft/base/utf8.hpp>
 #include <weft/http/headers.hpp>
-#include <weft/http/utf8.hpp>
 
 namespace weft::http {
 namespace {

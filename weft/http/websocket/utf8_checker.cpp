@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include <weft/http/utf8.hpp>
+#include <weft/base/utf8.hpp>
 
 namespace weft::http::ws {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include <weft/base/random.hpp>
-#include <weft/http/utf8.hpp>
+#include <weft/base/utf8.hpp>
 
 namespace weft::http::ws {
 namespace {

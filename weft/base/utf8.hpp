@@ -1,7 +1,6 @@
 // Whether bytes are UTF-8.
 //
-// Contract: by RFC 3629: shortest forms only, no surrogates, nothing above U+10FFFF. Private to
-// weft/http's sources.
+// Contract: by RFC 3629: shortest forms only, no surrogates, nothing above U+10FFFF.
 //
 //   while (!text.empty()) text.remove_prefix(utf8_size(text));   // until it is 0: not UTF-8
 #pragma once
@@ -9,7 +8,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace weft::http {
+namespace weft {
 
 // Bytes of the character at the start of `text`, which is not empty; 0 where there is none.
 [[nodiscard]] constexpr std::size_t utf8_size(std::string_view text) noexcept {
@@ -37,4 +36,4 @@ namespace weft::http {
   return true;
 }
 
-}  // namespace weft::http
+}  // namespace weft

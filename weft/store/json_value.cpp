@@ -1,0 +1,206 @@
+#include <weft/store/json_value.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include <weft/base/utf8.hpp>
+#include <weft/store/base64.hpp>
+#include <weft/store/date_time.hpp>
+
+namespace weft::store {
+namespace {
+
+constexpr std::uint64_t each_byte = 0x0101010101010101;
+constexpr std::uint64_t high_bits = 0x8080808080808080;
+
+constexpr bool is_plain(unsigned char c) noexcept {
+  return c >= ' ' && c < 0x80 && c != '"' && c != '\\';
+}
+
+/// The high bit of each byte of `word` that is zero, and perhaps of bytes above such a one.
+constexpr std::uint64_t zero_bytes(std::uint64_t word) noexcept {
+  return (word - each_byte) & ~word & high_bits;
+}
+
+/// How many characters at the start of `text` go into JSON as they are, and are ASCII.
+std::size_t plain_size(std::string_view text) noexcept {
+  std::size_t at = 0;
+  for (; at + 8 <= text.size(); at += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, text.data() + at, 8);
+    const std::uint64_t below_blank = (word - each_byte * ' ') & ~word & high_bits;
+    const std::uint64_t special = (word & high_bits) | below_blank |
+                                  zero_bytes(word ^ (each_byte * '"')) |
+                                  zero_bytes(word ^ (each_byte * '\\'));
+    if (special != 0) break;
+  }
+  while (at < text.size() && is_plain(static_cast<unsigned char>(text[at]))) ++at;
+  return at;
+}
+
+void append_escaped(char c, std::string& out) {
+  static constexpr std::string_view hex = "0123456789abcdef";
+  switch (c) {
+    case '"': out += "\\\""; return;
+    case '\\': out += "\\\\"; return;
+    case '\n': out += "\\n"; return;
+    case '\r': out += "\\r"; return;
+    case '\t': out += "\\t"; return;
+    default: break;
+  }
+  const auto byte = static_cast<unsigned char>(c);
+  out += "\\u00";
+  out += hex[byte >> 4];
+  out += hex[byte & 15];
+}
+
+/// One character that is not plain; how many bytes it has.
+std::size_t append_other(std::string_view text, std::string& out) {
+  if (static_cast<unsigned char>(text.front()) < 0x80) {
+    append_escaped(text.front(), out);
+    return 1;
+  }
+  const std::size_t size = utf8_size(text);
+  if (size == 0) {
+    out += "\xef\xbf\xbd";  // U+FFFD
+    return 1;
+  }
+  out.append(text.substr(0, size));
+  return size;
+}
+
+void append_string(std::string_view text, std::string& out) {
+  out += '"';
+  for (;;) {
+    const std::size_t plain = plain_size(text);
+    out.append(text.substr(0, plain));
+    text.remove_prefix(plain);
+    if (text.empty()) break;
+    text.remove_prefix(append_other(text, out));
+  }
+  out += '"';
+}
+
+void append_bytes(std::string_view bytes, std::string& out) {
+  out += '"';
+  append_base64(bytes, out);
+  out += '"';
+}
+
+template <class Number, class... Format>
+void append_number(Number number, std::string& out, Format... format) {
+  char digits[400];  // a double with all its digits before the point
+  out.append(digits, std::to_chars(digits, digits + sizeof digits, number, format...).ptr);
+}
+
+void append_real(double number, const column& of, std::string& out) {
+  if (!std::isfinite(number)) {
+    out += "null";
+  } else if (of.type == column_type::float32) {
+    append_number(static_cast<float>(number), out);
+  } else if (of.type == column_type::decimal && of.precision != 0) {
+    append_number(number, out, std::chars_format::fixed, static_cast<int>(of.scale));
+  } else {
+    append_number(number, out);
+  }
+}
+
+/// RFC 8259 section 6, but for an exponent.
+bool is_plain_number(std::string_view text) noexcept {
+  const auto skip_digits = [&text] {
+    const std::size_t size = std::min(text.find_first_not_of("0123456789"), text.size());
+    text.remove_prefix(size);
+    return size;
+  };
+  if (text.starts_with('-')) text.remove_prefix(1);
+  const bool begins_with_zero = text.starts_with('0');
+  const std::size_t whole = skip_digits();
+  if (whole == 0 || (begins_with_zero && whole > 1)) return false;
+  if (text.empty()) return true;
+  if (text.front() != '.') return false;
+  text.remove_prefix(1);
+  return skip_digits() > 0 && text.empty();
+}
+
+void append_bits(std::uint64_t bits, const column& of, std::string& out) {
+  const std::size_t size = std::clamp<std::size_t>((of.length + 7) / 8, 1, 8);
+  const std::uint64_t in_order =
+      std::endian::native == std::endian::little ? std::byteswap(bits) : bits;
+  char bytes[8];
+  std::memcpy(bytes, &in_order, 8);
+  append_bytes({bytes + 8 - size, size}, out);
+}
+
+/// A whole number: of a BIT, or of a DECIMAL, which has digits behind the point.
+template <class Integer>
+void append_integer(Integer number, const column& of, std::string& out) {
+  if (of.type == column_type::bit) {
+    append_bits(static_cast<std::uint64_t>(number), of, out);
+    return;
+  }
+  append_number(number, out);
+  if (of.type != column_type::decimal || of.scale == 0 || of.precision == 0) return;
+  out += '.';
+  out.append(of.scale, '0');
+}
+
+bool has_fraction(column_type type) noexcept {
+  return type == column_type::time || type == column_type::date_time ||
+         type == column_type::timestamp;
+}
+
+/// With as many fraction digits as the column has, whatever wrote it.
+void append_time(std::string_view text, const column& of, std::string& out) {
+  temporal_text room;
+  const std::size_t point = std::min(text.find('.'), text.size());
+  const std::size_t given = point == text.size() ? 0 : text.size() - point - 1;
+  const std::size_t wanted = of.fraction_digits;
+  if (given == wanted || point + 1 + wanted > room.size()) {
+    append_string(text, out);
+    return;
+  }
+  room.fill('0');
+  text.copy(room.data(), std::min(text.size(), point + 1 + wanted));
+  room[point] = '.';
+  append_string({room.data(), wanted == 0 ? point : point + 1 + wanted}, out);
+}
+
+void append_text(std::string_view text, const column& of, std::string& out) {
+  if (of.type == column_type::decimal && is_plain_number(text)) {
+    out += text;
+  } else if (of.type == column_type::character) {
+    append_string(text.substr(0, text.find_last_not_of(' ') + 1), out);
+  } else if (has_fraction(of.type)) {
+    append_time(text, of, out);
+  } else if (is_bytes(of.type)) {
+    append_bytes(text, out);
+  } else {
+    append_string(text, out);
+  }
+}
+
+}  // namespace
+
+void append_json(const value& content, const column& of, std::string& out) {
+  switch (content.kind()) {
+    case value_kind::null: out += "null"; break;
+    case value_kind::int64: append_integer(content.as_integer(), of, out); break;
+    case value_kind::uint64: append_integer(content.as_natural(), of, out); break;
+    case value_kind::float64: append_real(content.as_real(), of, out); break;
+    case value_kind::text: append_text(content.as_text(), of, out); break;
+    case value_kind::bytes:
+      if (is_text(of.type))
+        append_text(content.as_text(), of, out);
+      else
+        append_bytes(content.as_text(), out);
+      break;
+  }
+}
+
+}  // namespace weft::store

@@ -1,0 +1,21 @@
+// A value of the engine's, as clients get it: JSON.
+//
+// Contract: appends one JSON value. Integers exactly, with all 64 bits; a DECIMAL as a number with
+// all its digits; texts escaped, a CHAR without the blanks at its end, bytes that are no UTF-8 as
+// U+FFFD; bytes and BIT in Base64; times with the column's fraction digits. A value that is of
+// another kind than its column (SQLite allows that) is told as what it is. What JSON cannot say,
+// NaN and infinities, is null. Allocates only as `out` grows.
+//
+//   append_json(row[0], table.columns()[at], body);
+#pragma once
+
+#include <string>
+
+#include <weft/store/table.hpp>
+#include <weft/store/value.hpp>
+
+namespace weft::store {
+
+void append_json(const value& content, const column& of, std::string& out);
+
+}  // namespace weft::store

@@ -1,0 +1,67 @@
+// Memory for what a request makes on its way: canonical texts, decoded bytes, copied rows.
+//
+// Contract: what make() gives stays where it is until clear(), which keeps the memory for the next
+// request, up to `kept_bytes`; so a warm scratch allocates nothing. Nothing is destroyed: for bytes
+// and trivial types. Single thread.
+//
+//   scratch room;
+//   std::span<char> text = room.make(20);
+//   room.clear();                               // the text is gone
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace weft::store {
+
+class scratch {
+ public:
+  static constexpr std::size_t kept_bytes = 256 * 1024;
+
+  scratch() noexcept = default;
+  scratch(const scratch&) = delete;
+  scratch& operator=(const scratch&) = delete;
+  scratch(scratch&&) noexcept = default;
+  scratch& operator=(scratch&&) noexcept = default;
+
+  [[nodiscard]] std::span<char> make(std::size_t size_bytes) {
+    return {static_cast<char*>(take(size_bytes, 1)), size_bytes};
+  }
+  /// So many of a trivial type, not initialised.
+  template <class T>
+    requires std::is_trivially_destructible_v<T>
+  [[nodiscard]] std::span<T> make_array(std::size_t count) {
+    return {static_cast<T*>(take(count * sizeof(T), alignof(T))), count};
+  }
+  [[nodiscard]] std::string_view copy(std::string_view text);
+
+  void clear() noexcept;
+
+ private:
+  struct chunk {
+    std::unique_ptr<std::byte[]> memory;
+    std::size_t size_bytes;
+  };
+
+  [[nodiscard]] void* take(std::size_t size_bytes, std::size_t alignment) {
+    const std::size_t start = (used_ + alignment - 1) & ~(alignment - 1);
+    if (start + size_bytes > room_) [[unlikely]]
+      return take_elsewhere(size_bytes);
+    used_ = start + size_bytes;
+    return here_ + start;
+  }
+  [[nodiscard]] void* take_elsewhere(std::size_t size_bytes);
+  void enter(chunk& next) noexcept;
+
+  std::byte* here_ = nullptr;  // the chunk in use
+  std::size_t room_ = 0;
+  std::size_t used_ = 0;
+  std::size_t entered_ = 0;  // chunks in use
+  std::vector<chunk> chunks_;
+};
+
+}  // namespace weft::store
