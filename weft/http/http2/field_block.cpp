@@ -1,18 +1,12 @@
 #include <weft/http/http2/field_block.hpp>
 
 #include <algorithm>
-#include <array>
 
 #include <weft/base/assert.hpp>
+#include <weft/http/http2/field_rules.hpp>
 
 namespace weft::http::http2 {
 namespace {
-
-bool belongs_to_connection(std::string_view name) noexcept {
-  constexpr std::array<std::string_view, 5> names{"connection", "transfer-encoding", "keep-alive",
-                                                  "upgrade", "proxy-connection"};
-  return std::ranges::find(names, name) != names.end();
-}
 
 char small_letter(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
@@ -32,7 +26,7 @@ void field_block::begin(std::size_t lines_bytes) {
   names_.reserve(lines_bytes);
 }
 
-void field_block::push(std::string_view name, std::string_view value, nghttp2_nv_flag flags) {
+void field_block::push(std::string_view name, std::string_view value, unsigned flags) {
   fields_.push_back({.name = bytes_of(name),
                      .value = bytes_of(value),
                      .namelen = name.size(),
@@ -42,6 +36,10 @@ void field_block::push(std::string_view name, std::string_view value, nghttp2_nv
 
 void field_block::add(std::string_view name, std::string_view value) {
   push(name, value, NGHTTP2_NV_FLAG_NO_COPY_NAME);
+}
+
+void field_block::add_lasting(std::string_view name, std::string_view value) {
+  push(name, value, NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE);
 }
 
 void field_block::add_lines(std::string_view lines) {

@@ -26,13 +26,15 @@ class field_block {
   void begin(std::size_t lines_bytes);
   /// A name in small letters, which stands in the program.
   void add(std::string_view name, std::string_view value);
+  /// As add(), with a value that lives until it has been framed.
+  void add_lasting(std::string_view name, std::string_view value);
   void add_lines(std::string_view lines);
 
   [[nodiscard]] const nghttp2_nv* data() const noexcept { return fields_.data(); }
   [[nodiscard]] std::size_t size() const noexcept { return fields_.size(); }
 
  private:
-  void push(std::string_view name, std::string_view value, nghttp2_nv_flag flags);
+  void push(std::string_view name, std::string_view value, unsigned flags);
 
   std::vector<nghttp2_nv> fields_;
   std::string names_;

@@ -1,7 +1,8 @@
 // Text that grows, in memory of the frame pool.
 //
-// Contract: moving it leaves the text where it is, so that views into it stay valid; append() may
-// move it, if it was not reserve()d. Up to 4 KiB the pool serves, then the heap. One shard.
+// Contract: moving it leaves the text where it is, so that views into it stay valid; append() and
+// extend() may move it, if it was not reserve()d. Up to 4 KiB the pool serves, then the heap. One
+// shard.
 #pragma once
 
 #include <algorithm>
@@ -39,9 +40,12 @@ class pooled_text {
     if (size_bytes > capacity_) grow(size_bytes);
   }
   void append(std::string_view text) {
-    reserve(size_ + text.size());
-    if (!text.empty()) std::memcpy(data_ + size_, text.data(), text.size());
-    size_ += text.size();
+    if (!text.empty()) std::memcpy(extend(text.size()), text.data(), text.size());
+  }
+  /// Room for `size_bytes` more, which are to be written there.
+  [[nodiscard]] char* extend(std::size_t size_bytes) {
+    reserve(size_ + size_bytes);
+    return data_ + std::exchange(size_, size_ + size_bytes);
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include <weft/http/connection_host.hpp>
+#include <weft/http/http2/field_rules.hpp>
 #include <weft/http/http2/queued_text.hpp>
 #include <weft/http/http2/server_session.hpp>
 
@@ -24,7 +25,6 @@ nghttp2_session_callbacks* server_callbacks::table() {
     callbacks_handle all = make_callbacks();
     nghttp2_session_callbacks_set_on_begin_headers_callback(all.get(), &on_begin_headers);
     nghttp2_session_callbacks_set_on_header_callback(all.get(), &on_header);
-    nghttp2_session_callbacks_set_on_invalid_header_callback(all.get(), &on_invalid_header);
     nghttp2_session_callbacks_set_on_frame_recv_callback(all.get(), &on_frame);
     nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(all.get(), &on_invalid_frame);
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(all.get(), &on_data);
@@ -41,6 +41,8 @@ session_handle server_callbacks::open(server_session& session) {
   nghttp2_option_set_no_auto_window_update(options.get(), 1);
   // Of clients that do not say that they know better (RFC 9218 section 2.1.1).
   nghttp2_option_set_server_fallback_rfc7540_priorities(options.get(), 1);
+  // What a message may say is judged here (field_rules.hpp, request_text.hpp), and by the parser.
+  nghttp2_option_set_no_http_messaging(options.get(), 1);
   nghttp2_option_set_no_closed_streams(options.get(), 1);
   nghttp2_session* made = nullptr;
   if (nghttp2_session_server_new3(&made, table(), &session, options.get(), pooled_memory()) != 0)
@@ -61,6 +63,7 @@ int server_callbacks::on_begin_headers(nghttp2_session* library, const nghttp2_f
   return guarded([&] {
     auto& session = *static_cast<server_session*>(self);
     session.trailer_bytes_ = 0;
+    session.trailers_are_malformed_ = false;
     if (frame->headers.cat == NGHTTP2_HCAT_REQUEST)
       begin_request(session, library, frame->hd.stream_id);
     return 0;
@@ -70,6 +73,7 @@ int server_callbacks::on_begin_headers(nghttp2_session* library, const nghttp2_f
 void server_callbacks::begin_request(server_session& session, nghttp2_session* library,
                                      std::int32_t id) {
   session.head_.clear();
+  session.headed_ = nullptr;
   // Who is told that this leaves asks again for what is behind the last stream that was begun.
   // Those whose clients have gone, but not yet their handlers, count as well.
   if (session.is_leaving_ ||
@@ -80,37 +84,35 @@ void server_callbacks::begin_request(server_session& session, nghttp2_session* l
   auto* const stream = new server_stream{session, id};
   session.streams_.push_back(*stream);
   ++session.stream_count_;
+  session.headed_ = stream;
   nghttp2_session_set_stream_user_data(library, id, stream);
 }
 
-int server_callbacks::on_header(nghttp2_session* library, const nghttp2_frame* frame,
+int server_callbacks::on_header(nghttp2_session* /*library*/, const nghttp2_frame* frame,
                                 const std::uint8_t* name, std::size_t name_bytes,
                                 const std::uint8_t* value, std::size_t value_bytes,
                                 std::uint8_t /*flags*/, void* self) noexcept {
   return guarded([&] {
     auto& session = *static_cast<server_session*>(self);
-    const limits& bounds = session.host_.limits;
-    if (frame->headers.cat != NGHTTP2_HCAT_REQUEST) {
-      session.trailer_bytes_ += name_bytes + value_bytes;
-      if (session.trailer_bytes_ <= bounds.trailer_bytes) return 0;
-      nghttp2_submit_rst_stream(library, NGHTTP2_FLAG_NONE, frame->hd.stream_id,
-                                NGHTTP2_ENHANCE_YOUR_CALM);
-      return static_cast<int>(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE);
-    }
-    if (stream_of(library, frame->hd.stream_id) == nullptr) return 0;
-    session.head_.add(text_of(name, name_bytes), text_of(value, value_bytes));
-    if (session.head_.list_bytes() <= bomb_times * bounds.head_bytes) return 0;
+    const std::string_view its_name = text_of(name, name_bytes);
+    const std::string_view its_value = text_of(value, value_bytes);
+    if (frame->headers.cat != NGHTTP2_HCAT_REQUEST)
+      return note_trailer(session, frame->hd.stream_id, its_name, its_value);
+    if (session.headed_ == nullptr) return 0;
+    session.head_.add(its_name, its_value);
+    if (session.head_.list_bytes() <= bomb_times * session.host_.limits.head_bytes) return 0;
     session.cut_offender(http2_offence::header_bomb);
     return static_cast<int>(NGHTTP2_ERR_CALLBACK_FAILURE);
   });
 }
 
-/// Where nghttp2 would leave a field out, the request is malformed (RFC 9113 section 8.2.1).
-int server_callbacks::on_invalid_header(nghttp2_session* /*library*/,
-                                        const nghttp2_frame* /*frame*/,
-                                        const std::uint8_t* /*name*/, std::size_t /*name_bytes*/,
-                                        const std::uint8_t* /*value*/, std::size_t /*value_bytes*/,
-                                        std::uint8_t /*flags*/, void* /*self*/) noexcept {
+/// They are passed over.
+int server_callbacks::note_trailer(server_session& session, std::int32_t id, std::string_view name,
+                                   std::string_view value) {
+  session.trailers_are_malformed_ |= !may_stand(name, value);
+  session.trailer_bytes_ += name.size() + value.size();
+  if (session.trailer_bytes_ <= session.host_.limits.trailer_bytes) return 0;
+  session.submit_reset(id, NGHTTP2_ENHANCE_YOUR_CALM);
   return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 }
 
@@ -120,8 +122,8 @@ int server_callbacks::on_frame(nghttp2_session* library, const nghttp2_frame* fr
     auto& session = *static_cast<server_session*>(self);
     if (frame->hd.type == NGHTTP2_DATA) return note_data(session, library, *frame);
     if (frame->hd.type == NGHTTP2_HEADERS) {
-      server_stream* const stream = stream_of(library, frame->hd.stream_id);
-      return stream != nullptr ? end_headers(session, *stream, *frame) : 0;
+      end_headers(session, library, *frame);
+      return 0;
     }
     return session.allows(session.idle_frames_, http2_offence::idle_frames)
                ? 0
@@ -138,14 +140,19 @@ int server_callbacks::on_invalid_frame(nghttp2_session* /*library*/, const nghtt
              : static_cast<int>(NGHTTP2_ERR_CALLBACK_FAILURE);
 }
 
-int server_callbacks::end_headers(server_session& /*session*/, server_stream& stream,
-                                  const nghttp2_frame& frame) {
+void server_callbacks::end_headers(server_session& session, nghttp2_session* library,
+                                   const nghttp2_frame& frame) {
   const bool ends = (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
-  if (frame.headers.cat == NGHTTP2_HCAT_REQUEST)
-    stream.take_head(ends);
-  else if (ends)
-    stream.take_end();
-  return 0;
+  if (frame.headers.cat == NGHTTP2_HCAT_REQUEST) {
+    if (session.headed_ != nullptr) session.headed_->take_head(ends);
+    return;
+  }
+  server_stream* const stream = stream_of(library, frame.hd.stream_id);
+  if (stream == nullptr) return;
+  if (!ends || session.trailers_are_malformed_)
+    session.submit_reset(frame.hd.stream_id, NGHTTP2_PROTOCOL_ERROR);
+  else
+    stream->take_end();
 }
 
 int server_callbacks::note_data(server_session& session, nghttp2_session* library,
@@ -179,7 +186,6 @@ int server_callbacks::on_close(nghttp2_session* library, std::int32_t id, std::u
   server_stream* const stream = stream_of(library, id);
   if (stream == nullptr) return 0;
   const bool is_early = !stream->is_answered();
-  nghttp2_session_set_stream_user_data(library, id, nullptr);
   stream->take_close();
   if (is_early) std::ignore = session.allows(session.resets_, http2_offence::resets);
   return 0;
@@ -191,10 +197,11 @@ int server_callbacks::on_sent(nghttp2_session* library, const nghttp2_frame* fra
   if (frame->hd.type == NGHTTP2_RST_STREAM) session.closed_ids_.note_reset(session.loop_.now());
   const bool is_message = frame->hd.type == NGHTTP2_DATA || frame->hd.type == NGHTTP2_HEADERS;
   if (!is_message || (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
-  if (server_stream* const stream = stream_of(library, frame->hd.stream_id))
-    stream->note_answered();
+  server_stream* const stream = stream_of(library, frame->hd.stream_id);
+  if (stream == nullptr) return 0;
+  stream->note_answered();
   // Who has its whole reply need not send the rest (RFC 9113 section 8.1).
-  if (nghttp2_session_get_stream_remote_close(library, frame->hd.stream_id) == 0)
+  if (!stream->has_come_whole())
     nghttp2_submit_rst_stream(library, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_NO_ERROR);
   return 0;
 }

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include <weft/http/http2/library.hpp>
 
@@ -27,10 +28,6 @@ struct server_callbacks {
   static int on_header(nghttp2_session* library, const nghttp2_frame* frame,
                        const std::uint8_t* name, std::size_t name_bytes, const std::uint8_t* value,
                        std::size_t value_bytes, std::uint8_t flags, void* self) noexcept;
-  static int on_invalid_header(nghttp2_session* library, const nghttp2_frame* frame,
-                               const std::uint8_t* name, std::size_t name_bytes,
-                               const std::uint8_t* value, std::size_t value_bytes,
-                               std::uint8_t flags, void* self) noexcept;
   static int on_frame(nghttp2_session* library, const nghttp2_frame* frame, void* self) noexcept;
   static int on_invalid_frame(nghttp2_session* library, const nghttp2_frame* frame, int why,
                               void* self) noexcept;
@@ -48,8 +45,10 @@ struct server_callbacks {
 
   static server_stream* stream_of(nghttp2_session* library, std::int32_t id) noexcept;
   static void begin_request(server_session& session, nghttp2_session* library, std::int32_t id);
-  static int end_headers(server_session& session, server_stream& stream,
-                         const nghttp2_frame& frame);
+  static int note_trailer(server_session& session, std::int32_t id, std::string_view name,
+                          std::string_view value);
+  static void end_headers(server_session& session, nghttp2_session* library,
+                          const nghttp2_frame& frame);
   static int note_data(server_session& session, nghttp2_session* library,
                        const nghttp2_frame& frame);
   static nghttp2_session_callbacks* table();

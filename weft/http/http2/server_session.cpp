@@ -263,12 +263,14 @@ task<result<void>> server_session::drain_stream() { co_return co_await stream_.d
 
 void server_session::submit_reply(std::int32_t id, const reply_head& head, server_stream* body) {
   constexpr std::string_view date_name = "Date: ";
-  std::array<char, 3> code{};
-  std::to_chars(code.begin(), code.end(), std::to_underlying(head.code));
+  constexpr std::string_view version = "HTTP/1.1 ";
+  constexpr std::size_t code_digits = 3;
   std::array<char, 20> length{};
   reply_fields_.begin(head.fields.size());
-  reply_fields_.add(":status", {code.data(), code.size()});
-  reply_fields_.add("date", head.start.date_line().substr(date_name.size(), date_size_bytes));
+  reply_fields_.add_lasting(":status", status_line(head.code).substr(version.size(), code_digits));
+  // Which may show a later second, once it is framed.
+  reply_fields_.add_lasting("date",
+                            head.start.date_line().substr(date_name.size(), date_size_bytes));
   if (!head.content_type.empty()) reply_fields_.add("content-type", head.content_type);
   if (head.framing == body_framing::length && !is_bodiless(head.code)) {
     const auto end = std::to_chars(length.begin(), length.end(), head.content_length).ptr;
@@ -283,7 +285,7 @@ void server_session::submit_reply(std::int32_t id, const reply_head& head, serve
 
 void server_session::submit_continue(std::int32_t id) {
   reply_fields_.begin(0);
-  reply_fields_.add(":status", "100");
+  reply_fields_.add_lasting(":status", "100");
   expect_memory(nghttp2_submit_headers(library_.get(), NGHTTP2_FLAG_NONE, id, nullptr,
                                        reply_fields_.data(), reply_fields_.size(), nullptr));
   flush_later();
@@ -293,6 +295,11 @@ void server_session::submit_reset(std::int32_t id, std::uint32_t code) noexcept 
   if (is_lost_) return;
   nghttp2_submit_rst_stream(library_.get(), NGHTTP2_FLAG_NONE, id, code);
   flush_later();
+}
+
+void server_session::set_priority(std::int32_t id, const stream_priority& wish) noexcept {
+  const nghttp2_extpri said{.urgency = wish.urgency, .inc = wish.is_incremental ? 1 : 0};
+  nghttp2_session_change_extpri_stream_priority(library_.get(), id, &said, 0);
 }
 
 void server_session::resume(std::int32_t id) {
@@ -350,6 +357,7 @@ void server_session::note_answered() {
 
 void server_session::forget(server_stream& gone) noexcept {
   gone.in_session.unlink();
+  if (headed_ == &gone) headed_ = nullptr;
   if (--stream_count_ == 0) idle_since_ = loop_.now();
   flush_later();
 }

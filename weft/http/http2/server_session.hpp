@@ -26,6 +26,7 @@
 #include <weft/http/http2/field_block.hpp>
 #include <weft/http/http2/frame_walker.hpp>
 #include <weft/http/http2/library.hpp>
+#include <weft/http/http2/priority_field.hpp>
 #include <weft/http/http2/rate_bound.hpp>
 #include <weft/http/http2/request_text.hpp>
 #include <weft/http/http2/server_stream.hpp>
@@ -68,6 +69,7 @@ class server_session final : public client_link,
   void submit_reply(std::int32_t id, const reply_head& head, server_stream* body);
   void submit_continue(std::int32_t id);
   void submit_reset(std::int32_t id, std::uint32_t code) noexcept;
+  void set_priority(std::int32_t id, const stream_priority& wish) noexcept;
   /// What a stream has deferred goes on.
   void resume(std::int32_t id);
   /// The client may send as much again.
@@ -148,8 +150,9 @@ class server_session final : public client_link,
   closed_ids closed_ids_;
   rate_bound resets_;
   rate_bound idle_frames_;
-  std::size_t gathered_ = 0;  // of bodies that are wanted whole
-  std::size_t queued_ = 0;    // of replies that were given whole, in all streams
+  std::size_t gathered_ = 0;         // of bodies that are wanted whole
+  std::size_t queued_ = 0;           // of replies that were given whole, in all streams
+  server_stream* headed_ = nullptr;  // whose header section is coming, or came last
   std::size_t trailer_bytes_ = 0;
   std::uint32_t stream_count_ = 0;
   std::uint32_t answered_ = 0;
@@ -157,6 +160,7 @@ class server_session final : public client_link,
   time_point head_due_ = time_point::max();  // while a header section is coming
   time_point look_at_ = time_point::max();   // for those who take nothing
   bool awaits_fields_ = false;               // of the section that the last frame belongs to
+  bool trailers_are_malformed_ = false;
   bool is_reading_ = false;
   bool is_waiting_ = false;   // a task of this is under way
   bool input_ended_ = false;  // nothing more is read

@@ -157,7 +157,7 @@ TEST_P(http2_server, judges_heads_as_http_1_does) {
     for (const auto& [name, value] : fields{{"connection", "close"},
                                             {"transfer-encoding", "chunked"},
                                             {"te", "gzip"},
-                                            {"x", "a\r\nb"},
+                                            {"x", "a "},
                                             {":path", "/twice"}}) {
       const http2_reply reset = co_await ask({{":method", "GET"},
                                               {":scheme", "http"},
@@ -167,7 +167,36 @@ TEST_P(http2_server, judges_heads_as_http_1_does) {
       EXPECT_EQ(reset.status, 0) << name;
       EXPECT_EQ(reset.error, NGHTTP2_PROTOCOL_ERROR) << name;
     }
+    for (const std::string_view value : {"a\r\nb", "a\r\nb: c", "a\r\n\r\nb", "a\nb: c", "\x01"})
+      EXPECT_EQ((co_await client.ask("GET", "/", {}, {{"x", value}})).status, 400) << value;
     EXPECT_EQ((co_await client.ask("GET", "/")).body, "here");
+  });
+}
+
+TEST_P(http2_server, resets_who_says_another_length_than_comes) {
+  http().post("/whole", [](const request& r) { return std::string{r.body()}; });
+  http().post("/pieces", [](body_reader& body) -> task<std::string> {
+    std::size_t size = 0;
+    while (const auto piece = co_await body.read()) {
+      if (piece->empty()) co_return std::to_string(size);
+      size += piece->size();
+    }
+    co_return "broken";
+  });
+  run([&]() -> task<void> {
+    http2_client client{co_await connected()};
+    for (const std::string_view path : {"/whole", "/pieces"}) {
+      for (const std::string_view body : {"123", "12345"}) {
+        const http2_reply reset =
+            co_await client.ask("POST", path, body, {{"content-length", "4"}});
+        EXPECT_EQ(reset.status, 0);
+        EXPECT_EQ(reset.error, NGHTTP2_PROTOCOL_ERROR);
+      }
+      EXPECT_EQ((co_await client.ask("POST", path, "1234", {{"content-length", "4"}})).status, 200);
+      EXPECT_EQ((co_await client.ask("POST", path, {}, {{"content-length", "4"}})).error,
+                NGHTTP2_PROTOCOL_ERROR);
+      EXPECT_EQ((co_await client.ask("POST", path, {}, {{"content-length", "0"}})).status, 200);
+    }
   });
 }
 
@@ -384,6 +413,30 @@ TEST_P(http2_server, passes_trailers_over) {
     nghttp2_submit_headers(client.library(), NGHTTP2_FLAG_END_STREAM, id, nullptr, &trailer, 1,
                            nullptr);
     EXPECT_EQ((co_await client.reply(id)).body, "body");
+  });
+}
+
+TEST_P(http2_server, resets_who_sends_malformed_trailers) {
+  http().post("/", [](const request& r) { return std::string{r.body()}; });
+  run([&]() -> task<void> {
+    http2_client client{co_await connected()};
+    const auto ask = [&](std::string name, std::string value,
+                         std::uint8_t flags) -> task<std::optional<std::uint32_t>> {
+      const std::int32_t id = client.begin("POST", "/", {}, false);
+      client.give(id, "body", false);
+      co_await client.send();
+      const nghttp2_nv trailer{.name = reinterpret_cast<std::uint8_t*>(name.data()),
+                               .value = reinterpret_cast<std::uint8_t*>(value.data()),
+                               .namelen = name.size(),
+                               .valuelen = value.size(),
+                               .flags = NGHTTP2_NV_FLAG_NONE};
+      nghttp2_submit_headers(client.library(), flags, id, nullptr, &trailer, 1, nullptr);
+      co_return (co_await client.reply(id)).error;
+    };
+    EXPECT_EQ(co_await ask(":path", "/", NGHTTP2_FLAG_END_STREAM), NGHTTP2_PROTOCOL_ERROR);
+    EXPECT_EQ(co_await ask("connection", "x", NGHTTP2_FLAG_END_STREAM), NGHTTP2_PROTOCOL_ERROR);
+    EXPECT_EQ(co_await ask("checksum", "1", NGHTTP2_FLAG_NONE), NGHTTP2_PROTOCOL_ERROR);
+    EXPECT_EQ(co_await ask("checksum", "1", NGHTTP2_FLAG_END_STREAM), NGHTTP2_NO_ERROR);
   });
 }
 

@@ -70,8 +70,12 @@ std::optional<protocol_fault> server_stream::read_head(active_request& into) {
 void server_stream::take_head(bool ends) {
   in_ended_ = ends;
   active_request& desk = *host_.desk;
-  if (const auto wrong = read_head(desk)) return refuse(wrong->code, wrong->reason);
+  const auto wrong = read_head(desk);
+  if (session_.head().is_malformed()) return refuse_malformed();
+  if (wrong) return refuse(wrong->code, wrong->reason);
+  if (const auto& wish = session_.head().priority()) session_.set_priority(id_, *wish);
   if (!ends) return take_head_of_body();
+  if (desk.head.content_length().value_or(0) != 0) return refuse_malformed();
   desk.body = {};
   desk.body_bytes = 0;
   answer_in_turn(desk);
@@ -81,7 +85,8 @@ void server_stream::take_head(bool ends) {
 void server_stream::take_head_of_body() {
   keep_work();
   active_request& work = *work_;
-  if (!work.head.content_length()) work.head.note_unknown_length();
+  still_to_come_ = work.head.content_length();
+  if (!still_to_come_) work.head.note_unknown_length();
   host_.routes.find(work.head.method(),
                     work.head.path_needs_normalizing()
                         ? normalize_path(work.head.path(), work.normalized)
@@ -110,6 +115,13 @@ void server_stream::keep_work() {
 
 void server_stream::take_data(std::string_view data) {
   if (drops_input_) return session_.consume(id_, data.size());
+  if (still_to_come_) {
+    if (data.size() > *still_to_come_) {
+      session_.consume(id_, data.size());
+      return refuse_malformed();
+    }
+    *still_to_come_ -= data.size();
+  }
   if (gathers_) return gather(data);
   append_in_pieces(in_, data);
   owed_ += data.size();
@@ -147,6 +159,7 @@ void server_stream::release_window() noexcept {
 }
 
 void server_stream::take_end() {
+  if (!drops_input_ && still_to_come_.value_or(0) != 0) return refuse_malformed();
   in_ended_ = true;
   if (!gathers_) {
     has_come_.set();
@@ -283,13 +296,19 @@ void server_stream::refuse(status code, std::string_view reason) {
   std::string body;
   write_problem({.status = code, .detail = reason}, body);
   host_.counts.replied(code);
-  const std::string_view head = work_ ? head_.view() : session_.head().text();
+  const bool is_head =
+      work_ ? work_->head.method() == method::head : session_.head().text().starts_with("HEAD ");
   send_reply({.code = code,
               .start = host_.reply_start(),
               .content_type = problem_content_type,
               .content_length = body.size()},
-             head.starts_with("HEAD ") ? std::string_view{} : std::string_view{body}, nullptr);
+             is_head ? std::string_view{} : std::string_view{body}, nullptr);
   session_.note_answered();
+}
+
+void server_stream::refuse_malformed() noexcept {
+  drop_input();
+  session_.submit_reset(id_, NGHTTP2_PROTOCOL_ERROR);
 }
 
 void server_stream::reset(std::uint32_t code) noexcept {

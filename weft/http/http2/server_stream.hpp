@@ -71,6 +71,8 @@ class server_stream final : public carrier, private lazy_timer {
   /// The end of the reply has left, or this has ended it.
   [[nodiscard]] bool is_answered() const noexcept { return is_answered_; }
   void note_answered() noexcept { is_answered_ = true; }
+  /// The client has nothing more to say.
+  [[nodiscard]] bool has_come_whole() const noexcept { return in_ended_; }
   /// Waits for the rest of a body that is wanted whole.
   [[nodiscard]] bool is_gathering() const noexcept { return gathers_; }
   [[nodiscard]] bool is_worked_for() const noexcept { return is_worked_for_; }
@@ -102,6 +104,8 @@ class server_stream final : public carrier, private lazy_timer {
   void complete(active_request& work);
   void finish_streams(active_request& work);
   void refuse(status code, std::string_view reason);
+  /// Nobody is told more of it (RFC 9113 section 8.1.1).
+  void refuse_malformed() noexcept;
   /// Nothing more of the body is taken.
   void drop_input() noexcept;
   void give_window_back(std::size_t size_bytes);
@@ -139,8 +143,9 @@ class server_stream final : public carrier, private lazy_timer {
   net::write_queue out_;                  // of the reply's: what is to go
   event has_come_;
   event has_room_;
-  std::optional<body_pace> pace_;  // while it is gathered
-  std::size_t given_ = 0;          // of in_: what the handler looks at
+  std::optional<body_pace> pace_;               // while it is gathered
+  std::optional<std::uint64_t> still_to_come_;  // of a body that has said how long it is
+  std::size_t given_ = 0;                       // of in_: what the handler looks at
   std::size_t gathered_ = 0;
   std::size_t withheld_ = 0;        // of that: of the stream's window
   std::size_t owed_ = 0;            // come, and not given back to the client's window
