@@ -12,6 +12,7 @@
 #include "load_command.hpp"
 #include "serializer_workload.hpp"
 #include "service_workload.hpp"
+#include "store_workload.hpp"
 #include "workload.hpp"
 
 #include <weft/base/format.hpp>
@@ -22,7 +23,7 @@ using namespace weft::bench;
 
 constexpr std::string_view help =
     R"(Usage: weft-bench load URL [options]
-       weft-bench coroutine|event|start|start-stop|serializer [options]
+       weft-bench coroutine|event|start|start-stop|serializer|store [options]
 
   load         puts a load on a server and reports rate, latency and errors
   coroutine    resumes a coroutine by a coroutine of an event, millions of times
@@ -30,16 +31,18 @@ constexpr std::string_view help =
   start        makes, starts and stops services
   start-stop   stops and starts one that another needs
   serializer   writes and reads JSON
+  store        looks up rows of a SQLite database
 
 `weft-bench COMMAND --help` lists a command's options.
 )";
 
-constexpr std::array<workload, 5> workloads{{
+constexpr std::array<workload, 6> workloads{{
     {.name = "coroutine", .run = &run_coroutines, .count = 5'000'000},
     {.name = "event", .run = &run_events, .count = 5'000'000},
     {.name = "start", .run = &run_starts, .count = 1},
     {.name = "start-stop", .run = &run_start_stops, .count = 1'000'000},
     {.name = "serializer", .run = &run_serializer, .count = 5'000'000},
+    {.name = "store", .run = &run_look_ups, .count = 5'000'000},
 }};
 
 int run(const workload& what, std::span<const std::string_view> arguments) {

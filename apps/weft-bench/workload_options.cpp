@@ -13,6 +13,7 @@ namespace {
 constexpr std::uint64_t count_most = 1'000'000'000;
 constexpr std::uint64_t services_most = 100'000'000;
 constexpr std::uint64_t threads_most = 1024;
+constexpr std::uint64_t batch_most = 10'000;
 
 constexpr std::array<std::pair<std::string_view, service_graph_shape>, 4> shapes{{
     {"loggers", service_graph_shape::loggers},
@@ -23,6 +24,11 @@ constexpr std::array<std::pair<std::string_view, service_graph_shape>, 4> shapes
 constexpr std::array<std::pair<std::string_view, injection_form>, 2> forms{{
     {"constructor", injection_form::constructor},
     {"dynamic", injection_form::dynamic},
+}};
+
+constexpr std::array<std::pair<std::string_view, store_key_form>, 2> keys{{
+    {"integer", store_key_form::integer_key},
+    {"int", store_key_form::int_key},
 }};
 
 using refusal = std::unexpected<std::string>;
@@ -58,6 +64,8 @@ parsed set(workload_options& options, std::string_view name, std::string_view va
   if (name == "--services") return parse_number(name, value, services_most, options.services);
   if (name == "--graph") return parse_choice(name, value, shapes, options.graph);
   if (name == "--injection") return parse_choice(name, value, forms, options.injection);
+  if (name == "--batch") return parse_number(name, value, batch_most, options.batch);
+  if (name == "--key") return parse_choice(name, value, keys, options.key);
   std::uint64_t threads = 0;
   if (auto read = parse_number(name, value, threads_most, threads); !read) return read;
   options.threads = static_cast<unsigned>(threads);
@@ -65,21 +73,23 @@ parsed set(workload_options& options, std::string_view name, std::string_view va
 }
 
 bool takes_value(std::string_view name) {
-  constexpr std::array<std::string_view, 6> known{"--threads",  "--count", "--capacity",
-                                                  "--services", "--graph", "--injection"};
+  constexpr std::array<std::string_view, 8> known{"--threads",  "--count", "--capacity",
+                                                  "--services", "--graph", "--injection",
+                                                  "--batch",    "--key"};
   return std::ranges::find(known, name) != known.end();
 }
 
 }  // namespace
 
 const std::string_view workload_help =
-    R"(Usage: weft-bench coroutine|event|start|start-stop|serializer [options]
+    R"(Usage: weft-bench coroutine|event|start|start-stop|serializer|store [options]
 
   coroutine   a coroutine made, queued, run and ended, and another one resumed, again and again
   event       events without data are published, all of them, and then told to nobody, in order
   start       services are made and started, each with a logger of its own, and all are stopped
   start-stop  a service that another one needs is stopped and started again: both of them are
   serializer  a struct is written as JSON, read back and compared
+  store       rows of a SQLite database are looked up by their key, two columns each
 
   --threads N        after one thread, N at once, each of which does the whole count (1)
   --count N          how often (5000000; start: 1; start-stop: 1000000)
@@ -87,6 +97,8 @@ const std::string_view workload_help =
   --services N       start: how many, without their loggers (10000)
   --graph SHAPE      start: loggers, or what they need as well: fan-in, chain or random (loggers)
   --injection FORM   start: constructor (T&) or dynamic (maybe<T>) (constructor)
+  --batch N          store: look-ups a turn of the loop, in one call (100)
+  --key FORM         store: INTEGER PRIMARY KEY, or INT PRIMARY KEY, which has an index (integer)
   --json             a line of JSON a phase
 )";
 

@@ -26,6 +26,12 @@ enum class injection_form : std::uint8_t {
   dynamic       // as maybe<T>, which shows what comes and goes
 };
 
+/// What the primary key of `store` is declared as.
+enum class store_key_form : std::uint8_t {
+  integer_key,  // INTEGER: SQLite's row number
+  int_key       // INT: an index beside the rows
+};
+
 struct workload_options {
   bool help = false;
   bool json = false;
@@ -35,6 +41,8 @@ struct workload_options {
   std::uint64_t services = 10'000;
   service_graph_shape graph = service_graph_shape::loggers;
   injection_form injection = injection_form::constructor;
+  std::uint64_t batch = 100;
+  store_key_form key = store_key_form::integer_key;
 };
 
 /// `arguments` without the program's and the command's name; the error is a sentence for the user.

@@ -1,0 +1,69 @@
+// What keeps tables: the interface of all engines.
+//
+// Problem: a service that answers requests must not care whether rows lie in a file beside it or on
+// machines elsewhere. Contract: an engine is one shard's, and so are its catalog and all that is
+// said here. A batch goes in one call, and its sink is told of each operation once, in order, while
+// the call lasts; what is warm is answered without a wait. The tables named must be of a catalog
+// that the caller keeps, which may be older than schema(): where the table has changed since, the
+// operation fails as failure_kind::schema_changed, and is to be made anew. An error of the call
+// means that the sink was not told of the operations that are left: errc::cancelled and
+// errc::timed_out as for all waits, errc::limit_exceeded when too many wait for the disk.
+//
+//   const catalog_ref schema = engine.schema();
+//   const value key[] = {value::integer(17)};
+//   const key_read operations[] = {{schema->find("shop", "orders"), key, columns}};
+//   if (auto read = co_await engine.read(operations, sink); !read) co_return fail(read.error());
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include <weft/base/result.hpp>
+#include <weft/coro/task.hpp>
+#include <weft/store/catalog.hpp>
+#include <weft/store/failure.hpp>
+#include <weft/store/table.hpp>
+#include <weft/store/value.hpp>
+
+namespace weft::store {
+
+/// One row by its whole primary key.
+struct key_read {
+  const table* from;
+  /// In the key's order, converted for its columns (convert.hpp).
+  std::span<const value> key;
+  /// What to give of the row, in this order.
+  std::span<const column_position> columns;
+};
+
+/// Who takes what a batch of reads finds.
+class read_sink {
+ public:
+  /// The values are good until it returns.
+  virtual void row(std::size_t operation, std::span<const value> values) = 0;
+  virtual void missing(std::size_t operation) = 0;
+  virtual void failed(std::size_t operation, const failure& why) = 0;
+
+ protected:
+  ~read_sink() = default;
+};
+
+class engine {
+ public:
+  engine() = default;
+  engine(const engine&) = delete;
+  engine& operator=(const engine&) = delete;
+  virtual ~engine() = default;
+
+  /// As of now: hold on to it while a request is under way.
+  [[nodiscard]] virtual const catalog_ref& schema() const noexcept = 0;
+  /// Sees whether the schema has changed, now and not at the next interval.
+  [[nodiscard]] virtual task<result<void>> refresh() = 0;
+
+  /// Committed rows, each as of a moment after the call began. What is spanned must stay until it
+  /// ends.
+  [[nodiscard]] virtual task<result<void>> read(std::span<const key_read> operations,
+                                                read_sink& to) = 0;
+};
+
+}  // namespace weft::store

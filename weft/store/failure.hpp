@@ -1,0 +1,31 @@
+// Why one operation of a batch was not done, while others were.
+//
+// Contract: `kind` is what callers branch on; `message` is for people: cause, value, and what to do
+// about it. The message is good as long as the call lasts that it is handed to.
+//
+//   void failed(std::size_t operation, const failure& why) override {
+//     reply(operation, why.kind == failure_kind::duplicate_key ? 409 : 500, why.message);
+//   }
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace weft::store {
+
+enum class failure_kind : std::uint8_t {
+  schema_changed,  // the table is not what it was when the request was made: look it up again
+  busy,            // another program holds the database; may work later
+  read_only,       // the database cannot be written to
+  full,            // the disk, or the database's bound
+  corrupt,         // the file is damaged, or no database
+  input_output,    // the disk, or the way to it, failed
+  other,
+};
+
+struct failure {
+  failure_kind kind = failure_kind::other;
+  std::string_view message{};
+};
+
+}  // namespace weft::store

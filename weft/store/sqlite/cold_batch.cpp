@@ -1,0 +1,101 @@
+#include <weft/store/sqlite/cold_batch.hpp>
+
+#include <algorithm>
+
+#include <weft/store/sqlite/row_lookup.hpp>
+#include <weft/store/sqlite/sql_text.hpp>
+
+namespace weft::store::sqlite {
+namespace {
+
+constexpr std::size_t copied_bytes_max = 1024 * 1024;
+
+}  // namespace
+
+void cold_batch::run() {
+  auto by = from_.reader(database_);
+  if (!by) {
+    fail_all(by.error());
+    return;
+  }
+  connection& reader = **by;
+  if (const int code = reader.run("BEGIN"); code != SQLITE_OK) {
+    fail_all(reader.describe(code));
+    return;
+  }
+  const auto version = reader.number("PRAGMA schema_version");
+  if (!version)
+    fail_all(reader.describe(version.error()));
+  else if (*version != version_)
+    is_stale_ = true;
+  else
+    read_all(reader);
+  if (sqlite3_get_autocommit(reader.get()) == 0) static_cast<void>(reader.run("ROLLBACK"));
+}
+
+void cold_batch::read_all(connection& by) {
+  statement select;
+  const key_read* prepared_for = nullptr;
+  for (const key_read& each : operations_) {
+    if (copied_bytes_ >= copied_bytes_max) return;
+    const bool is_same = prepared_for != nullptr && prepared_for->from == each.from &&
+                         std::ranges::equal(prepared_for->columns, each.columns);
+    if (!is_same) {
+      select = by.prepare(select_row(*each.from, each.columns));
+      prepared_for = &each;
+    }
+    if (!read_one(by, select.get(), each)) return;
+  }
+}
+
+/// False: the others would fail as well.
+bool cold_batch::read_one(connection& by, sqlite3_stmt* select, const key_read& operation) {
+  int code = select == nullptr ? sqlite3_extended_errcode(by.get()) : SQLITE_OK;
+  if (code == SQLITE_OK) {
+    const running_statement run{select};
+    code = step_to_row(select, operation);
+    if (code == SQLITE_ROW) keep_row(select, operation);
+    if (code == SQLITE_DONE) found_.push_back({.is = found::outcome::missing});
+    if (code == SQLITE_ROW || code == SQLITE_DONE) return true;
+  }
+  keep_failure(kind_of(code), by.describe(code));
+  return sqlite3_get_autocommit(by.get()) == 0;
+}
+
+void cold_batch::keep_row(sqlite3_stmt* row, const key_read& operation) {
+  const std::span<value> values = room_.make_array<value>(operation.columns.size());
+  take_values(row, operation, values);
+  for (value& each : values) {
+    if (each.kind() != value_kind::text && each.kind() != value_kind::bytes) continue;
+    const std::string_view copy = room_.copy(each.as_text());
+    each = each.kind() == value_kind::text ? value::text(copy) : value::bytes(copy);
+    copied_bytes_ += copy.size();
+  }
+  copied_bytes_ += values.size_bytes();
+  found_.push_back({.is = found::outcome::row, .values = values});
+}
+
+void cold_batch::keep_failure(failure_kind why, std::string_view message) {
+  found_.push_back({.is = found::outcome::failed, .why = why, .message = room_.copy(message)});
+}
+
+void cold_batch::fail_all(std::string_view message) {
+  for (std::size_t i = 0; i < operations_.size(); ++i)
+    keep_failure(failure_kind::input_output, message);
+}
+
+std::size_t cold_batch::tell(std::size_t first, read_sink& to) const {
+  for (std::size_t i = 0; i < found_.size(); ++i) {
+    const found& each = found_[i];
+    switch (each.is) {
+      case found::outcome::row: to.row(first + i, each.values); break;
+      case found::outcome::missing: to.missing(first + i); break;
+      case found::outcome::failed:
+        to.failed(first + i, {.kind = each.why, .message = each.message});
+        break;
+    }
+  }
+  return found_.size();
+}
+
+}  // namespace weft::store::sqlite

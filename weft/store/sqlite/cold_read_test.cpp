@@ -1,0 +1,110 @@
+// Pages that are really not in memory: read on other threads, and warm afterwards.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <weft/loop/make_backend.hpp>
+#include <weft/store/sqlite/engine_fixture_test.hpp>
+
+namespace weft::store::sqlite {
+namespace {
+
+/// Takes the file's pages out of the system's memory, and says whether they have gone.
+bool make_cold(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  ::fsync(file);
+  ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+  const auto size = static_cast<std::size_t>(::lseek(file, 0, SEEK_END));
+  void* const mapped = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file, 0);
+  std::vector<unsigned char> pages((size + 4095) / 4096);
+  const bool seen = ::mincore(mapped, size, pages.data()) == 0;
+  ::munmap(mapped, size);
+  ::close(file);
+  std::size_t warm = 0;
+  for (const unsigned char each : pages) warm += each & 1U;
+  return seen && warm < pages.size() / 2;
+}
+
+/// Whether the file is out of memory, and a read would say so.
+bool can_be_cold(const std::string& path) {
+  if (!make_cold(path)) return false;
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  char byte = 0;
+  const iovec piece{.iov_base = &byte, .iov_len = 1};
+  const ssize_t got = ::preadv2(file, &piece, 1, 2'000'000, RWF_NOWAIT);
+  const int why = errno;
+  ::close(file);
+  return got < 0 && why == EAGAIN;
+}
+
+/// 4000 rows, each of which has a page of its own.
+constexpr const char* thick_rows =
+    "CREATE TABLE t(id INTEGER PRIMARY KEY, a INT, b TEXT);"
+    "INSERT INTO t WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c WHERE x<4000)"
+    " SELECT x,x*2,hex(zeroblob(1700)) FROM c; PRAGMA wal_checkpoint(TRUNCATE)";
+
+class cold_read : public engine_fixture {
+ protected:
+  /// Every 40th row; how many were found as they should be.
+  static task<std::size_t> read_some(engine& in) {
+    const catalog_ref schema = in.schema();
+    const table* const t = schema->find("d", "t");
+    std::vector<value> keys;
+    for (int i = 1; i <= 4000; i += 40) keys.push_back(value::integer(i));
+    const std::vector<column_position> columns{0, 1, 2};
+    std::vector<key_read> operations;
+    for (const value& key : keys) operations.push_back({t, {&key, 1}, columns});
+    struct sink final : read_sink {
+      void row(std::size_t, std::span<const value> values) override {
+        if (values[1].as_integer() == 2 * values[0].as_integer() &&
+            values[2].as_text() == std::string(3400, '0'))
+          ++right;
+      }
+      void missing(std::size_t) override {}
+      void failed(std::size_t, const failure& why) override { ADD_FAILURE() << why.message; }
+      std::size_t right = 0;
+    } found;
+    EXPECT_TRUE(co_await in.read(operations, found));
+    co_return found.right;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(sqlite, cold_read,
+                         ::testing::Values(backend_kind::simulated, backend_kind::epoll),
+                         backend_name);
+
+TEST_P(cold_read, is_made_elsewhere_and_warms_the_next) {
+  make_database("d", thick_rows);
+  if (!can_be_cold(path_of("d"))) GTEST_SKIP() << "no page can be seen to be cold here";
+  run([&](engine& thick) -> task<void> {
+    EXPECT_EQ(co_await read_some(thick), 100U);
+    EXPECT_GT(thick.counts().cold_reads, 0U);
+    const auto cold = thick.counts().cold_reads;
+    EXPECT_EQ(cold + thick.counts().warm_reads, 100U);
+    EXPECT_EQ(co_await read_some(thick), 100U);
+    EXPECT_EQ(thick.counts().cold_reads, cold);
+  });
+}
+
+TEST_P(cold_read, notices_a_changed_schema) {
+  make_database("d", thick_rows);
+  run([&](engine& thick) -> task<void> {
+    const catalog_ref before = thick.schema();
+    run_sql("d", "ALTER TABLE t ADD COLUMN c INT; PRAGMA wal_checkpoint(TRUNCATE)");
+    make_cold(path_of("d"));
+    EXPECT_EQ(co_await look_up(thick, "d", "t", {value::integer(2000)}, {"a"}),
+              "!the table has changed since the request was made: make it again");
+    EXPECT_EQ(co_await look_up(thick, "d", "t", {value::integer(2000)}, {"a", "c"}), "[4000,null]");
+  });
+}
+
+}  // namespace
+}  // namespace weft::store::sqlite

@@ -1,0 +1,263 @@
+#include <weft/store/sqlite/engine.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <weft/base/log.hpp>
+#include <weft/coro/mutex.hpp>
+#include <weft/loop/blocking.hpp>
+#include <weft/loop/mesh.hpp>
+#include <weft/loop/sleep.hpp>
+#include <weft/store/sqlite/cold_batch.hpp>
+#include <weft/store/sqlite/schema_load.hpp>
+#include <weft/store/sqlite/shard_database.hpp>
+#include <weft/store/sqlite/storage.hpp>
+
+namespace weft::store::sqlite {
+namespace {
+
+constexpr std::size_t cold_operations_max = 256;
+constexpr unsigned refreshes_max = 3;
+constexpr std::string_view schema_has_changed =
+    "the table has changed since the request was made: make it again";
+
+std::uint64_t cache_share(const engine_options& options, const event_loop& loop) noexcept {
+  const mesh_port* const port = loop.port();
+  return options.page_cache_bytes / (port != nullptr ? port->shards().size() : 1);
+}
+
+}  // namespace
+
+struct engine::state {
+  /// Where a batch stands, and why it does not go on.
+  struct progress {
+    std::size_t done = 0;
+    shard_database* at = nullptr;  // of the operation that is cold or stale
+    shard_database::outcome why = shard_database::outcome::told;
+  };
+
+  state(engine_options from_config, event_loop& on, lifetime& owner)
+      : options{std::move(from_config)}, loop{on}, own{owner}, turn_end{*this} {}
+  ~state() {
+    if (turn_end.hook.is_linked()) turn_end.hook.unlink();
+  }
+
+  [[nodiscard]] task<result<void>> open();
+  [[nodiscard]] task<void> follow();
+  [[nodiscard]] task<result<void>> refresh();
+  void take_over(loaded found);
+  void complain(const std::vector<std::string>& lines);
+  void tell_blindness();
+
+  void read_warm(std::span<const key_read> operations, progress& at, read_sink& to);
+  [[nodiscard]] task<result<void>> read_cold(std::span<const key_read> operations, progress& at,
+                                             read_sink& to);
+  [[nodiscard]] const table* current(const table& named) const noexcept;
+  [[nodiscard]] shard_database* database_of(const table& named) noexcept;
+  void note_turn(shard_database& read) noexcept;
+
+  /// In the turn's step for what was filled and not flushed, which comes after all that is ready
+  /// has run.
+  struct end_of_turn final : flushable {
+    explicit end_of_turn(state& owner) noexcept : flushable{&run}, of{owner} {}
+    static void run(flushable& self) noexcept {
+      for (const auto& each : static_cast<end_of_turn&>(self).of.databases) each->end_turn();
+    }
+    state& of;
+  };
+
+  engine_options options;
+  event_loop& loop;
+  lifetime& own;
+  end_of_turn turn_end;
+  std::shared_ptr<storage> files;
+  catalog_ref schema{std::make_unique<const catalog>(std::vector<catalog::database_definition>{})};
+  std::vector<std::unique_ptr<shard_database>> databases;
+  shard_database* last_read = nullptr;
+  const table* last_table = nullptr;  // of last_read
+  std::vector<value> room;
+  mutex refreshing;
+  std::vector<std::string> told;  // to the log, last
+  bool has_told_blind = false;
+  engine_counts counts;
+};
+
+task<result<void>> engine::state::open() {
+  auto opened = co_await blocking([this] { return storage::open(options); });
+  if (!opened) co_return fail(opened.error());
+  if (!*opened) {
+    log::error(opened->error());
+    co_return fail(errc::not_found);
+  }
+  files = std::move(**opened);
+  co_return co_await refresh();
+}
+
+task<void> engine::state::follow() {
+  for (;;) {
+    const auto slept = co_await sleep_for(loop, options.schema_refresh);
+    if (!slept) co_return;
+    // Too many who wait for a thread: later, then.
+    static_cast<void>(co_await refresh());
+  }
+}
+
+task<result<void>> engine::state::refresh() {
+  const std::uint64_t before = counts.catalogs;
+  auto one = co_await refreshing.lock();
+  if (!one) co_return fail(one.error());
+  if (counts.catalogs != before) co_return {};  // somebody has done it meanwhile
+  std::vector<known_database> known;
+  known.reserve(databases.size());
+  for (const auto& each : databases)
+    known.push_back({each->name(), each->identity(), each->version(), each->is_suspect()});
+  auto found =
+      co_await blocking([&] { return load_databases(*files, known, cache_share(options, loop)); });
+  if (!found) co_return fail(found.error());
+  complain(found->complaints);
+  tell_blindness();
+  if (found->has_changed) take_over(std::move(*found));
+  co_return {};
+}
+
+void engine::state::complain(const std::vector<std::string>& lines) {
+  if (lines == told) return;
+  for (const std::string& line : lines) log::error(line);
+  told = lines;
+}
+
+void engine::state::tell_blindness() {
+  if (has_told_blind || !nowait_reads::has_been_blind()) return;
+  has_told_blind = true;
+  log::warning("the file system of " + files->directory() +
+               " cannot say whether a page is in memory: store.sqlite.engine.blind_reads decides "
+               "who waits for it");
+}
+
+void engine::state::take_over(loaded found) {
+  std::vector<std::unique_ptr<shard_database>> next;
+  std::vector<catalog::database_definition> definitions;
+  for (loaded_database& each : found.databases) {
+    if (each.opened) {
+      next.push_back(std::make_unique<shard_database>(each.name, std::move(*each.opened),
+                                                      options.statements_max));
+    } else {
+      const auto kept = std::ranges::find_if(
+          databases, [&](const auto& old) { return old != nullptr && old->name() == each.name; });
+      next.push_back(std::move(*kept));
+    }
+    next.back()->follow(each.version);
+    definitions.push_back({each.name, std::move(each.tables)});
+  }
+  databases = std::move(next);
+  last_read = nullptr;
+  last_table = nullptr;
+  schema = catalog_ref{std::make_unique<const catalog>(std::move(definitions))};
+  ++counts.catalogs;
+}
+
+/// The table of today's catalog that is the same; nullptr: there is none.
+const table* engine::state::current(const table& named) const noexcept {
+  if (&named.owner() == schema.get()) [[likely]]
+    return &named;
+  const table* const now = schema->find(named.database(), named.name());
+  return now != nullptr && now->definition() == named.definition() ? now : nullptr;
+}
+
+shard_database* engine::state::database_of(const table& named) noexcept {
+  if (&named == last_table) return last_read;
+  for (const auto& each : databases) {
+    if (each->name() != named.database()) continue;
+    last_table = &named;
+    return last_read = each.get();
+  }
+  return nullptr;
+}
+
+void engine::state::note_turn(shard_database& read) noexcept {
+  if (!read.in_transaction() || turn_end.hook.is_linked()) return;
+  loop.flush_later(turn_end);
+  ++counts.transactions;
+}
+
+void engine::state::read_warm(std::span<const key_read> operations, progress& at, read_sink& to) {
+  nowait_reads here{options.blind_reads};
+  while (at.done < operations.size()) {
+    key_read operation = operations[at.done];
+    operation.from = current(*operation.from);
+    if (operation.from == nullptr) {
+      to.failed(at.done++, {.kind = failure_kind::schema_changed, .message = schema_has_changed});
+      continue;
+    }
+    at.at = database_of(*operation.from);
+    WEFT_ASSERT(at.at != nullptr, "a catalog's tables are those of open databases");
+    at.why = at.at->read(at.done, operation, room, here, to);
+    note_turn(*at.at);
+    if (at.why != shard_database::outcome::told) return;
+    ++at.done;
+    ++counts.warm_reads;
+  }
+}
+
+task<result<void>> engine::state::read_cold(std::span<const key_read> operations, progress& at,
+                                            read_sink& to) {
+  // As many as are of the same database, made for today's catalog.
+  std::size_t count = 0;
+  while (count < std::min(operations.size() - at.done, cold_operations_max)) {
+    const key_read& each = operations[at.done + count];
+    if (&each.from->owner() != schema.get() && current(*each.from) == nullptr) break;
+    if (each.from->database() != at.at->name()) break;
+    ++count;
+  }
+  const std::string name = at.at->name();  // which may go meanwhile
+  cold_batch batch{*files, name, at.at->version(), operations.subspan(at.done, count)};
+  const auto waited = co_await blocking([&] { batch.run(); });
+  if (!waited) co_return fail(waited.error());
+  const std::size_t told_of = batch.tell(at.done, to);
+  at.done += told_of;
+  counts.cold_reads += told_of;
+  at.why = batch.is_stale() ? shard_database::outcome::stale : shard_database::outcome::told;
+  co_return {};
+}
+
+engine::engine(engine_options options, event_loop& loop, lifetime& own)
+    : state_{std::make_unique<state>(std::move(options), loop, own)} {}
+engine::~engine() = default;
+
+task<result<void>> engine::start() {
+  if (const auto opened = co_await state_->open(); !opened) co_return fail(opened.error());
+  state_->own.spawn(state_->follow());
+  co_return {};
+}
+
+const catalog_ref& engine::schema() const noexcept { return state_->schema; }
+const engine_counts& engine::counts() const noexcept { return state_->counts; }
+task<result<void>> engine::refresh() { return state_->refresh(); }
+
+task<result<void>> engine::read(std::span<const key_read> operations, read_sink& to) {
+  state& s = *state_;
+  state::progress at;
+  for (unsigned refreshes = 0;;) {
+    s.read_warm(operations, at, to);
+    if (at.done == operations.size()) co_return {};
+    if (at.why == shard_database::outcome::cold) {
+      const auto read = co_await s.read_cold(operations, at, to);
+      if (!read) co_return read;
+    }
+    if (at.why != shard_database::outcome::stale) continue;
+    if (++refreshes > refreshes_max) {
+      to.failed(at.done++, {.kind = failure_kind::schema_changed, .message = schema_has_changed});
+      continue;
+    }
+    const std::uint64_t before = s.counts.catalogs;
+    const auto refreshed = co_await s.refresh();
+    if (!refreshed) co_return refreshed;
+    // Nothing is new for the catalog: only the statements were of an older schema.
+    if (s.counts.catalogs == before) at.at->follow(at.at->version());
+  }
+}
+
+}  // namespace weft::store::sqlite

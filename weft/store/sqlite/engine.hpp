@@ -1,0 +1,56 @@
+// The embedded engine: SQLite databases in a folder, read on the shard.
+//
+// Problem: SQLite blocks its caller, and takes three times as long for a transaction as for a
+// look-up. Contract: a service, one a shard, of <weft/store/engine.hpp>. What is in memory is read
+// at once, on the shard, all reads of a turn in one transaction; what is not, on the loop's threads
+// for blocking(), and handed back. A shard is kept by one call for no longer than its operations
+// take, half a microsecond to two each: bound the batch. start() opens what the folder has;
+// databases that come, go or are replaced are noticed later (engine_options::schema_refresh). A
+// database that cannot be opened is named in the log and left out.
+//
+//   app.add<store::sqlite::engine>({.directory = "/var/lib/shop"}).as<store::engine>();
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include <weft/loop/event_loop.hpp>
+#include <weft/service/lifetime.hpp>
+#include <weft/store/engine.hpp>
+#include <weft/store/sqlite/engine_options.hpp>
+
+namespace weft::store::sqlite {
+
+/// Since the engine was made.
+struct engine_counts {
+  std::uint64_t warm_reads = 0;    // operations read on the shard
+  std::uint64_t cold_reads = 0;    // and on other threads
+  std::uint64_t transactions = 0;  // turns that have read
+  std::uint64_t catalogs = 0;      // how often the schema was taken over
+};
+
+class engine final : public store::engine {
+ public:
+  using options = engine_options;
+
+  engine(engine_options options, event_loop& loop, lifetime& own);
+  ~engine() override;
+
+  /// errc::not_found: no such folder, or one that cannot be read; errc::system: what was to be
+  /// created was not. The log says more.
+  [[nodiscard]] task<result<void>> start();
+
+  [[nodiscard]] const catalog_ref& schema() const noexcept override;
+  [[nodiscard]] task<result<void>> refresh() override;
+  [[nodiscard]] task<result<void>> read(std::span<const key_read> operations,
+                                        read_sink& to) override;
+
+  [[nodiscard]] const engine_counts& counts() const noexcept;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace weft::store::sqlite

@@ -1,0 +1,40 @@
+// What a program chooses for its SQLite databases.
+//
+//   app.add<store::sqlite::engine>({.directory = "/var/lib/shop"});
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <weft/base/time.hpp>
+#include <weft/service/option_bounds.hpp>
+#include <weft/store/sqlite/nowait_reads.hpp>
+
+namespace weft::store::sqlite {
+
+struct engine_options {
+  /// The folder of the databases: each file NAME.db in it is the database NAME.
+  std::string directory = "data";
+  /// Databases that are made, empty, where there is no such file; and the folder with them.
+  std::vector<std::string> create{};
+  /// Memory for pages, over all shards and databases. What does not fit comes from the system's
+  /// own cache, which costs half a microsecond a page.
+  std::uint64_t page_cache_bytes = std::uint64_t{256} * 1024 * 1024;
+  /// Prepared statements that each shard keeps a database.
+  unsigned statements_max = 256;
+  /// How often it is looked whether files have come, gone or changed their schema. A change of a
+  /// schema is noticed by who reads, too.
+  duration schema_refresh = std::chrono::seconds{10};
+  /// Where the file system cannot say whether a page is in memory.
+  sqlite::blind_reads blind_reads = sqlite::blind_reads::wait;
+
+  static constexpr auto bounds() {
+    return weft::bounds(
+        weft::at_least<&engine_options::page_cache_bytes>(std::uint64_t{1024} * 1024),
+        weft::within<&engine_options::statements_max>(1U, 1'000'000U),
+        weft::at_least<&engine_options::schema_refresh>(std::chrono::milliseconds{10}));
+  }
+};
+
+}  // namespace weft::store::sqlite

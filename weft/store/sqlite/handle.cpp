@@ -1,0 +1,100 @@
+#include <weft/store/sqlite/handle.hpp>
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <utility>
+
+#include <weft/base/format.hpp>
+#include <weft/store/sqlite/library.hpp>
+
+namespace weft::store::sqlite {
+namespace {
+
+std::string_view advice_for(int code) noexcept {
+  switch (code & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED: return "another program writes to it: try again";
+    case SQLITE_READONLY: return "let this program's user write to the file and to its folder";
+    case SQLITE_FULL: return "free some space on its volume, or raise max_page_count";
+    case SQLITE_CORRUPT: return "restore it from a copy; `PRAGMA integrity_check` tells more";
+    case SQLITE_NOTADB: return "put a SQLite database there, or take the file away";
+    case SQLITE_CANTOPEN: return "see to it that file and folder exist and can be opened";
+    case SQLITE_IOERR: return "look for faults of the disk in the system's log";
+    case SQLITE_NOMEM: return "give this program more memory";
+    default: return "see sqlite.org/rescode.html";
+  }
+}
+
+int flags_for(access how) noexcept {
+  switch (how) {
+    case access::read_only: return SQLITE_OPEN_READONLY;
+    case access::read_write: return SQLITE_OPEN_READWRITE;
+    case access::create: return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  }
+  return SQLITE_OPEN_READONLY;
+}
+
+}  // namespace
+
+std::expected<file_identity, int> identify(const std::string& path) noexcept {
+  struct stat found{};
+  if (::stat(path.c_str(), &found) != 0) return std::unexpected{errno};
+  return file_identity{.device = found.st_dev, .inode = found.st_ino};
+}
+
+std::expected<connection, std::string> connection::open(const std::string& path, access how) {
+  prepare_library();
+  sqlite3* handle = nullptr;
+  const int code =
+      sqlite3_open_v2(path.c_str(), &handle, flags_for(how) | SQLITE_OPEN_NOMUTEX, nullptr);
+  connection made{handle, path};
+  if (code != SQLITE_OK) return std::unexpected{made.describe(code)};
+  sqlite3_extended_result_codes(handle, 1);
+  const auto identity = identify(path);
+  if (!identity) return std::unexpected{made.describe(SQLITE_CANTOPEN)};
+  made.identity_ = *identity;
+  return made;
+}
+
+int connection::run(const char* sql) noexcept {
+  return sqlite3_exec(get(), sql, nullptr, nullptr, nullptr);
+}
+
+statement connection::prepare(std::string_view sql) noexcept {
+  sqlite3_stmt* made = nullptr;
+  sqlite3_prepare_v3(get(), sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
+                     &made, nullptr);
+  return statement{made};
+}
+
+std::expected<std::int64_t, int> connection::number(const char* sql) noexcept {
+  const statement query = prepare(sql);
+  if (query == nullptr) return std::unexpected{sqlite3_extended_errcode(get())};
+  const int code = sqlite3_step(query.get());
+  if (code != SQLITE_ROW) return std::unexpected{code == SQLITE_DONE ? SQLITE_ERROR : code};
+  return sqlite3_column_int64(query.get(), 0);
+}
+
+std::string connection::describe(int code) const {
+  const bool is_last = get() != nullptr && (sqlite3_errcode(get()) & 0xff) == (code & 0xff);
+  return weft::format("{}: {} (SQLite's code {}): {}", path_,
+                      is_last ? sqlite3_errmsg(get()) : sqlite3_errstr(code), code,
+                      advice_for(code));
+}
+
+failure_kind kind_of(int code) noexcept {
+  switch (code & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED: return failure_kind::busy;
+    case SQLITE_READONLY: return failure_kind::read_only;
+    case SQLITE_FULL: return failure_kind::full;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB: return failure_kind::corrupt;
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN: return failure_kind::input_output;
+    default: return failure_kind::other;
+  }
+}
+
+}  // namespace weft::store::sqlite

@@ -1,0 +1,108 @@
+#include <weft/store/sqlite/library.hpp>
+
+#include <malloc.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+
+#include <sqlite3.h>
+
+#include <weft/base/log.hpp>
+#include <weft/base/sanitizers.hpp>
+#include <weft/store/sqlite/nowait_reads.hpp>
+
+namespace weft::store::sqlite {
+namespace {
+
+constexpr std::size_t class_bytes = 64;
+constexpr std::size_t classes = 16;       // of up to 1 KiB
+constexpr unsigned kept_of_a_class = 32;  // a look-up has three blocks at a time
+
+/// One thread's blocks that nobody uses, by size. A block may come from another thread.
+class kept_blocks {
+ public:
+  ~kept_blocks() {
+    has_ended_ = true;
+    for (list& each : lists_)
+      while (free_block* const block = each.first) {
+        each.first = block->next;
+        std::free(block);
+      }
+  }
+
+  void* take(std::size_t bytes) noexcept {
+    const std::size_t wanted = (bytes + class_bytes - 1) / class_bytes;
+    if (wanted == 0 || wanted > classes) return std::malloc(bytes);
+    list& from = lists_[wanted - 1];
+    free_block* const block = from.first;
+    if (block == nullptr) return std::malloc(wanted * class_bytes);
+    from.first = block->next;
+    --from.count;
+    return block;
+  }
+
+  void give_back(void* block) noexcept {
+    const std::size_t size_class = malloc_usable_size(block) / class_bytes;
+    if (size_class == 0 || size_class > classes || has_ended_ ||
+        lists_[size_class - 1].count == kept_of_a_class) {
+      std::free(block);
+      return;
+    }
+    list& to = lists_[size_class - 1];
+    to.first = ::new (block) free_block{to.first};
+    ++to.count;
+  }
+
+ private:
+  struct free_block {
+    free_block* next;
+  };
+  struct list {
+    free_block* first = nullptr;
+    unsigned count = 0;
+  };
+  std::array<list, classes> lists_{};
+  bool has_ended_ = false;  // other objects of the thread may end later
+};
+
+thread_local kept_blocks kept;
+
+void* take_block(int bytes) { return kept.take(static_cast<std::size_t>(bytes)); }
+void give_back_block(void* block) {
+  if (block != nullptr) kept.give_back(block);
+}
+void* resize_block(void* block, int bytes) {
+  return std::realloc(block, static_cast<std::size_t>(bytes));
+}
+int size_of_block(void* block) { return static_cast<int>(malloc_usable_size(block)); }
+int rounded_size(int bytes) { return (bytes + 7) & ~7; }
+int start_memory(void*) { return SQLITE_OK; }
+void end_memory(void*) {}
+
+/// Sanitizers watch malloc.
+int configure_memory() noexcept {
+  if constexpr (WEFT_SANITIZED != 0) return SQLITE_OK;
+  static constexpr sqlite3_mem_methods methods{&take_block,    &give_back_block, &resize_block,
+                                               &size_of_block, &rounded_size,    &start_memory,
+                                               &end_memory,    nullptr};
+  return sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
+}
+
+}  // namespace
+
+void prepare_library() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    if (sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0) != SQLITE_OK || configure_memory() != SQLITE_OK)
+      log::info("SQLite was in use before weft's: its allocations stay as they were");
+    sqlite3_initialize();
+    if (!nowait_reads::install())
+      log::warning(
+          "this SQLite lets nobody see whether a read waits for the disk: it may keep shards");
+  });
+}
+
+}  // namespace weft::store::sqlite

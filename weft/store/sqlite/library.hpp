@@ -1,0 +1,16 @@
+// SQLite itself, made ready once for this process.
+//
+// Problem: as it comes, each allocation of SQLite takes a lock that all threads share, and is one
+// of malloc's; each look-up makes two or three. Contract: before the first connection, its memory
+// statistics are switched off, and blocks of up to 1 KiB are kept by each thread for the next who
+// asks, some KiB of each size at most. In a program that has used SQLite before, both stay as they
+// are, and the log says so. Its reads go by nowait_reads.hpp from then on. Any thread.
+//
+//   prepare_library();
+#pragma once
+
+namespace weft::store::sqlite {
+
+void prepare_library();
+
+}  // namespace weft::store::sqlite

@@ -1,0 +1,39 @@
+// One row by its key, on whichever connection.
+//
+//   running_statement run{prepared};
+//   if (step_to_row(prepared, operation) == SQLITE_ROW) take_values(prepared, operation, room);
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include <sqlite3.h>
+
+#include <weft/base/assert.hpp>
+#include <weft/store/engine.hpp>
+#include <weft/store/sqlite/row_values.hpp>
+
+namespace weft::store::sqlite {
+
+/// SQLITE_ROW, SQLITE_DONE where there is none, or what went wrong.
+[[nodiscard]] inline int step_to_row(sqlite3_stmt* select, const key_read& operation) noexcept {
+  const std::span columns = operation.from->columns();
+  const std::span key = operation.from->key();
+  WEFT_ASSERT(!key.empty() && key.size() == operation.key.size(),
+              "a key has a value for each column of the table's primary key");
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    const int code = bind_value(select, static_cast<int>(i + 1), operation.key[i], columns[key[i]]);
+    if (code != SQLITE_OK) return code;
+  }
+  return sqlite3_step(select);
+}
+
+/// Those of the row the statement stands on; good until it is reset.
+inline void take_values(sqlite3_stmt* row, const key_read& operation,
+                        std::span<value> into) noexcept {
+  const std::span columns = operation.from->columns();
+  for (std::size_t i = 0; i < operation.columns.size(); ++i)
+    into[i] = column_value(row, static_cast<int>(i), columns[operation.columns[i]]);
+}
+
+}  // namespace weft::store::sqlite

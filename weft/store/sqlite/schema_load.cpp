@@ -1,0 +1,87 @@
+#include <weft/store/sqlite/schema_load.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <expected>
+#include <utility>
+
+#include <weft/base/format.hpp>
+#include <weft/store/sqlite/schema_reader.hpp>
+
+namespace weft::store::sqlite {
+namespace {
+
+const known_database* find_known(std::span<const known_database> known, const std::string& name) {
+  const auto found = std::ranges::find(known, name, &known_database::name);
+  return found == known.end() ? nullptr : &*found;
+}
+
+std::expected<connection, std::string> open_for_shard(const std::string& path,
+                                                      std::uint64_t cache_bytes) {
+  auto opened = connection::open(path, access::read_only);
+  if (!opened) return opened;
+  const std::string sizes = weft::format("PRAGMA cache_size=-{};PRAGMA mmap_size=0",
+                                         std::max<std::uint64_t>(cache_bytes / 1024, 64));
+  // Its schema is read here, and not by the shard.
+  const bool is_good = opened->run(sizes.c_str()) == SQLITE_OK &&
+                       opened->run("SELECT 1 FROM sqlite_schema LIMIT 1") == SQLITE_OK;
+  if (!is_good) return std::unexpected{opened->describe(sqlite3_extended_errcode(opened->get()))};
+  return opened;
+}
+
+/// Whether the shard has this file, with this schema.
+bool is_as_known(storage& from, const known_database& known) {
+  const auto identity = identify(from.path_of(known.name));
+  if (known.is_suspect || !identity || *identity != known.identity) return false;
+  auto by = from.reader(known.name);
+  if (!by) return false;
+  const auto version = (*by)->number("PRAGMA schema_version");
+  return version && *version == known.version;
+}
+
+bool is_all_known(storage& from, std::span<const known_database> known,
+                  std::span<const std::string> names) {
+  return std::ranges::equal(known, names, {}, &known_database::name) &&
+         std::ranges::all_of(known,
+                             [&](const known_database& each) { return is_as_known(from, each); });
+}
+
+std::expected<loaded_database, std::string> load(storage& from, const std::string& name,
+                                                 const known_database* known,
+                                                 std::uint64_t cache_bytes) {
+  auto by = from.reader(name);
+  if (!by) return std::unexpected{std::move(by.error())};
+  auto schema = read_schema(**by, name);
+  if (!schema) return std::unexpected{std::move(schema.error())};
+  loaded_database made{
+      .name = name, .version = schema->version, .tables = std::move(schema->tables)};
+  if (known != nullptr && !known->is_suspect && known->identity == (*by)->identity()) return made;
+  auto opened = open_for_shard((*by)->path(), cache_bytes);
+  if (!opened) return std::unexpected{std::move(opened.error())};
+  made.opened.emplace(std::move(*opened));
+  return made;
+}
+
+}  // namespace
+
+loaded load_databases(storage& from, std::span<const known_database> known,
+                      std::uint64_t cache_bytes) {
+  loaded made;
+  auto names = from.database_names();
+  if (!names) {
+    made.complaints.push_back(std::move(names.error()));
+    return made;
+  }
+  if (is_all_known(from, known, *names)) return made;
+  made.has_changed = true;
+  for (const std::string& name : *names) {
+    auto one = load(from, name, find_known(known, name), cache_bytes / names->size());
+    if (one)
+      made.databases.push_back(std::move(*one));
+    else
+      made.complaints.push_back(std::move(one.error()));
+  }
+  return made;
+}
+
+}  // namespace weft::store::sqlite

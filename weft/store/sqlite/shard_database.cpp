@@ -1,0 +1,88 @@
+#include <weft/store/sqlite/shard_database.hpp>
+
+#include <string_view>
+
+#include <weft/store/sqlite/row_lookup.hpp>
+
+namespace weft::store::sqlite {
+namespace {
+
+/// Of a statement without an answer.
+int run_once(connection& by, statement& kept, std::string_view sql) noexcept {
+  if (kept == nullptr) kept = by.prepare(sql);
+  if (kept == nullptr) return sqlite3_extended_errcode(by.get());
+  const running_statement run{kept.get()};
+  const int code = sqlite3_step(kept.get());
+  return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+}  // namespace
+
+int shard_database::begin() noexcept {
+  if (in_transaction_) return SQLITE_OK;
+  const int code = run_once(connection_, begin_, "BEGIN");
+  in_transaction_ = code == SQLITE_OK;
+  return code;
+}
+
+void shard_database::end_turn() noexcept {
+  if (!in_transaction_) return;
+  in_transaction_ = false;
+  // It has nothing to commit; an error has ended it before.
+  if (sqlite3_get_autocommit(connection_.get()) == 0)
+    static_cast<void>(run_once(connection_, end_, "COMMIT"));
+}
+
+/// Whether the schema is still that of the catalog. Asked before a statement is made, which knows
+/// the schema of now; one that is made already notices by itself.
+bool shard_database::is_current() noexcept {
+  if (ask_version_ == nullptr) ask_version_ = connection_.prepare("PRAGMA schema_version");
+  if (ask_version_ == nullptr) return false;
+  const running_statement run{ask_version_.get()};
+  return sqlite3_step(ask_version_.get()) == SQLITE_ROW &&
+         sqlite3_column_int64(ask_version_.get(), 0) == version_;
+}
+
+shard_database::outcome shard_database::read(std::size_t number, const key_read& operation,
+                                             std::vector<value>& room, nowait_reads& here,
+                                             read_sink& to) {
+  if (const int code = begin(); code != SQLITE_OK) return fail(code, number, here, to);
+  cached_statement* select = statements_.find(*operation.from, operation.columns);
+  if (select == nullptr) {
+    if (!is_current()) {
+      end_turn();
+      return here.would_block() ? outcome::cold : outcome::stale;
+    }
+    select = statements_.make(connection_, *operation.from, operation.columns);
+    if (select == nullptr)
+      return fail(sqlite3_extended_errcode(connection_.get()), number, here, to);
+  }
+  const running_statement run{select->run.get()};
+  const int code = step_to_row(select->run.get(), operation);
+  if (select->was_reprepared()) return outcome::stale;
+  if (code == SQLITE_ROW) {
+    if (room.size() < operation.columns.size()) room.resize(operation.columns.size());
+    take_values(select->run.get(), operation, room);
+    to.row(number, {room.data(), operation.columns.size()});
+  } else if (code == SQLITE_DONE) {
+    to.missing(number);
+  } else {
+    return fail(code, number, here, to);
+  }
+  return outcome::told;
+}
+
+shard_database::outcome shard_database::fail(int code, std::size_t number, const nowait_reads& here,
+                                             read_sink& to) {
+  // SQLite has rolled back, if the error was one of input.
+  if (sqlite3_get_autocommit(connection_.get()) != 0) in_transaction_ = false;
+  if (here.would_block()) return outcome::cold;
+  if ((code & 0xff) == SQLITE_SCHEMA || (code & 0xff) == SQLITE_ERROR) return outcome::stale;
+  const std::string message = connection_.describe(code);
+  const failure_kind kind = kind_of(code);
+  is_suspect_ = is_suspect_ || kind == failure_kind::corrupt || kind == failure_kind::input_output;
+  to.failed(number, {.kind = kind, .message = message});
+  return outcome::told;
+}
+
+}  // namespace weft::store::sqlite

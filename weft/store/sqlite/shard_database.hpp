@@ -1,0 +1,70 @@
+// One database, as one shard reads it.
+//
+// Problem: a look-up takes a microsecond, and a transaction of its own another two. Contract: all
+// reads of a turn share one transaction, which the first of them begins and end_turn() ends; a
+// commit of this process ends it before, so that who was told of a write sees it. Nothing here
+// waits for the disk: what would is outcome::cold, and is to be done elsewhere. A schema that has
+// changed is outcome::stale before a wrong row is given. The shard's alone.
+//
+//   nowait_reads here{blind};
+//   switch (shop.read(i, operation, room, here, sink)) { case outcome::cold: ... }
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <weft/store/engine.hpp>
+#include <weft/store/sqlite/handle.hpp>
+#include <weft/store/sqlite/nowait_reads.hpp>
+#include <weft/store/sqlite/statement_cache.hpp>
+
+namespace weft::store::sqlite {
+
+class shard_database {
+ public:
+  enum class outcome : std::uint8_t { told, cold, stale };
+
+  shard_database(std::string name, connection opened, std::size_t statements_max) noexcept
+      : name_{std::move(name)}, connection_{std::move(opened)}, statements_{statements_max} {}
+  shard_database(const shard_database&) = delete;
+  shard_database& operator=(const shard_database&) = delete;
+  ~shard_database() { end_turn(); }
+
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] file_identity identity() const noexcept { return connection_.identity(); }
+  [[nodiscard]] std::int64_t version() const noexcept { return version_; }
+  /// Whether a read failed of the file, so that it had better be opened anew.
+  [[nodiscard]] bool is_suspect() const noexcept { return is_suspect_; }
+
+  /// The tables are those of another catalog from now on, with the schema of this version.
+  void follow(std::int64_t version) noexcept {
+    version_ = version;
+    statements_.clear();
+  }
+
+  /// Tells `to` of the operation, unless it is cold or stale. `room` is for the values.
+  [[nodiscard]] outcome read(std::size_t number, const key_read& operation,
+                             std::vector<value>& room, nowait_reads& here, read_sink& to);
+
+  [[nodiscard]] bool in_transaction() const noexcept { return in_transaction_; }
+  void end_turn() noexcept;
+
+ private:
+  [[nodiscard]] int begin() noexcept;
+  [[nodiscard]] outcome fail(int code, std::size_t number, const nowait_reads& here, read_sink& to);
+  [[nodiscard]] bool is_current() noexcept;
+
+  std::string name_;
+  connection connection_;
+  statement begin_;
+  statement end_;
+  statement ask_version_;
+  statement_cache statements_;
+  std::int64_t version_ = 0;
+  bool in_transaction_ = false;
+  bool is_suspect_ = false;
+};
+
+}  // namespace weft::store::sqlite

@@ -1,0 +1,20 @@
+// The statements that this engine runs.
+//
+// Contract: names are quoted, whatever is in them; parameters count from 1, the key first.
+//
+//   select_row(orders, columns);  // SELECT "price" FROM "orders" WHERE "id"=?1
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <weft/store/table.hpp>
+
+namespace weft::store::sqlite {
+
+void append_name(std::string_view name, std::string& out);
+
+[[nodiscard]] std::string select_row(const table& from, std::span<const column_position> columns);
+
+}  // namespace weft::store::sqlite

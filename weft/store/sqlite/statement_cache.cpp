@@ -1,0 +1,63 @@
+#include <weft/store/sqlite/statement_cache.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <weft/store/sqlite/sql_text.hpp>
+
+namespace weft::store::sqlite {
+namespace {
+
+std::uint64_t hash_of(const table& from, std::span<const column_position> columns) noexcept {
+  constexpr std::uint64_t prime = 0x9e3779b97f4a7c15;  // 2^64 divided by the golden ratio
+  std::uint64_t hash = reinterpret_cast<std::uintptr_t>(&from) * prime;
+  for (const column_position at : columns) hash = (hash ^ (hash >> 29) ^ at) * prime;
+  return hash ^ (hash >> 32);
+}
+
+}  // namespace
+
+bool cached_statement::is_for(const table& wanted,
+                              std::span<const column_position> of) const noexcept {
+  return from == &wanted && std::ranges::equal(columns, of);
+}
+
+cached_statement* statement_cache::find_other(const table& from,
+                                              std::span<const column_position> columns) noexcept {
+  const auto found = by_hash_.find(hash_of(from, columns));
+  if (found == by_hash_.end() || !found->second->is_for(from, columns)) return nullptr;
+  last_ = found->second.get();
+  by_use_.erase(*last_);
+  by_use_.push_back(*last_);
+  return last_;
+}
+
+cached_statement* statement_cache::make(connection& by, const table& from,
+                                        std::span<const column_position> columns) {
+  statement prepared = by.prepare(select_row(from, columns));
+  if (prepared == nullptr) return nullptr;
+  auto made = std::make_unique<cached_statement>(&from, std::vector(columns.begin(), columns.end()),
+                                                 std::move(prepared));
+  const std::uint64_t hash = hash_of(from, columns);
+  // Another of the same hash makes room.
+  if (const auto same = by_hash_.find(hash); same != by_hash_.end()) forget(*same->second);
+  while (by_hash_.size() >= most_ && !by_use_.empty()) forget(*by_use_.front());
+  last_ = made.get();
+  by_use_.push_back(*made);
+  by_hash_[hash] = std::move(made);
+  return last_;
+}
+
+void statement_cache::forget(cached_statement& gone) noexcept {
+  by_use_.erase(gone);
+  if (last_ == &gone) last_ = nullptr;
+  by_hash_.erase(hash_of(*gone.from, gone.columns));
+}
+
+void statement_cache::clear() noexcept {
+  while (by_use_.pop_front() != nullptr) {}
+  last_ = nullptr;
+  by_hash_.clear();
+}
+
+}  // namespace weft::store::sqlite
