@@ -27,9 +27,9 @@ build/%/build.ninja: CMakePresets.json | setup-build
 build: build/release/build.ninja ## the release build of everything
 	@cmake --build --preset release --parallel $(JOBS)
 
-run: build/release/build.ninja ## build weftd and serve on LISTEN=127.0.0.1:8080
+run: build/release/build.ninja ## build weftd and serve a demo database on LISTEN=127.0.0.1:8080
 	@cmake --build --preset release --parallel $(JOBS) --target weftd
-	@exec build/release/apps/weftd/weftd --listen $(LISTEN) $(ARGS)
+	@exec build/release/apps/weftd/weftd demo --data build/demo --listen $(LISTEN) $(ARGS)
 
 test: setup build ## every test; the last line counts them
 	@tools/test

@@ -21,16 +21,18 @@ class Server:
     """A program that logs `listening on ADDRESS` and then `ready` on stderr, in lines for people.
     `passed_on`: descriptors that it inherits; `scheme`: what it speaks."""
 
-    def __init__(self, command, preexec=None, patience_s=20, passed_on=(), scheme="http"):
+    def __init__(self, command, preexec=None, patience_s=20, passed_on=(), scheme="http",
+                 output=subprocess.DEVNULL):
         self.command = [str(part) for part in command]
         self.preexec = preexec
         self.passed_on = passed_on
         self.patience_s = patience_s
         self.scheme = scheme
+        self.output = output
         self.log = ""
 
     def __enter__(self):
-        self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=self.output,
                                         stderr=subprocess.PIPE, preexec_fn=self.preexec,
                                         pass_fds=self.passed_on,
                                         env={"WEFT_LOG_FORMAT": "pretty", **os.environ})

@@ -228,6 +228,7 @@ engine::engine(engine_options options, event_loop& loop, lifetime& own)
 engine::~engine() = default;
 
 task<result<void>> engine::start() {
+  if (state_->options.directory.empty()) co_return {};
   if (const auto opened = co_await state_->open(); !opened) co_return fail(opened.error());
   state_->own.spawn(state_->follow());
   co_return {};
@@ -235,7 +236,10 @@ task<result<void>> engine::start() {
 
 const catalog_ref& engine::schema() const noexcept { return state_->schema; }
 const engine_counts& engine::counts() const noexcept { return state_->counts; }
-task<result<void>> engine::refresh() { return state_->refresh(); }
+task<result<void>> engine::refresh() {
+  if (state_->files == nullptr) co_return {};
+  co_return co_await state_->refresh();
+}
 
 task<result<void>> engine::read(std::span<const key_read> operations, read_sink& to) {
   state& s = *state_;

@@ -14,7 +14,8 @@
 namespace weft::store::sqlite {
 
 struct engine_options {
-  /// The folder of the databases: each file NAME.db in it is the database NAME.
+  /// The folder of the databases: each file NAME.db in it is the database NAME. Empty: there are
+  /// none.
   std::string directory = "data";
   /// Databases that are made, empty, where there is no such file; and the folder with them.
   std::vector<std::string> create{};

@@ -1,0 +1,51 @@
+#include <apps/weftd/api_fault.hpp>
+
+#include <algorithm>
+#include <string_view>
+
+#include <weft/http/exchange.hpp>
+#include <weft/json/write.hpp>
+
+namespace weftd {
+
+/// What 0.2.0 says of a fault. The codes of the engines are for those who know theirs; 0: none.
+struct described_fault {
+  int code;
+  std::string message;
+  std::string status;          // "NOT_FOUND"
+  std::string classification;  // whose fault it is: "client" or "server"
+  int ndbCode;
+  int mysqlCode;
+};
+struct fault_document {
+  described_fault error;
+};
+
+namespace {
+
+std::string status_name(weft::http::status code) {
+  std::string name{weft::http::reason_phrase(code)};
+  std::ranges::transform(name, name.begin(), [](char c) {
+    return c == ' ' || c == '-' ? '_' : c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
+  });
+  return name;
+}
+
+}  // namespace
+
+void reply(weft::http::exchange& e, const api_fault& why, api_version spoken) {
+  if (spoken == api_version::v0_1_0)
+    return e.reply(why.code, "text/plain; charset=utf-8", why.message);
+  const int code = static_cast<int>(why.code);
+  const fault_document document{{.code = code,
+                                 .message = why.message,
+                                 .status = status_name(why.code),
+                                 .classification = code < 500 ? "client" : "server",
+                                 .ndbCode = 0,
+                                 .mysqlCode = 0}};
+  std::string text;
+  weft::json::write(document, text);
+  e.reply(why.code, "application/json", text);
+}
+
+}  // namespace weftd

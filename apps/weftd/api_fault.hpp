@@ -1,0 +1,37 @@
+// Why a request was not done, as clients of the RonDB REST server's API are told.
+//
+// Contract: made on failing paths only; the message is one clause of UTF-8 that names the value
+// and, where it can, what would be right. What is said to clients of version 0.1.0 is the message
+// as text; of 0.2.0 a JSON object (docs/weftd.md). Of a batch's single operations only 0.2.0 says
+// more than the status.
+//
+//   if (name.empty()) return std::unexpected{bad_request("identifier is empty")};
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include <weft/http/status.hpp>
+
+namespace weft::http {
+class exchange;
+}
+
+namespace weftd {
+
+enum class api_version : std::uint8_t { v0_1_0, v0_2_0 };
+
+struct api_fault {
+  weft::http::status code = weft::http::status::bad_request;
+  std::string message;
+};
+
+[[nodiscard]] inline api_fault bad_request(std::string message) {
+  return {weft::http::status::bad_request, std::move(message)};
+}
+
+/// As the reply to the whole request.
+void reply(weft::http::exchange& e, const api_fault& why, api_version spoken);
+
+}  // namespace weftd

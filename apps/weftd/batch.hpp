@@ -1,0 +1,81 @@
+// A batch of reads under way: what is asked of the engine, and what becomes of each operation.
+//
+// Contract: operations are answered in their order, whatever the engine was asked; one whose table,
+// key or columns are wrong has the status of that and empty data, and does not fail the others.
+// Made of a checked request; lies in the request's memory. finish() once the engine has told all.
+//
+//   batch reads{*schema, *asked->operations, memory, version};
+//   co_await engine.read(reads.plans(), reads);
+//   reads.finish();                                     // memory.reply is the whole reply
+#pragma once
+
+#include <cstddef>
+#include <expected>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <weft/store/catalog.hpp>
+#include <weft/store/engine.hpp>
+
+#include <apps/weftd/api_fault.hpp>
+#include <apps/weftd/check_request.hpp>
+#include <apps/weftd/read_request.hpp>
+#include <apps/weftd/request_memory.hpp>
+
+namespace weftd {
+
+/// "db/table/pk-read", of which more may stand in front.
+struct operation_path {
+  std::string_view database;
+  std::string_view table;
+  std::string_view action;
+};
+/// nothing: it has no three parts.
+[[nodiscard]] std::optional<operation_path> split_path(std::string_view relative_url) noexcept;
+
+/// All of it, before a table is looked at: one fault fails the batch.
+[[nodiscard]] checked check(const batch_request& asked, const api_limits& limits,
+                            request_memory& memory);
+
+class batch final : public weft::store::read_sink {
+ public:
+  batch(const weft::store::catalog& schema, std::span<const batch_operation> asked,
+        request_memory& memory, api_version spoken);
+
+  [[nodiscard]] std::span<const weft::store::key_read> plans() const noexcept { return plans_; }
+  /// A failure of the engine, which fails the batch; nothing: none yet.
+  [[nodiscard]] const std::optional<api_fault>& failure() const noexcept { return failure_; }
+  /// The schema has changed meanwhile: the batch is to be made anew.
+  [[nodiscard]] bool is_outdated() const noexcept { return is_outdated_; }
+  void finish();
+
+ private:
+  void row(std::size_t operation, std::span<const weft::store::value> values) override;
+  void missing(std::size_t operation) override;
+  void failed(std::size_t operation, const weft::store::failure& why) override;
+
+  void tell_faults_before(std::size_t operation);
+  void begin(int code);
+  void tell_nothing(int code, std::string_view message);
+
+  struct faulty_operation {
+    std::size_t operation;
+    api_fault fault;
+  };
+
+  std::span<const batch_operation> asked_;
+  std::string& reply_;
+  api_version spoken_;
+  request_vector<weft::store::key_read> plans_;
+  request_vector<std::size_t> planned_;  // which operation each plan is of
+  std::vector<faulty_operation> faults_;
+  std::size_t faults_told_ = 0;
+  std::size_t told_ = 0;  // operations
+  std::optional<api_fault> failure_;
+  bool is_outdated_ = false;
+};
+
+}  // namespace weftd

@@ -1,0 +1,152 @@
+#include <apps/weftd/read_api.hpp>
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include <weft/base/format.hpp>
+#include <weft/http/server.hpp>
+#include <weft/http/target.hpp>
+#include <weft/store/engine.hpp>
+
+#include <apps/weftd/batch.hpp>
+#include <apps/weftd/read_plan.hpp>
+#include <apps/weftd/read_request.hpp>
+#include <apps/weftd/row_text.hpp>
+
+namespace weftd {
+namespace {
+
+namespace http = weft::http;
+namespace store = weft::store;
+
+/// How often a request is made anew because the schema changes while it is answered.
+constexpr int attempts = 3;
+
+constexpr std::string_view prefix(api_version spoken) noexcept {
+  return spoken == api_version::v0_1_0 ? "/0.1.0" : "/0.2.0";
+}
+
+api_fault outdated() {
+  return {http::status::service_unavailable,
+          "the schema changes all the time: try again when it has settled"};
+}
+
+/// Of a call to the engine that has told its sink no more.
+api_fault not_read(weft::error why) {
+  const bool is_full = why == weft::errc::limit_exceeded;
+  return {is_full ? http::status::service_unavailable : http::status::internal_server_error,
+          weft::format("the rows were not read: {}", why.message())};
+}
+
+/// The name in the path that `parameter` stands for; empty: it cannot be decoded.
+std::string_view name_in_path(const http::exchange& e, std::string_view parameter,
+                              request_memory& memory) {
+  const std::string_view sent = *e.request().parameter(parameter);
+  if (!sent.contains('%')) return sent;
+  const auto decoded = http::percent_decode(sent);
+  return decoded ? memory.room.copy(*decoded) : std::string_view{};
+}
+
+class one_row final : public store::read_sink {
+ public:
+  one_row(const store::key_read& asked, std::string_view id, std::string& reply) noexcept
+      : asked_{asked}, id_{id}, reply_{reply} {}
+
+  [[nodiscard]] http::status code() const noexcept { return code_; }
+  [[nodiscard]] bool is_outdated() const noexcept { return is_outdated_; }
+  [[nodiscard]] const std::optional<api_fault>& failure() const noexcept { return failure_; }
+
+ private:
+  void row(std::size_t /*operation*/, std::span<const store::value> values) override {
+    begin(R"({"code":200,"operationId":)");
+    append_data(asked_, values, reply_);
+    reply_ += '}';
+  }
+  void missing(std::size_t /*operation*/) override {
+    code_ = http::status::not_found;
+    begin(R"({"code":404,"operationId":)");
+    reply_ += "{}}";
+  }
+  void failed(std::size_t /*operation*/, const store::failure& why) override {
+    if (why.kind == store::failure_kind::schema_changed)
+      is_outdated_ = true;
+    else
+      failure_ = api_fault{http::status::internal_server_error, std::string{why.message}};
+  }
+  void begin(std::string_view start) {
+    reply_ = start;
+    append_text(id_, reply_);
+    reply_ += R"(,"data":)";
+  }
+
+  const store::key_read& asked_;
+  std::string_view id_;
+  std::string& reply_;
+  http::status code_ = http::status::ok;
+  bool is_outdated_ = false;
+  std::optional<api_fault> failure_;
+};
+
+}  // namespace
+
+read_api::read_api(read_api_options options, http::server& server, store::engine& engine)
+    : options_{options},
+      limits_{.batch_operations = options.batch_operations,
+              .operation_id_bytes = options.operation_id_bytes},
+      engine_{engine} {
+  add_routes(server, api_version::v0_1_0);
+  add_routes(server, api_version::v0_2_0);
+}
+
+void read_api::add_routes(http::server& server, api_version spoken) {
+  auto api = server.group(prefix(spoken)).within({.body_bytes = options_.request_bytes});
+  api.route(http::method::post, "/{db}/{table}/pk-read",
+            [this, spoken](http::exchange& e) { e.work.emplace(read_row(e, spoken)); });
+  api.route(http::method::post, "/batch",
+            [this, spoken](http::exchange& e) { e.work.emplace(read_batch(e, spoken)); });
+}
+
+weft::task<void> read_api::read_row(http::exchange& e, api_version spoken) {
+  const auto memory = memories_.take();
+  const auto asked = read_document<pk_read_request>(e.request().body(), *memory);
+  if (!asked) co_return reply(e, asked.error(), spoken);
+  const std::string_view database = name_in_path(e, "db", *memory);
+  const std::string_view table = name_in_path(e, "table", *memory);
+  auto fine = check_names(database, table);
+  if (fine) fine = check(*asked, limits_, *memory);
+  if (!fine) co_return reply(e, fine.error(), spoken);
+  const std::string_view id = asked->operationId ? asked->operationId->view() : std::string_view{};
+  for (int i = 0; i < attempts; ++i) {
+    const store::catalog_ref schema = engine_.schema();
+    const auto plan = plan_read(*schema, database, table, *asked, *memory);
+    if (!plan) co_return reply(e, plan.error(), spoken);
+    one_row found{*plan, id, memory->reply};
+    const auto done = co_await engine_.read({&*plan, 1}, found);
+    if (!done) co_return reply(e, not_read(done.error()), spoken);
+    if (found.failure()) co_return reply(e, *found.failure(), spoken);
+    if (!found.is_outdated()) co_return e.reply(found.code(), "application/json", memory->reply);
+  }
+  reply(e, outdated(), spoken);
+}
+
+weft::task<void> read_api::read_batch(http::exchange& e, api_version spoken) {
+  const auto memory = memories_.take();
+  const auto asked = read_document<batch_request>(e.request().body(), *memory);
+  if (!asked) co_return reply(e, asked.error(), spoken);
+  const auto fine = check(*asked, limits_, *memory);
+  if (!fine) co_return reply(e, fine.error(), spoken);
+  for (int i = 0; i < attempts; ++i) {
+    const store::catalog_ref schema = engine_.schema();
+    batch reads{*schema, *asked->operations, *memory, spoken};
+    const auto done = co_await engine_.read(reads.plans(), reads);
+    if (!done) co_return reply(e, not_read(done.error()), spoken);
+    if (reads.failure()) co_return reply(e, *reads.failure(), spoken);
+    if (reads.is_outdated()) continue;
+    reads.finish();
+    co_return e.reply(http::status::ok, "application/json", memory->reply);
+  }
+  reply(e, outdated(), spoken);
+}
+
+}  // namespace weftd

@@ -1,0 +1,122 @@
+// The gate: a warm request for rows allocates nothing.
+#include <apps/weftd/read_api.hpp>
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include <weft/base/format.hpp>
+#include <weft/service/lifetime.hpp>
+#include <weft/store/sqlite/engine.hpp>
+#include <weft/testing/allocation_counter.hpp>
+#include <weft/testing/http_fixture.hpp>
+
+#include <apps/weftd/demo_database.hpp>
+
+namespace weftd {
+namespace {
+
+using weft::testing::http_client;
+
+/// AddressSanitizer builds take every coroutine frame from the heap, to see its misuse.
+bool frames_have_a_pool() {
+  weft::frame_pool::deallocate(weft::frame_pool::allocate(64), 64);
+  const weft::testing::allocation_counter since;
+  weft::frame_pool::deallocate(weft::frame_pool::allocate(64), 64);
+  return since.allocations() == 0;
+}
+
+std::string post(std::string_view path, std::string_view body) {
+  return weft::format("POST {} HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n{}", path,
+                      body.size(), body);
+}
+
+class warm_rows : public weft::testing::each_backend {
+ protected:
+  void SetUp() override {
+    each_backend::SetUp();
+    std::string name = (std::filesystem::temp_directory_path() / "weftd-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    ASSERT_TRUE(make_demo_database(folder_).has_value());
+  }
+  void TearDown() override {
+    each_backend::TearDown();
+    if (!folder_.empty()) std::filesystem::remove_all(folder_);
+  }
+
+  /// Asks once and gives the reply's size; its own part allocates nothing.
+  static weft::task<std::size_t> ask(http_client& client, std::string_view request,
+                                     std::size_t reply_bytes) {
+    std::size_t received = 0;
+    if (!co_await client.stream().write(request)) co_return received;
+    while (received < reply_bytes) {
+      const auto bytes = co_await client.stream().read();
+      if (!bytes) co_return received;
+      received += bytes->size();
+    }
+    co_return received;
+  }
+
+  void expect_no_allocation(std::string_view path, std::string_view body,
+                            std::string_view expected) {
+    static constexpr std::string_view name = "store.sqlite.engine";
+    weft::lifetime own{name};
+    weft::store::sqlite::engine rows{{.directory = folder_}, loop(), own};
+    read_api api{{}, http(), rows};
+    run([&]() -> weft::task<void> {
+      const auto started = co_await rows.start();
+      EXPECT_TRUE(started) << started.error().message();
+      auto client = co_await world().connect();
+      const std::string request = post(path, body);
+      co_await client.send(request);
+      const std::string reply = co_await client.receive();
+      EXPECT_TRUE(reply.contains(expected)) << reply;
+      for (int i = 0; i < 100; ++i) co_await ask(client, request, reply.size());
+      const weft::testing::allocation_counter since;
+      std::size_t received = 0;
+      for (int i = 0; i < 500; ++i) received += co_await ask(client, request, reply.size());
+      const std::uint64_t allocations = since.allocations();
+      EXPECT_EQ(received, 500 * reply.size());
+      EXPECT_EQ(allocations, 0U);
+      own.request_end();
+      co_await own.ended();
+    });
+  }
+
+ private:
+  std::string folder_;
+};
+// Files are real, and so is the time in which they are looked after.
+INSTANTIATE_TEST_SUITE_P(on, warm_rows,
+                         ::testing::Values(weft::backend_kind::epoll, weft::backend_kind::io_uring),
+                         weft::testing::backend_name);
+
+TEST_P(warm_rows, are_read_one_at_a_time_without_an_allocation) {
+  if (!frames_have_a_pool()) GTEST_SKIP() << "frames come from the heap in this build";
+  expect_no_allocation(
+      "/0.1.0/demo/users/pk-read",
+      R"({"filters":[{"column":"id","value":"17"}],"operationId":"a \u00e9",)"
+      R"("readColumns":[{"column":"name"},{"column":"balance"}]})",
+      R"({"code":200,"operationId":"a é","data":{"name":"Tim R.","balance":1346.23}})");
+}
+
+TEST_P(warm_rows, are_read_in_batches_without_an_allocation) {
+  if (!frames_have_a_pool()) GTEST_SKIP() << "frames come from the heap in this build";
+  std::string operations;
+  for (int i = 1; i <= 10; ++i)
+    operations += weft::format(
+        R"({}{{"method":"POST","relative-url":"demo/stock/pk-read","body":{{"filters":[)"
+        R"({{"column":"warehouse","value":"VIE"}},{{"column":"article","value":{}}}]}}}})",
+        i == 1 ? "" : ",", i);
+  expect_no_allocation("/0.2.0/batch", weft::format(R"({{"operations":[{}]}})", operations),
+                       R"({"result":[{"code":200,"body":{"operationId":"","data":{"pieces":185,)");
+}
+
+}  // namespace
+}  // namespace weftd

@@ -1,0 +1,101 @@
+#include <apps/weftd/read_plan.hpp>
+
+#include <span>
+
+#include <weft/base/format.hpp>
+#include <weft/store/convert.hpp>
+
+namespace weftd {
+namespace {
+
+namespace store = weft::store;
+
+template <class T>
+using planned = std::expected<T, api_fault>;
+
+std::unexpected<api_fault> refuse(std::string message) {
+  return std::unexpected{bad_request(std::move(message))};
+}
+
+store::json_scalar scalar_of(const weft::json::lent_scalar& given) noexcept {
+  using weft::json::scalar_kind;
+  const auto kind = given.kind() == scalar_kind::string    ? store::json_kind::string
+                    : given.kind() == scalar_kind::number  ? store::json_kind::number
+                    : given.kind() == scalar_kind::boolean ? store::json_kind::boolean
+                                                           : store::json_kind::null;
+  return {kind, given.view()};
+}
+
+planned<const store::table*> find_table(const store::catalog& schema, std::string_view database,
+                                        std::string_view name) {
+  const store::table* const found = schema.find(database, name);
+  if (found == nullptr)
+    return std::unexpected{api_fault{
+        weft::http::status::not_found,
+        weft::format("Database/Table does not exist. Database: {} Table: {}", database, name)}};
+  if (found->key().empty())
+    return refuse(weft::format("Table {} has no primary key, which is unsupported.", name));
+  return found;
+}
+
+/// Where it stands in the key.
+planned<std::size_t> find_in_key(const store::table& in, std::string_view name) {
+  const auto at = in.find(name);
+  if (!at) return refuse(weft::format("Column does not exist. Column: {}", name));
+  const auto place = in.place_in_key(*at);
+  if (!place) return refuse(weft::format("Wrong primary-key column. Column: {}", name));
+  return *place;
+}
+
+planned<std::span<const store::value>> make_key(const store::table& of,
+                                                const request_vector<filter>& filters,
+                                                request_memory& memory) {
+  if (filters.size() != of.key().size())
+    return refuse(weft::format("Wrong number of primary-key columns. Expecting: {} Got: {}",
+                               of.key().size(), filters.size()));
+  const std::span<store::value> key = memory.room.make_array<store::value>(filters.size());
+  for (const filter& each : filters) {
+    const auto place = find_in_key(of, each.column->view());
+    if (!place) return std::unexpected{place.error()};
+    const store::column& column = of.columns()[of.key()[*place]];
+    const auto value =
+        store::to_value(scalar_of(each.value), column, store::purpose::key, memory.room);
+    if (!value) {
+      std::string message;
+      store::append_message(value.error(), column, message);
+      return refuse(std::move(message));
+    }
+    key[*place] = *value;
+  }
+  return key;
+}
+
+planned<std::span<const store::column_position>> choose_columns(
+    const store::table& of, const std::optional<request_vector<read_column>>& asked,
+    request_memory& memory) {
+  if (!asked || asked->empty()) return of.values();
+  const auto chosen = memory.room.make_array<store::column_position>(asked->size());
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const std::string_view name = (*asked)[i].column->view();
+    const auto at = of.find(name);
+    if (!at) return refuse(weft::format("Column does not exist. Column: {}", name));
+    chosen[i] = *at;
+  }
+  return chosen;
+}
+
+}  // namespace
+
+planned<store::key_read> plan_read(const store::catalog& schema, std::string_view database,
+                                   std::string_view table, const pk_read_request& asked,
+                                   request_memory& memory) {
+  const auto from = find_table(schema, database, table);
+  if (!from) return std::unexpected{from.error()};
+  const auto key = make_key(**from, *asked.filters, memory);
+  if (!key) return std::unexpected{key.error()};
+  const auto columns = choose_columns(**from, asked.readColumns, memory);
+  if (!columns) return std::unexpected{columns.error()};
+  return store::key_read{*from, *key, *columns};
+}
+
+}  // namespace weftd

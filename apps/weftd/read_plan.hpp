@@ -1,0 +1,28 @@
+// From a checked request to what an engine is asked: names become positions, JSON becomes values.
+//
+// Contract: of one table of one catalog, which the caller keeps as long as the plan; what it has
+// made lies in the request's memory. A fault has the status and the words of the RonDB REST server:
+// 404 for a database or table that is not there, 400 for everything else.
+//
+//   auto plan = plan_read(*schema, "shop", "orders", asked, memory);
+//   if (!plan) return fail(plan.error());
+//   co_await engine.read({&*plan, 1}, sink);
+#pragma once
+
+#include <expected>
+#include <string_view>
+
+#include <weft/store/catalog.hpp>
+#include <weft/store/engine.hpp>
+
+#include <apps/weftd/api_fault.hpp>
+#include <apps/weftd/read_request.hpp>
+#include <apps/weftd/request_memory.hpp>
+
+namespace weftd {
+
+[[nodiscard]] std::expected<weft::store::key_read, api_fault> plan_read(
+    const weft::store::catalog& schema, std::string_view database, std::string_view table,
+    const pk_read_request& asked, request_memory& memory);
+
+}  // namespace weftd

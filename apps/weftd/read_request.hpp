@@ -1,0 +1,69 @@
+// Requests to read rows by primary key, as they come in JSON.
+//
+// Contract: views of the request's memory; what may be left out or null is optional, even where the
+// API insists on it, since what it says of that is more than "missing" (check_request.hpp). A name
+// that there is not in the API is refused: misspelled, "readColumns" would read all of them.
+//
+//   auto asked = read_document<batch_request>(body, memory);
+//   if (!asked) return reply(e, asked.error(), version);
+#pragma once
+
+#include <expected>
+#include <optional>
+#include <string_view>
+
+#include <weft/json/lent.hpp>
+
+#include <apps/weftd/api_fault.hpp>
+#include <apps/weftd/request_memory.hpp>
+
+namespace weftd {
+
+using lent_text = weft::json::lent_text;
+
+struct filter {
+  std::optional<lent_text> column;
+  weft::json::lent_scalar value;
+};
+
+struct read_column {
+  std::optional<lent_text> column;
+  std::optional<lent_text> dataReturnType;
+};
+
+struct pk_read_request {
+  std::optional<request_vector<filter>> filters;
+  std::optional<request_vector<read_column>> readColumns;
+  std::optional<lent_text> operationId;
+};
+
+struct batch_operation {
+  std::optional<lent_text> method;
+  std::optional<lent_text> relative_url;
+  std::optional<pk_read_request> body;
+};
+
+struct batch_request {
+  std::optional<request_vector<batch_operation>> operations;
+};
+
+/// Its vectors lie in `memory`, too.
+template <class Request>
+[[nodiscard]] std::expected<Request, api_fault> read_document(std::string_view body,
+                                                              request_memory& memory) {
+  const using_memory here{memory};
+  std::expected<Request, api_fault> asked;
+  constexpr weft::json::policy lenient{.allow_missing_names = true};
+  if (auto done = weft::json::read_lent<lenient>(*asked, body, memory.document); !done)
+    asked = std::unexpected{bad_request(done.error().message())};
+  return asked;
+}
+
+}  // namespace weftd
+
+template <>
+struct glz::meta<weftd::batch_operation> {
+  using type = weftd::batch_operation;
+  static constexpr auto value = glz::object("method", &type::method, "relative-url",
+                                            &type::relative_url, "body", &type::body);
+};

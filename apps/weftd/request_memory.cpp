@@ -1,0 +1,49 @@
+#include <apps/weftd/request_memory.hpp>
+
+#include <utility>
+
+#include <weft/base/assert.hpp>
+
+namespace weftd {
+namespace {
+
+thread_local request_memory* in_use = nullptr;
+
+void clear(std::string& text) noexcept {
+  if (text.capacity() > request_memory::kept_bytes)
+    text = {};
+  else
+    text.clear();
+}
+
+}  // namespace
+
+using_memory::using_memory(request_memory& memory) noexcept
+    : before_{std::exchange(in_use, &memory)} {}
+
+using_memory::~using_memory() { in_use = before_; }
+
+void* using_memory::take(std::size_t size_bytes) {
+  WEFT_ASSERT(in_use != nullptr, "say by using_memory where a request_vector lies");
+  constexpr std::size_t unit = sizeof(std::max_align_t);
+  return in_use->room.make_array<std::max_align_t>((size_bytes + unit - 1) / unit).data();
+}
+
+request_memory_pool::lease request_memory_pool::take() {
+  if (free_.empty()) {
+    free_.reserve(free_.capacity() + 1);  // so that none is lost on its way back
+    return {new request_memory, {this}};
+  }
+  request_memory* const memory = free_.back().release();
+  free_.pop_back();
+  return {memory, {this}};
+}
+
+void request_memory_pool::take_back(request_memory* memory) noexcept {
+  clear(memory->document);
+  clear(memory->reply);
+  memory->room.clear();
+  free_.emplace_back(memory);
+}
+
+}  // namespace weftd

@@ -1,0 +1,83 @@
+// What a request is read into and answered from, kept for the next one.
+//
+// Problem: a batch of a hundred look-ups makes hundreds of small things that all end together.
+// Contract: each request under way has one, from the shard's pool; what was made in it is gone when
+// it is given back, and its memory stays, up to `kept_bytes` of each text. Vectors of a request
+// (request_vector) lie in the memory that is in use while they grow, which using_memory says; their
+// elements are never destroyed but with it, so they own nothing else. One shard.
+//
+//   request_memory_pool memories;
+//   const auto memory = memories.take();
+//   const using_memory here{*memory};
+//   request_vector<int> numbers{1, 2, 3};
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <weft/store/scratch.hpp>
+
+namespace weftd {
+
+struct request_memory {
+  static constexpr std::size_t kept_bytes = 256 * 1024;
+
+  std::string document;       // as json::read_lent() keeps it
+  std::string reply;          // as it is made
+  weft::store::scratch room;  // for everything between
+};
+
+/// On this thread, while it lives; not over a wait.
+class [[nodiscard]] using_memory {
+ public:
+  explicit using_memory(request_memory& memory) noexcept;
+  using_memory(const using_memory&) = delete;
+  using_memory& operator=(const using_memory&) = delete;
+  ~using_memory();
+
+  /// So many bytes for anything. Throws std::bad_alloc.
+  [[nodiscard]] static void* take(std::size_t size_bytes);
+
+ private:
+  request_memory* before_;
+};
+
+template <class T>
+struct request_allocator {
+  using value_type = T;
+
+  request_allocator() noexcept = default;
+  template <class U>
+  explicit(false) request_allocator(const request_allocator<U>& /*other*/) noexcept {}
+
+  [[nodiscard]] T* allocate(std::size_t count) {
+    static_assert(alignof(T) <= alignof(std::max_align_t));
+    return static_cast<T*>(using_memory::take(count * sizeof(T)));
+  }
+  void deallocate(T* /*memory*/, std::size_t /*count*/) noexcept {}
+  friend bool operator==(const request_allocator&, const request_allocator&) = default;
+};
+
+template <class T>
+using request_vector = std::vector<T, request_allocator<T>>;
+
+class request_memory_pool {
+ public:
+  struct give_back {
+    request_memory_pool* to;
+    void operator()(request_memory* memory) const noexcept { to->take_back(memory); }
+  };
+  using lease = std::unique_ptr<request_memory, give_back>;
+
+  /// The pool outlives it.
+  [[nodiscard]] lease take();
+
+ private:
+  void take_back(request_memory* memory) noexcept;
+
+  std::vector<std::unique_ptr<request_memory>> free_;
+};
+
+}  // namespace weftd
