@@ -13,9 +13,12 @@
 //   const value key[] = {value::integer(17)};
 //   const key_read operations[] = {{schema->find("shop", "orders"), key, columns}};
 //   if (auto read = co_await engine.read(operations, sink); !read) co_return fail(read.error());
+//
+// Writes are told of once they are durable, and every read that begins after that sees them.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include <weft/base/result.hpp>
@@ -48,6 +51,36 @@ class read_sink {
   ~read_sink() = default;
 };
 
+enum class write_kind : std::uint8_t {
+  insert,  // fails where there is such a row
+  update,  // of the columns given; missing where there is none
+  upsert,  // updates the row, or inserts it
+  remove,  // missing where there is none
+};
+
+/// A change of one row, which its whole primary key names.
+struct key_write {
+  write_kind kind;
+  const table* to;
+  /// As of a key_read.
+  std::span<const value> key;
+  /// What is set, and to what, one for one; no column of the key.
+  std::span<const column_position> columns{};
+  std::span<const value> values{};
+};
+
+/// Who takes what has become of a batch of writes.
+class write_sink {
+ public:
+  virtual void done(std::size_t operation) = 0;
+  /// There is no such row; the others were done all the same.
+  virtual void missing(std::size_t operation) = 0;
+  virtual void failed(std::size_t operation, const failure& why) = 0;
+
+ protected:
+  ~write_sink() = default;
+};
+
 class engine {
  public:
   engine() = default;
@@ -64,6 +97,13 @@ class engine {
   /// ends.
   [[nodiscard]] virtual task<result<void>> read(std::span<const key_read> operations,
                                                 read_sink& to) = 0;
+
+  /// All of the batch or, where one operation fails, none: the others have then failed as
+  /// failure_kind::rolled_back. All are of one database, or it is errc::invalid_argument.
+  /// errc::limit_exceeded: too many writes wait already; nothing was done. A stop request or a
+  /// deadline takes back what waits in line; what has begun is awaited to its end.
+  [[nodiscard]] virtual task<result<void>> write(std::span<const key_write> operations,
+                                                 write_sink& to) = 0;
 };
 
 }  // namespace weft::store

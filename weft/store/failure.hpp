@@ -15,6 +15,9 @@ namespace weft::store {
 
 enum class failure_kind : std::uint8_t {
   schema_changed,  // the table is not what it was when the request was made: look it up again
+  duplicate_key,   // a row has this key already, or a value that is unique
+  constraint,      // the row breaks a rule of the table
+  rolled_back,     // another operation of the batch failed, and so none was done
   busy,            // another program holds the database; may work later
   read_only,       // the database cannot be written to
   full,            // the disk, or the database's bound

@@ -12,6 +12,7 @@
 #include <weft/loop/mesh.hpp>
 #include <weft/loop/sleep.hpp>
 #include <weft/store/sqlite/cold_batch.hpp>
+#include <weft/store/sqlite/queued_write.hpp>
 #include <weft/store/sqlite/schema_load.hpp>
 #include <weft/store/sqlite/shard_database.hpp>
 #include <weft/store/sqlite/storage.hpp>
@@ -27,6 +28,18 @@ constexpr std::string_view schema_has_changed =
 std::uint64_t cache_share(const engine_options& options, const event_loop& loop) noexcept {
   const mesh_port* const port = loop.port();
   return options.page_cache_bytes / (port != nullptr ? port->shards().size() : 1);
+}
+
+void tell_outcomes(std::span<const write_outcome> outcomes, write_sink& to) {
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    switch (outcomes[i].is) {
+      case write_outcome::kind::done: to.done(i); break;
+      case write_outcome::kind::missing: to.missing(i); break;
+      case write_outcome::kind::failed:
+        to.failed(i, {.kind = outcomes[i].why, .message = outcomes[i].message});
+        break;
+    }
+  }
 }
 
 }  // namespace
@@ -55,6 +68,8 @@ struct engine::state {
   void read_warm(std::span<const key_read> operations, progress& at, read_sink& to);
   [[nodiscard]] task<result<void>> read_cold(std::span<const key_read> operations, progress& at,
                                              read_sink& to);
+  /// False: a table has changed, and `to` has been told of all.
+  [[nodiscard]] bool are_current(std::span<const key_write> operations, write_sink& to) const;
   [[nodiscard]] const table* current(const table& named) const noexcept;
   [[nodiscard]] shard_database* database_of(const table& named) noexcept;
   void note_turn(shard_database& read) noexcept;
@@ -142,7 +157,7 @@ void engine::state::take_over(loaded found) {
   std::vector<catalog::database_definition> definitions;
   for (loaded_database& each : found.databases) {
     if (each.opened) {
-      next.push_back(std::make_unique<shard_database>(each.name, std::move(*each.opened),
+      next.push_back(std::make_unique<shard_database>(each.name, std::move(*each.opened), *files,
                                                       options.statements_max));
     } else {
       const auto kept = std::ranges::find_if(
@@ -223,6 +238,18 @@ task<result<void>> engine::state::read_cold(std::span<const key_read> operations
   co_return {};
 }
 
+bool engine::state::are_current(std::span<const key_write> operations, write_sink& to) const {
+  const auto changed = std::ranges::find_if(
+      operations, [this](const key_write& each) { return current(*each.to) == nullptr; });
+  if (changed == operations.end()) return true;
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    const bool is_same = current(*operations[i].to) != nullptr;
+    to.failed(i, {.kind = is_same ? failure_kind::rolled_back : failure_kind::schema_changed,
+                  .message = schema_has_changed});
+  }
+  return false;
+}
+
 engine::engine(engine_options options, event_loop& loop, lifetime& own)
     : state_{std::make_unique<state>(std::move(options), loop, own)} {}
 engine::~engine() = default;
@@ -235,6 +262,8 @@ task<result<void>> engine::start() {
 }
 
 const catalog_ref& engine::schema() const noexcept { return state_->schema; }
+std::size_t engine::writes_waiting() const { return state_->files->writes_waiting(); }
+std::uint64_t engine::commits() const noexcept { return state_->files->commits(); }
 const engine_counts& engine::counts() const noexcept { return state_->counts; }
 task<result<void>> engine::refresh() {
   if (state_->files == nullptr) co_return {};
@@ -262,6 +291,32 @@ task<result<void>> engine::read(std::span<const key_read> operations, read_sink&
     // Nothing is new for the catalog: only the statements were of an older schema.
     if (s.counts.catalogs == before) at.at->follow(at.at->version());
   }
+}
+
+task<result<void>> engine::write(std::span<const key_write> operations, write_sink& to) {
+  state& s = *state_;
+  if (operations.empty()) co_return {};
+  const std::string& database = operations.front().to->database();
+  if (!std::ranges::all_of(operations,
+                           [&](const key_write& each) { return each.to->database() == database; }))
+    co_return fail(errc::invalid_argument);
+  for (unsigned refreshes = 0; refreshes <= refreshes_max; ++refreshes) {
+    if (!s.are_current(operations, to)) co_return {};
+    shard_database* const known = s.database_of(*s.current(*operations.front().to));
+    WEFT_ASSERT(known != nullptr, "a catalog's tables are those of open databases");
+    known->end_turn();  // nobody need wait for what it reads
+    queued_write batch{s.loop, s.files->writer_of(database), known->version(), operations};
+    if (const auto written = co_await batch; !written) co_return fail(written.error());
+    if (!batch.is_stale()) {
+      tell_outcomes(batch.outcomes(), to);
+      co_return {};
+    }
+    const auto refreshed = co_await s.refresh();
+    if (!refreshed) co_return refreshed;
+  }
+  for (std::size_t i = 0; i < operations.size(); ++i)
+    to.failed(i, {.kind = failure_kind::schema_changed, .message = schema_has_changed});
+  co_return {};
 }
 
 }  // namespace weft::store::sqlite

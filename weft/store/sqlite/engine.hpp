@@ -7,10 +7,13 @@
 // take, half a microsecond to two each: bound the batch. start() opens what the folder has;
 // databases that come, go or are replaced are noticed later (engine_options::schema_refresh). A
 // database that cannot be opened is named in the log and left out.
+// Writes of all shards go to one thread a database (writer.hpp), and come back when they are
+// durable.
 //
 //   app.add<store::sqlite::engine>({.directory = "/var/lib/shop"}).as<store::engine>();
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -45,7 +48,13 @@ class engine final : public store::engine {
   [[nodiscard]] task<result<void>> refresh() override;
   [[nodiscard]] task<result<void>> read(std::span<const key_read> operations,
                                         read_sink& to) override;
+  [[nodiscard]] task<result<void>> write(std::span<const key_write> operations,
+                                         write_sink& to) override;
 
+  /// Batches of writes, of all shards, that wait for the one under way to be durable.
+  [[nodiscard]] std::size_t writes_waiting() const;
+  /// Transactions of writes that have become durable, of all shards.
+  [[nodiscard]] std::uint64_t commits() const noexcept;
   [[nodiscard]] const engine_counts& counts() const noexcept;
 
  private:

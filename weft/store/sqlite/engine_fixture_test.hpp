@@ -98,7 +98,7 @@ class engine_fixture : public ::testing::TestWithParam<backend_kind> {
     sqlite3_close(other);
   }
   void make_database(const std::string& name, const std::string& sql) const {
-    run_sql(name, "PRAGMA journal_mode=WAL;" + sql);
+    run_sql(name, "PRAGMA synchronous=OFF; PRAGMA journal_mode=WAL;" + sql);
   }
 
   /// Runs `body` with an engine that has started, and ends it.

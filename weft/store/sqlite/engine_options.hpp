@@ -13,6 +13,8 @@
 
 namespace weft::store::sqlite {
 
+enum class durability : std::uint8_t { full, normal, off };
+
 struct engine_options {
   /// The folder of the databases: each file NAME.db in it is the database NAME. Empty: there are
   /// none.
@@ -30,10 +32,24 @@ struct engine_options {
   /// Where the file system cannot say whether a page is in memory.
   sqlite::blind_reads blind_reads = sqlite::blind_reads::wait;
 
+  /// What a write waits for. `full`: until it is on the disk. `normal`: until the system has it: a
+  /// power cut may lose the last commits, but breaks nothing. `off`: a power cut may break all.
+  sqlite::durability synchronous = durability::full;
+  /// Batches of writes that may wait for the writer of one database.
+  unsigned writes_waiting_max = 1024;
+  /// How long a write waits for another program that writes to the database.
+  duration busy_timeout = std::chrono::seconds{5};
+  /// Pages in the write-ahead log from which on they are moved into the database.
+  unsigned checkpoint_pages = 1000;
+
   static constexpr auto bounds() {
     return weft::bounds(
         weft::at_least<&engine_options::page_cache_bytes>(std::uint64_t{1024} * 1024),
         weft::within<&engine_options::statements_max>(1U, 1'000'000U),
+        weft::within<&engine_options::writes_waiting_max>(1U, 1'000'000U),
+        weft::within<&engine_options::busy_timeout>(std::chrono::milliseconds{0},
+                                                    std::chrono::hours{1}),
+        weft::within<&engine_options::checkpoint_pages>(1U, 1'000'000U),
         weft::at_least<&engine_options::schema_refresh>(std::chrono::milliseconds{10}));
   }
 };

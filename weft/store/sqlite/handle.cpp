@@ -21,6 +21,8 @@ std::string_view advice_for(int code) noexcept {
     case SQLITE_NOTADB: return "put a SQLite database there, or take the file away";
     case SQLITE_CANTOPEN: return "see to it that file and folder exist and can be opened";
     case SQLITE_IOERR: return "look for faults of the disk in the system's log";
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH: return "send a row that keeps to the table's rules";
     case SQLITE_NOMEM: return "give this program more memory";
     default: return "see sqlite.org/rescode.html";
   }
@@ -84,6 +86,12 @@ std::string connection::describe(int code) const {
 }
 
 failure_kind kind_of(int code) noexcept {
+  switch (code) {
+    case SQLITE_CONSTRAINT_PRIMARYKEY:
+    case SQLITE_CONSTRAINT_ROWID:
+    case SQLITE_CONSTRAINT_UNIQUE: return failure_kind::duplicate_key;
+    default: break;
+  }
   switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED: return failure_kind::busy;
@@ -93,6 +101,9 @@ failure_kind kind_of(int code) noexcept {
     case SQLITE_NOTADB: return failure_kind::corrupt;
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN: return failure_kind::input_output;
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
+    case SQLITE_TOOBIG: return failure_kind::constraint;
     default: return failure_kind::other;
   }
 }

@@ -19,7 +19,10 @@ int run_once(connection& by, statement& kept, std::string_view sql) noexcept {
 }  // namespace
 
 int shard_database::begin() noexcept {
-  if (in_transaction_) return SQLITE_OK;
+  const std::uint64_t commits = of_.commits();
+  if (in_transaction_ && commits == commits_seen_) return SQLITE_OK;
+  end_turn();
+  commits_seen_ = commits;
   const int code = run_once(connection_, begin_, "BEGIN");
   in_transaction_ = code == SQLITE_OK;
   return code;

@@ -19,6 +19,7 @@
 #include <weft/store/sqlite/handle.hpp>
 #include <weft/store/sqlite/nowait_reads.hpp>
 #include <weft/store/sqlite/statement_cache.hpp>
+#include <weft/store/sqlite/storage.hpp>
 
 namespace weft::store::sqlite {
 
@@ -26,8 +27,12 @@ class shard_database {
  public:
   enum class outcome : std::uint8_t { told, cold, stale };
 
-  shard_database(std::string name, connection opened, std::size_t statements_max) noexcept
-      : name_{std::move(name)}, connection_{std::move(opened)}, statements_{statements_max} {}
+  shard_database(std::string name, connection opened, const storage& of,
+                 std::size_t statements_max) noexcept
+      : name_{std::move(name)},
+        connection_{std::move(opened)},
+        of_{of},
+        statements_{statements_max} {}
   shard_database(const shard_database&) = delete;
   shard_database& operator=(const shard_database&) = delete;
   ~shard_database() { end_turn(); }
@@ -58,11 +63,13 @@ class shard_database {
 
   std::string name_;
   connection connection_;
+  const storage& of_;
   statement begin_;
   statement end_;
   statement ask_version_;
   statement_cache statements_;
   std::int64_t version_ = 0;
+  std::uint64_t commits_seen_ = 0;
   bool in_transaction_ = false;
   bool is_suspect_ = false;
 };

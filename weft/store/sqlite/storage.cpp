@@ -47,7 +47,7 @@ std::expected<std::shared_ptr<storage>, std::string> storage::open(const engine_
   std::weak_ptr<storage>& known = all.by_path[real.string()];
   std::shared_ptr<storage> opened = known.lock();
   if (opened == nullptr) {
-    opened = std::shared_ptr<storage>{new storage{real.string()}};
+    opened = std::shared_ptr<storage>{new storage{real.string(), options}};
     known = opened;
   }
   for (const std::string& each : options.create)
@@ -108,6 +108,22 @@ std::expected<storage::lease, std::string> storage::reader(std::string_view data
   // Another program may be recovering the database, or writing where there is no WAL.
   sqlite3_busy_timeout(opened->get(), 1000);
   return lease{*this, std::move(*opened)};
+}
+
+writer& storage::writer_of(std::string_view database) {
+  std::string path = path_of(database);
+  const std::lock_guard lock{mutex_};
+  const auto known = std::ranges::find_if(
+      writers_, [&](const std::unique_ptr<writer>& each) { return each->path() == path; });
+  if (known != writers_.end()) return **known;
+  return *writers_.emplace_back(std::make_unique<writer>(std::move(path), options_, commits_));
+}
+
+std::size_t storage::writes_waiting() {
+  const std::lock_guard lock{mutex_};
+  std::size_t waiting = 0;
+  for (const auto& each : writers_) waiting += each->waiting();
+  return waiting;
 }
 
 void storage::take_back(connection lent) noexcept {

@@ -2,14 +2,16 @@
 //
 // Problem: shards share nothing, but the files beneath them are the same, and so are the threads
 // that wait for the disk. Contract: one for each folder, made by the first engine that opens it and
-// gone with the last. It keeps connections for reader threads: reader() lends one, or opens it. Any
-// thread.
+// gone with the last. It keeps connections for reader threads: reader() lends one, or opens it; and
+// the writer of each database, with the options of that first engine. Any thread.
 //
 //   auto files = storage::open(options);
 //   if (auto reader = (*files)->reader("shop")) use(**reader);
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <expected>
 #include <memory>
 #include <mutex>
@@ -20,6 +22,7 @@
 
 #include <weft/store/sqlite/engine_options.hpp>
 #include <weft/store/sqlite/handle.hpp>
+#include <weft/store/sqlite/writer.hpp>
 
 namespace weft::store::sqlite {
 
@@ -57,16 +60,32 @@ class storage : public std::enable_shared_from_this<storage> {
   /// For reading, of the file that is there now.
   [[nodiscard]] std::expected<lease, std::string> reader(std::string_view database);
 
+  [[nodiscard]] writer& writer_of(std::string_view database);
+  /// Batches of writes, to all databases, that have not been begun.
+  [[nodiscard]] std::size_t writes_waiting();
+  /// Counted up when a commit of this process is durable, before anybody is told of it: a
+  /// transaction that was begun before does not see it.
+  [[nodiscard]] std::uint64_t commits() const noexcept {
+    return commits_.load(std::memory_order_acquire);
+  }
+
  private:
-  explicit storage(std::string directory) noexcept : directory_{std::move(directory)} {}
+  storage(std::string directory, const engine_options& options)
+      : directory_{std::move(directory)}, options_{options} {
+    idle_readers_.reserve(idle_readers_max);
+  }
   [[nodiscard]] std::string create(const std::string& database) const;
   void take_back(connection lent) noexcept;
 
   static constexpr std::size_t idle_readers_max = 32;
 
   std::string directory_;
+  engine_options options_;
+  std::atomic<std::uint64_t> commits_{0};
   std::mutex mutex_;
-  std::vector<connection> idle_readers_;  // under mutex_
+  // All under mutex_.
+  std::vector<connection> idle_readers_;
+  std::vector<std::unique_ptr<writer>> writers_;
 };
 
 }  // namespace weft::store::sqlite

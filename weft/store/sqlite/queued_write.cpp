@@ -1,0 +1,61 @@
+#include <weft/store/sqlite/queued_write.hpp>
+
+#include <weft/base/format.hpp>
+#include <weft/store/sqlite/writer.hpp>
+
+namespace weft::store::sqlite {
+
+bool queued_write::begin(std::coroutine_handle<> waiting, const environment& env) {
+  if (env.stop.stop_requested()) return refuse(errc::cancelled);
+  if (env.until.passed(home_.now())) return refuse(errc::timed_out);
+  if (!home_.has_threads()) {
+    by_.write_here(*this);
+    return false;
+  }
+  waiting_ = waiting;
+  if (const auto taken = by_.submit(*this); !taken) return refuse(taken.error());
+  env.stop.subscribe(*this);
+  if (!env.until.is_never()) home_.timers().arm(*this, env.until.when());
+  return true;
+}
+
+bool queued_write::refuse(error why) noexcept {
+  refusal_ = why;
+  return false;
+}
+
+void queued_write::give_up(errc why) noexcept {
+  if (!by_.take_back(*this)) return;
+  refusal_ = why;
+  home_.schedule(*this);
+}
+
+void queued_write::on_stop(stop_registration& self) noexcept {
+  static_cast<queued_write&>(self).give_up(errc::cancelled);
+}
+
+void queued_write::on_deadline(timer& self) noexcept {
+  static_cast<queued_write&>(self).give_up(errc::timed_out);
+}
+
+void queued_write::on_run(runnable& self) noexcept {
+  auto& batch = static_cast<queued_write&>(self);
+  batch.stop_registration::disarm();
+  batch.home_.timers().disarm(batch);
+  detail::resume(batch.waiting_);
+}
+
+void queued_write::fail_all(failure_kind why, std::string_view message,
+                            std::optional<std::size_t> culprit) {
+  const std::string others =
+      culprit ? weft::format("not done, since operation {} of the batch failed", *culprit)
+              : std::string{message};
+  for (std::size_t i = 0; i < outcomes_.size(); ++i) {
+    const bool is_other = culprit && *culprit != i;
+    outcomes_[i] = {.is = write_outcome::kind::failed,
+                    .why = is_other ? failure_kind::rolled_back : why,
+                    .message = is_other ? others : std::string{message}};
+  }
+}
+
+}  // namespace weft::store::sqlite

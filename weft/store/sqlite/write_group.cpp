@@ -1,0 +1,111 @@
+#include <weft/store/sqlite/write_group.hpp>
+
+#include <utility>
+
+#include <weft/base/assert.hpp>
+#include <weft/store/sqlite/row_values.hpp>
+#include <weft/store/sqlite/sql_text.hpp>
+
+namespace weft::store::sqlite {
+namespace {
+
+/// A result code of SQLite's.
+int bind_all(sqlite3_stmt* to, const key_write& operation) noexcept {
+  const table& table = *operation.to;
+  WEFT_ASSERT(!table.key().empty() && table.key().size() == operation.key.size(),
+              "a key has a value for each column of the table's primary key");
+  WEFT_ASSERT(operation.columns.size() == operation.values.size(),
+              "each column that is set has a value");
+  int at = 1;
+  for (std::size_t i = 0; i < operation.key.size(); ++i, ++at) {
+    const column& of = table.columns()[table.key()[i]];
+    if (const int code = bind_value(to, at, operation.key[i], of); code != SQLITE_OK) return code;
+  }
+  for (std::size_t i = 0; i < operation.values.size(); ++i, ++at) {
+    const column& of = table.columns()[operation.columns[i]];
+    if (const int code = bind_value(to, at, operation.values[i], of); code != SQLITE_OK)
+      return code;
+  }
+  return SQLITE_OK;
+}
+
+bool wants_row(write_kind kind) noexcept {
+  return kind == write_kind::update || kind == write_kind::remove;
+}
+
+/// Whether an error is of one row, and the transaction goes on.
+bool is_of_one_row(int code) noexcept {
+  const failure_kind kind = kind_of(code);
+  return kind == failure_kind::duplicate_key || kind == failure_kind::constraint ||
+         kind == failure_kind::other;
+}
+
+}  // namespace
+
+sqlite3_stmt* text_statements::find(connection& by, const std::string& sql) {
+  if (const auto found = by_text_.find(sql); found != by_text_.end()) return found->second.get();
+  if (by_text_.size() >= most) by_text_.clear();
+  statement made = by.prepare(sql);
+  if (made == nullptr) return nullptr;
+  return by_text_.try_emplace(sql, std::move(made)).first->second.get();
+}
+
+bool write_group::run(std::span<queued_write* const> batches) {
+  if (!step("BEGIN IMMEDIATE")) return false;
+  const auto version = by_.number("PRAGMA schema_version");
+  if (!version) return give_up(version.error());
+  version_ = *version;
+  for (queued_write* const each : batches)
+    if (!run_batch(*each)) return false;
+  return step("COMMIT");
+}
+
+/// False: the group has ended, and nothing was done.
+bool write_group::step(const char* sql) {
+  sqlite3_stmt* const run = statements_.find(by_, sql);
+  if (run == nullptr) return give_up(sqlite3_extended_errcode(by_.get()));
+  const running_statement running{run};
+  const int code = sqlite3_step(run);
+  return code == SQLITE_DONE || give_up(code);
+}
+
+bool write_group::give_up(int code) {
+  code_ = code;
+  fault_ = by_.describe(code);
+  if (sqlite3_get_autocommit(by_.get()) == 0) static_cast<void>(by_.run("ROLLBACK"));
+  return false;
+}
+
+bool write_group::run_batch(queued_write& batch) {
+  batch.is_stale_ = batch.version_ != version_;
+  if (batch.is_stale_) return true;
+  return step("SAVEPOINT batch") && run_operations(batch) && step("RELEASE batch");
+}
+
+/// False: the transaction has ended. Otherwise the savepoint is as the batch has left it.
+bool write_group::run_operations(queued_write& batch) {
+  for (std::size_t i = 0; i < batch.operations_.size(); ++i) {
+    const key_write& operation = batch.operations_[i];
+    const int code = run_operation(operation);
+    if (code == SQLITE_DONE) {
+      const bool is_missing = wants_row(operation.kind) && sqlite3_changes(by_.get()) == 0;
+      batch.outcomes_[i] = {.is = is_missing ? write_outcome::kind::missing
+                                             : write_outcome::kind::done};
+      continue;
+    }
+    if (!is_of_one_row(code) || sqlite3_get_autocommit(by_.get()) != 0) return give_up(code);
+    batch.fail_all(kind_of(code), by_.describe(code), i);
+    return step("ROLLBACK TO batch");
+  }
+  return true;
+}
+
+int write_group::run_operation(const key_write& operation) {
+  sqlite3_stmt* const run = statements_.find(by_, write_row(operation));
+  if (run == nullptr) return sqlite3_extended_errcode(by_.get());
+  const running_statement running{run};
+  const int code = bind_all(run, operation);
+  return code == SQLITE_OK ? sqlite3_step(run) : code;
+}
+
+}  // namespace weft::store::sqlite

@@ -1,0 +1,89 @@
+// Who writes to one database: a thread of its own, for all shards.
+//
+// Problem: SQLite lets one write at a time, and each commit waits for the disk. Contract: what has
+// come while the last commit was under way goes into the next one together (write_group.hpp). So
+// many batches may wait; one more is errc::limit_exceeded. A batch comes back to its shard when its
+// commit is durable, as options.synchronous has it. After that, and off every loop, pages are moved
+// from the log into the database, which bounds the log. The connection is opened when it is first
+// needed, and anew where the file was replaced or has failed. The destructor writes what waits.
+//
+//   if (auto taken = writer.submit(batch); !taken) return taken;
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <weft/base/intrusive_list.hpp>
+#include <weft/base/result.hpp>
+#include <weft/store/sqlite/engine_options.hpp>
+#include <weft/store/sqlite/queued_write.hpp>
+#include <weft/store/sqlite/write_group.hpp>
+
+namespace weft::store::sqlite {
+
+class writer {
+ public:
+  /// `commits` is counted up when a commit is durable, before anybody is told of it.
+  writer(std::string path, const engine_options& options, std::atomic<std::uint64_t>& commits);
+  writer(const writer&) = delete;
+  writer& operator=(const writer&) = delete;
+  ~writer();
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+  // Any thread.
+
+  [[nodiscard]] result<void> submit(queued_write& batch);
+  /// True: it has not been begun, and will not be.
+  [[nodiscard]] bool take_back(queued_write& batch) noexcept;
+  /// Batches that have not been begun.
+  [[nodiscard]] std::size_t waiting();
+  /// Writes on the caller's thread, at once: where there are no threads.
+  void write_here(queued_write& batch);
+
+ private:
+  void work();
+  [[nodiscard]] std::vector<queued_write*> take_group();
+  void write(std::span<queued_write* const> batches) noexcept;
+  struct fault {
+    failure_kind why;
+    std::string message;
+  };
+  [[nodiscard]] result<void> start_thread();
+  [[nodiscard]] std::expected<void, fault> make_ready();
+  [[nodiscard]] std::expected<connection, fault> open() const;
+  void write_group_or_each(std::span<queued_write* const> batches);
+  void checkpoint() noexcept;
+  void close() noexcept;
+
+  std::string path_;
+  engine_options options_;
+  std::atomic<std::uint64_t>& commits_;
+
+  std::mutex mutex_;
+  std::condition_variable filled_;
+  // All under mutex_.
+  intrusive_list<queued_write, &queued_write::in_line_> line_;
+  std::size_t waiting_ = 0;
+  bool ends_ = false;
+  std::thread thread_;
+
+  // Who writes, alone.
+  std::mutex writing_;
+  std::optional<connection> connection_;
+  std::optional<text_statements> statements_;
+  int log_pages_ = 0;
+  bool is_suspect_ = false;
+};
+
+}  // namespace weft::store::sqlite
