@@ -15,6 +15,7 @@
 #include <weft/http/websocket/topic.hpp>
 
 #include "scenario.hpp"
+#include "socket_streams.hpp"
 
 namespace weft::simulation {
 namespace {
@@ -25,6 +26,7 @@ using testing::sim_world;
 
 constexpr unsigned talkers_per_shard = 3;
 constexpr std::uint64_t sockets_least = 30;
+constexpr std::uint64_t streams_most = 10;
 
 struct socket_scene {
   sim_world& world;
@@ -232,6 +234,11 @@ socket_outcome run_socket_scenario(std::uint64_t seed) {
   auto& talking = world.add_host("client", dice.between(1U, 2U));
   talking.runs([&](sim_shard& shard) { return talk_all(scene, shard); });
   if (dice.chance(1, 2)) talking.may_crash();
+  auto& leaving = world.add_host("leaver", 1);
+  leaving.runs([&](sim_shard& shard) {
+    return leave_sockets_of_http2(shard.loop(), dice, scene.server->endpoint(http_port),
+                                  streams_most, scene.seen.streams);
+  });
   world.run();
   world.expect(left_open(scene.of_server, "http_websockets") == 0, "no WebSocket is left");
   world.expect(left_open(scene.of_client, "http_client_websockets") == 0, "nor one of the client");

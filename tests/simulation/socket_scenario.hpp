@@ -5,7 +5,8 @@
 //     was given up has queued nothing, a read that was given up has lost nothing;
 //   - a WebSocket ends in another way than its two ends want only if a fault has struck, or the
 //     server ended meanwhile;
-//   - nothing is left of any of them, at either end, however it ended.
+//   - nothing is left of any of them, at either end, however it ended; of those over HTTP/2
+//     neither, which a client that wants no good leaves as it likes.
 // It throws weft::testing::sim_failure, which names the seed.
 #pragma once
 
@@ -20,6 +21,7 @@ struct socket_outcome {
   std::uint64_t messages = 0;  // that came back
   std::uint64_t given_up = 0;  // sends and reads
   std::uint64_t broken = 0;
+  std::uint64_t streams = 0;  // of HTTP/2, that were WebSockets
   sim_fault_counts faults{};
 };
 

@@ -26,19 +26,22 @@ TEST_F(socket_simulation, loses_and_mixes_up_nothing_in_worlds_in_which_all_goes
       all.messages += seen.messages;
       all.given_up += seen.given_up;
       all.broken += seen.broken;
+      all.streams += seen.streams;
     } catch (const weft::testing::sim_failure& why) {
       ADD_FAILURE() << "seed " << seed << ": " << why.what();
     }
   });
   std::printf(
-      "WebSockets %llu, messages %llu, given up %llu, broken %llu\n",
+      "WebSockets %llu, messages %llu, given up %llu, broken %llu, over HTTP/2 %llu\n",
       static_cast<unsigned long long>(all.sockets), static_cast<unsigned long long>(all.messages),
-      static_cast<unsigned long long>(all.given_up), static_cast<unsigned long long>(all.broken));
+      static_cast<unsigned long long>(all.given_up), static_cast<unsigned long long>(all.broken),
+      static_cast<unsigned long long>(all.streams));
   if (weft::testing::sim_world::seed_or(0) != 0) return;
   EXPECT_GE(all.sockets, socket_seeds * 30);
   EXPECT_GE(all.messages, all.sockets);
   EXPECT_GE(all.given_up, socket_seeds);
   EXPECT_GE(all.broken, socket_seeds / 10);
+  EXPECT_GE(all.streams, socket_seeds * 2);
 }
 
 }  // namespace

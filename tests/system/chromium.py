@@ -20,13 +20,13 @@ def browser():
 class Chromium:
     """A browser with pages whose scripts can be asked, over the DevTools protocol on two pipes."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, *options):
         to_browser, self.asks = os.pipe()
         self.hears, from_browser = os.pipe()
         self.process = subprocess.Popen(
             ["bash", "-c", f'exec "$@" 3<&{to_browser} 4>&{from_browser}', "bash", browser(), "--headless", "--no-sandbox",
              "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
-             f"--user-data-dir={folder}", "--remote-debugging-pipe"],
+             f"--user-data-dir={folder}", "--remote-debugging-pipe", *options],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             pass_fds=(to_browser, from_browser), start_new_session=True)
         os.close(to_browser)

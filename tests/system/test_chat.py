@@ -3,9 +3,11 @@
 import shutil
 import signal
 import subprocess
+from pathlib import Path
 
 import httpx
 import pytest
+from authority import tls_options
 from chromium import Chromium
 from weft_process import Server
 
@@ -34,6 +36,28 @@ def test_two_pages_hear_each_other(chat, tmp_path):
                                         f"('{name}: hello from {name}')")
         chromium.ask("Runtime.evaluate", pages["ann"], expression="socket.send('<b>κόσμε</b>')")
         chromium.wait_for(pages["bob"], "document.getElementById('said').innerText.includes('ann: <b>κόσμε</b>')")
+
+
+def test_a_page_speaks_over_its_connection_of_http2(example, site, tmp_path):
+    with Server([example("chat"), "--listen", "127.0.0.1:0", "--threads", "1", *tls_options(site)], scheme="https") as server, \
+            Chromium(tmp_path, "--ignore-certificate-errors") as chromium:
+        page = chromium.open(server.url("/?name=ann&say=hello"))
+        chromium.wait_for(page, "document.getElementById('said')?.innerText.includes('ann: hello')")
+        chromium.ask("Runtime.evaluate", page, expression=f"socket.send('{'x' * 2000}')")
+        chromium.wait_for(page, f"document.getElementById('said').innerText.includes('ann: {'x' * 2000}')")
+        protocol = "performance.getEntriesByType('navigation')[0].nextHopProtocol"
+        assert chromium.ask("Runtime.evaluate", page, expression=protocol)["result"]["value"] == "h2"
+        connections = [line for line in Path("/proc/net/tcp").read_text().splitlines()[1:] if is_client_of(line, server.port)]
+        assert len(connections) == 1, "the WebSocket has a connection of its own"
+        server.send_signal(signal.SIGTERM)
+        chromium.wait_for(page, "document.getElementById('said').innerText.includes('The end: 1001 the server ends')")
+        assert server.process.wait(20) == 0, server.read_log()
+
+
+def is_client_of(line, port):
+    """Of /proc/net/tcp: an established connection to this port."""
+    _, _, remote, state, *_ = line.split()
+    return state == "01" and int(remote.split(":")[1], 16) == port
 
 
 def test_pages_are_told_the_end(started, tmp_path):

@@ -2,6 +2,8 @@
 
 import re
 import shutil
+import socket
+import ssl
 import subprocess
 from pathlib import Path
 
@@ -86,6 +88,34 @@ def test_node(server, authority):
     done = subprocess.run([node, NODE_CLIENT, server.url(), authority.file], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"^ok \d+$", done.stdout.splitlines()[-1]), done.stdout
+
+
+def agreed_on(server, suite):
+    """What a client of TLS 1.2 gets that knows only this suite and HTTP/2; None: no connection."""
+    client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    client.check_hostname, client.verify_mode = False, ssl.CERT_NONE
+    client.maximum_version = ssl.TLSVersion.TLSv1_2
+    client.set_ciphers(f"{suite}:@SECLEVEL=0")
+    client.set_alpn_protocols(["h2"])
+    try:
+        with socket.create_connection(("127.0.0.1", server.port)) as plain, client.wrap_socket(plain) as secured:
+            return secured.selected_alpn_protocol()
+    except (ssl.SSLError, ConnectionResetError):
+        return None
+
+
+def test_no_suite_that_http2_prohibits(playground, site, tmp_path):
+    """RFC 9113 section 9.2.2: of TLS 1.2, only ephemeral keys and authenticated encryption."""
+    every = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    every.set_ciphers("ALL:@SECLEVEL=0")
+    suites = [each["name"] for each in every.get_ciphers() if each["protocol"] != "TLSv1.3"]
+    with Server([playground, "--threads", "1", f"--http.static_files.folder={tmp_path}", *tls_options(site)],
+                scheme="https") as server:
+        agreed = {suite: agreed_on(server, suite) for suite in suites}
+    taken = {suite for suite, protocol in agreed.items() if protocol is not None}
+    assert len(agreed) > 20 and taken, agreed
+    assert all(re.fullmatch("ECDHE-ECDSA-.*(GCM-SHA...|CHACHA20-POLY1305)", suite) for suite in taken), taken
+    assert {agreed[suite] for suite in taken} == {"h2"}
 
 
 def test_a_drain_answers_what_is_under_way(playground, site, authority, tmp_path):

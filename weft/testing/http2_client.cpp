@@ -140,8 +140,8 @@ task<void> http2_client::send() {
   for (const std::uint8_t* frame = nullptr;;) {
     const auto size = nghttp2_session_mem_send(library_.get(), &frame);
     if (size <= 0) break;
-    std::string copy{text_from(frame, static_cast<std::size_t>(size))};
-    if (const auto sent = co_await stream_.write(std::move(copy)); !sent) break;
+    const std::string_view bytes = text_from(frame, static_cast<std::size_t>(size));
+    if (const auto sent = co_await stream_.write(bytes); !sent) break;
   }
 }
 

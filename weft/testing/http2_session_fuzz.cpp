@@ -42,6 +42,10 @@ void add_routes(http::server& to, weft::event_loop& loop) {
     std::ignore = co_await weft::sleep_for(loop, soon);
     co_return std::string(5'000, 'x');
   });
+  to.websocket("/w", [](http::websocket& socket) -> task<void> {
+    while (const auto message = co_await socket.read())
+      if (!co_await socket.send(*message)) co_return;
+  });
   to.post("/e", [](http::body_reader& in, http::body_writer& out) -> task<result<void>> {
     while (auto piece = co_await in.read())
       if (auto sent = co_await out.write(*piece); !sent) co_return sent;

@@ -29,7 +29,7 @@ bool is_scheme(std::string_view text) noexcept {
 void request_text::clear() noexcept {
   text_.clear();
   head_begin_ = 0;
-  method_ = path_ = authority_ = {};
+  method_ = path_ = authority_ = protocol_ = {};
   cookie_.clear();
   list_bytes_ = 0;
   fields_ = 0;
@@ -72,6 +72,8 @@ void request_text::add_pseudo(std::string_view name, std::string_view value) {
     path_ = keep(path, value);
   else if (name == ":authority")
     authority_ = keep(authority, value);
+  else if (name == ":protocol")
+    protocol_ = keep(protocol, value);
   else if (name == ":scheme")
     note(scheme, value, is_scheme(value));  // not believed: request::scheme() knows how it came
   else
@@ -91,10 +93,12 @@ void request_text::note(field which, std::string_view value, bool is_valid) noex
   seen_ |= which;
 }
 
-/// RFC 9113 sections 8.3.1 and 8.5.
+/// RFC 9113 sections 8.3.1 and 8.5, RFC 8441 section 4.
 bool request_text::has_what_it_must() const noexcept {
-  if (view(method_) == "CONNECT") return (seen_ & ~unsigned{host}) == (method | authority);
   constexpr unsigned always = method | scheme | path;
+  const bool connects = view(method_) == "CONNECT";
+  if (asks_for_tunnel() && (!connects || (seen_ & authority) == 0)) return false;
+  if (connects && !asks_for_tunnel()) return (seen_ & ~unsigned{host}) == (method | authority);
   return (seen_ & always) == always && (seen_ & (authority | host)) != 0 &&
          (view(path_).starts_with('/') || view(path_) == "*");
 }
@@ -102,13 +106,18 @@ bool request_text::has_what_it_must() const noexcept {
 void request_text::begin() {
   is_begun_ = true;
   head_begin_ = text_.size();
-  const part target = view(method_) == "CONNECT" ? authority_ : path_;
+  const bool connects = view(method_) == "CONNECT" && !asks_for_tunnel();
+  const part target = connects ? authority_ : path_;
   text_.reserve(head_begin_ + method_.size + target.size + authority_.size + beside_parts_bytes);
-  text_.append(view(method_));
+  text_.append(asks_for_tunnel() ? std::string_view{"GET"} : view(method_));
   text_.append(" ");
   text_.append(view(target));
   text_.append(" HTTP/1.1\r\n");
   if (authority_.size != 0) add_line("host", view(authority_));
+  if (!asks_for_tunnel()) return;
+  text_.reserve(text_.size() + protocol_.size + 2 * beside_parts_bytes);
+  add_line("connection", "upgrade");
+  add_line("upgrade", asked_protocol());
 }
 
 void request_text::add_line(std::string_view name, std::string_view value) {

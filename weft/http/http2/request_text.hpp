@@ -4,7 +4,8 @@
 // two is the way past a check. Contract: add() is given each field as HPACK decoded it, pseudo-
 // header fields first; finish() then says what is wrong, or leaves a head in text() that the
 // request parser judges like any other: `:authority` is its Host, and the crumbs of a cookie are
-// one field (RFC 9113 sections 8.2.3 and 8.3.1). Once the section is longer than
+// one field (RFC 9113 sections 8.2.3 and 8.3.1). An extended CONNECT is the GET with Upgrade that
+// it stands for (RFC 8441 section 5). Once the section is longer than
 // limits::head_bytes, counted as SETTINGS_MAX_HEADER_LIST_SIZE does, the rest is dropped. What is
 // malformed by HTTP/2's own rules (sections 8.2 and 8.3) makes is_malformed(): nghttp2 does not
 // look for it. Allocates nothing once warm. One shard.
@@ -40,6 +41,9 @@ class request_text {
   [[nodiscard]] std::optional<protocol_fault> finish();
   /// After finish(): the stream is to be reset (RFC 9113 section 8.1.1).
   [[nodiscard]] bool is_malformed() const noexcept { return is_malformed_; }
+  /// Whether its stream is to be spoken over by asked_protocol() (RFC 8441 section 4).
+  [[nodiscard]] bool asks_for_tunnel() const noexcept { return (seen_ & protocol) != 0; }
+  [[nodiscard]] std::string_view asked_protocol() const noexcept { return view(protocol_); }
   /// How urgent it calls itself; nothing: it does not say.
   [[nodiscard]] const std::optional<stream_priority>& priority() const noexcept {
     return priority_;
@@ -60,7 +64,14 @@ class request_text {
     std::size_t at = 0;
     std::size_t size = 0;
   };
-  enum field : unsigned { method = 1, scheme = 2, path = 4, authority = 8, host = 16 };
+  enum field : unsigned {
+    method = 1,
+    scheme = 2,
+    path = 4,
+    authority = 8,
+    host = 16,
+    protocol = 32
+  };
 
   void add_pseudo(std::string_view name, std::string_view value);
   void note(field which, std::string_view value, bool is_valid) noexcept;
@@ -80,6 +91,7 @@ class request_text {
   part method_;
   part path_;
   part authority_;
+  part protocol_;
   std::string cookie_;
   std::uint64_t list_bytes_ = 0;
   std::size_t fields_ = 0;

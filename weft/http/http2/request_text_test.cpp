@@ -109,6 +109,33 @@ TEST(http2_request_text, knows_what_each_request_must_have) {
   EXPECT_TRUE(is_malformed({{":method", "CONNECT"}, {"host", "one:1"}}));
 }
 
+TEST(http2_request_text, makes_an_extended_connect_a_get_with_upgrade) {
+  request_text text{1'000};
+  text.add(":method", "CONNECT");
+  text.add(":protocol", "websocket");
+  text.add(":scheme", "https");
+  text.add(":path", "/chat");
+  text.add(":authority", "one");
+  text.add("origin", "https://one");
+  EXPECT_FALSE(text.finish().has_value());
+  EXPECT_FALSE(text.is_malformed());
+  EXPECT_TRUE(text.asks_for_tunnel());
+  EXPECT_EQ(text.asked_protocol(), "websocket");
+  EXPECT_EQ(text.text(),
+            "GET /chat HTTP/1.1\r\nhost: one\r\nconnection: upgrade\r\nupgrade: websocket\r\n"
+            "origin: https://one\r\n\r\n");
+  EXPECT_EQ(text.fields(), 4U);
+  text.clear();
+  EXPECT_FALSE(text.asks_for_tunnel());
+  EXPECT_TRUE(is_malformed({{":method", "CONNECT"},
+                            {":protocol", "websocket"},
+                            {":scheme", "https"},
+                            {":path", "/"},
+                            {"host", "one"}}));
+  EXPECT_TRUE(
+      is_malformed({{":method", "CONNECT"}, {":protocol", "websocket"}, {":authority", "one"}}));
+}
+
 TEST(http2_request_text, says_how_urgent_it_is) {
   request_text text{1'000};
   text.add(":method", "GET");

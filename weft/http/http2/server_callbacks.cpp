@@ -201,7 +201,8 @@ int server_callbacks::on_sent(nghttp2_session* library, const nghttp2_frame* fra
   if (stream == nullptr) return 0;
   stream->note_answered();
   // Who has its whole reply need not send the rest (RFC 9113 section 8.1).
-  if (!stream->has_come_whole())
+  // Who is spoken with does so in his own time.
+  if (!stream->has_come_whole() && !stream->is_spoken_over())
     nghttp2_submit_rst_stream(library, NGHTTP2_FLAG_NONE, frame->hd.stream_id, NGHTTP2_NO_ERROR);
   return 0;
 }

@@ -76,6 +76,7 @@ void server_session::open() {
       nghttp2_settings_entry{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, bounds.stream_window_bytes},
       nghttp2_settings_entry{NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE,
                              static_cast<std::uint32_t>(host_.limits.head_bytes)},
+      nghttp2_settings_entry{NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 1},
       nghttp2_settings_entry{NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1}};
   expect_memory(
       nghttp2_submit_settings(library_.get(), NGHTTP2_FLAG_NONE, settings.data(), settings.size()));

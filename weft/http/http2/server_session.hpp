@@ -64,6 +64,7 @@ class server_session final : public client_link,
   [[nodiscard]] connection_host& host() const noexcept { return host_; }
   [[nodiscard]] const net::tls_info* tls() const noexcept { return stream_.tls(); }
   [[nodiscard]] const std::optional<net::ip_address>& peer_address();
+  [[nodiscard]] result<net::endpoint> peer_endpoint() const { return stream_.peer_endpoint(); }
   [[nodiscard]] request_text& head() noexcept { return head_; }
   /// `body`: who gives it; nullptr: there is none. Throws std::bad_alloc.
   void submit_reply(std::int32_t id, const reply_head& head, server_stream* body);

@@ -11,6 +11,7 @@
 #include <weft/http/connection_host.hpp>
 #include <weft/http/http2/queued_text.hpp>
 #include <weft/http/http2/server_session.hpp>
+#include <weft/http/http2/server_tunnel.hpp>
 #include <weft/http/problem.hpp>
 #include <weft/http/reply_head.hpp>
 #include <weft/http/request_parser.hpp>
@@ -60,9 +61,11 @@ std::optional<protocol_fault> server_stream::read_head(active_request& into) {
   const bool is_whole =
       into.head.headers().size() == head.fields() && into.head.size_bytes() == head.text().size();
   if (!is_whole) return describe(fault_kind::bad_value, 0);
-  if (into.head.form() == target_form::authority)
+  const bool is_unknown =
+      head.asks_for_tunnel() && !equals_ignoring_case(head.asked_protocol(), "websocket");
+  if (into.head.form() == target_form::authority || is_unknown)
     return protocol_fault{.code = status::not_implemented,
-                          .reason = "this server opens no tunnels",
+                          .reason = "this server opens no tunnels but WebSockets",
                           .offset_bytes = 0};
   return std::nullopt;
 }
@@ -74,7 +77,8 @@ void server_stream::take_head(bool ends) {
   if (session_.head().is_malformed()) return refuse_malformed();
   if (wrong) return refuse(wrong->code, wrong->reason);
   if (const auto& wish = session_.head().priority()) session_.set_priority(id_, *wish);
-  if (!ends) return take_head_of_body();
+  asks_for_tunnel_ = session_.head().asks_for_tunnel();
+  if (!ends && !asks_for_tunnel_) return take_head_of_body();
   if (desk.head.content_length().value_or(0) != 0) return refuse_malformed();
   desk.body = {};
   desk.body_bytes = 0;
@@ -125,7 +129,12 @@ void server_stream::take_data(std::string_view data) {
   if (gathers_) return gather(data);
   append_in_pieces(in_, data);
   owed_ += data.size();
+  tell_of_input();
+}
+
+void server_stream::tell_of_input() noexcept {
   has_come_.set();
+  if (tunnel_ != nullptr) tunnel_->note_input();
 }
 
 /// What fits one slot stays there, and needs no other memory.
@@ -161,10 +170,7 @@ void server_stream::release_window() noexcept {
 void server_stream::take_end() {
   if (!drops_input_ && still_to_come_.value_or(0) != 0) return refuse_malformed();
   in_ended_ = true;
-  if (!gathers_) {
-    has_come_.set();
-    return;
-  }
+  if (!gathers_) return tell_of_input();
   gathers_ = false;
   set(time_point::max());
   active_request& work = *work_;
@@ -240,7 +246,7 @@ task<void> server_stream::work_on() {
   is_worked_for_ = false;
   work_.reset();
   session_.flush_later();
-  if (is_closed_) delete this;
+  if (is_closed_ && !is_spoken_over()) delete this;
 }
 
 task<void> server_stream::run_handler() {
@@ -276,6 +282,7 @@ void server_stream::complete(active_request& work) {
   work.reply.reset();
   if (work.has_texts) [[unlikely]]
     work.clear_texts();
+  if (work.upgrade != nullptr) return hand_over(std::move(work.upgrade));
   if (!out_ends_) reset(NGHTTP2_INTERNAL_ERROR);
   drop_input();
   in_.clear();
@@ -322,9 +329,9 @@ void server_stream::take_close() noexcept {
   if (in_line.is_linked()) in_line.unlink();
   session_.note_sent(std::exchange(whole_, 0));
   out_.clear();
-  has_come_.set();
+  tell_of_input();
   has_room_.set();
-  if (!is_worked_for_) {
+  if (!is_worked_for()) {
     delete this;
     return;
   }

@@ -5,7 +5,8 @@
 // answered at the host's desk, like one of HTTP/1.1; else the stream takes the desk along. What
 // comes of a body waits here until a handler takes it, and only then does the client get its window
 // back; a body that is wanted whole is gathered, all of a session within a bound. What a handler
-// gives of a reply waits here until the client's windows and the connection take it. One shard.
+// gives of a reply waits here until the client's windows and the connection take it. One that was
+// asked for by extended CONNECT is then spoken over, by its tunnel (server_tunnel.hpp). One shard.
 #pragma once
 
 #include <cstddef>
@@ -23,6 +24,7 @@
 #include <weft/http/fault.hpp>
 #include <weft/http/http2/pooled_text.hpp>
 #include <weft/http/status.hpp>
+#include <weft/http/upgraded.hpp>
 #include <weft/loop/lazy_timer.hpp>
 #include <weft/net/write_queue.hpp>
 
@@ -37,6 +39,7 @@ struct active_request;
 namespace weft::http::http2 {
 
 class server_session;
+class server_tunnel;
 
 class server_stream final : public carrier, private lazy_timer {
  public:
@@ -75,7 +78,9 @@ class server_stream final : public carrier, private lazy_timer {
   [[nodiscard]] bool has_come_whole() const noexcept { return in_ended_; }
   /// Waits for the rest of a body that is wanted whole.
   [[nodiscard]] bool is_gathering() const noexcept { return gathers_; }
-  [[nodiscard]] bool is_worked_for() const noexcept { return is_worked_for_; }
+  /// Or spoken over, by whoever has asked for that.
+  [[nodiscard]] bool is_worked_for() const noexcept { return is_worked_for_ || is_spoken_over(); }
+  [[nodiscard]] bool is_spoken_over() const noexcept { return tunnel_ != nullptr; }
   [[nodiscard]] std::size_t gathered_bytes() const noexcept { return gathered_; }
   /// Gives the client what was withheld of its window.
   void release_window() noexcept;
@@ -88,11 +93,14 @@ class server_stream final : public carrier, private lazy_timer {
   list_hook in_line;
 
  private:
+  friend server_tunnel;
+
   [[nodiscard]] active_request& work() const noexcept;
   [[nodiscard]] std::optional<protocol_fault> read_head(active_request& into);
   /// Takes the desk along, and the head's text, which stays where it is.
   void keep_work();
   void take_head_of_body();
+  void tell_of_input() noexcept;
   void gather(std::string_view data);
   /// At once, or when as much of other replies has gone as has to.
   void answer_in_turn(active_request& work);
@@ -104,6 +112,15 @@ class server_stream final : public carrier, private lazy_timer {
   void complete(active_request& work);
   void finish_streams(active_request& work);
   void refuse(status code, std::string_view reason);
+
+  // server_stream_body.cpp: as a tunnel
+  void open_tunnel(const reply_head& head);
+  /// A success would be one; true: so it is not said.
+  [[nodiscard]] bool refuses_tunnel(status code);
+  void hand_over(std::unique_ptr<upgraded> to);
+  /// Nobody speaks over it any more. May be the end of this.
+  void leave_tunnel() noexcept;
+
   /// Nobody is told more of it (RFC 9113 section 8.1.1).
   void refuse_malformed() noexcept;
   /// Nothing more of the body is taken.
@@ -145,6 +162,7 @@ class server_stream final : public carrier, private lazy_timer {
   event has_room_;
   std::optional<body_pace> pace_;               // while it is gathered
   std::optional<std::uint64_t> still_to_come_;  // of a body that has said how long it is
+  server_tunnel* tunnel_ = nullptr;             // while it is spoken over
   std::size_t given_ = 0;                       // of in_: what the handler looks at
   std::size_t gathered_ = 0;
   std::size_t withheld_ = 0;        // of that: of the stream's window
@@ -158,6 +176,7 @@ class server_stream final : public carrier, private lazy_timer {
   bool is_deferred_ = false;        // nghttp2 asks for no more of it
   bool is_worked_for_ = false;      // by work_on()
   bool is_answered_ = false;
+  bool asks_for_tunnel_ = false;
   bool is_closed_ = false;
 };
 

@@ -5,6 +5,7 @@
 #include <weft/http/http2/queued_text.hpp>
 #include <weft/http/http2/server_session.hpp>
 #include <weft/http/http2/server_stream.hpp>
+#include <weft/http/http2/server_tunnel.hpp>
 #include <weft/http/reply_head.hpp>
 
 namespace weft::http::http2 {
@@ -37,6 +38,7 @@ task<result<std::string_view>> server_stream::receive_body(buffer_ref& /*slot*/)
 }
 
 void server_stream::send_reply(const reply_head& head, std::string_view body, std::string* owned) {
+  if (refuses_tunnel(head.code)) return;
   send_head(head, body.empty());
   if (body.empty()) return;
   const std::size_t size_bytes = body.size();
@@ -55,19 +57,21 @@ void server_stream::send_head(const reply_head& head, bool ends) {
     out_ends_ = true;  // nobody is there
     return;
   }
+  if (head.code == status::switching_protocols) return open_tunnel(head);
+  if (refuses_tunnel(head.code)) return;
   session_.submit_reply(id_, head, ends ? nullptr : this);
   out_ends_ = ends;
   session_.flush_later();
 }
 
 void server_stream::append_body(std::string_view piece, body_framing /*framing*/) {
-  if (is_closed_) return;
+  if (is_closed_ || out_ends_) return;
   append_in_pieces(out_, piece);
   go_on_sending();
 }
 
 void server_stream::append_body(std::string&& piece, body_framing /*framing*/) {
-  if (is_closed_) return;
+  if (is_closed_ || out_ends_) return;
   if (piece.size() <= piece_bytes)
     append_in_pieces(out_, piece);
   else
@@ -113,9 +117,50 @@ std::size_t server_stream::send_from(const file& /*from*/, std::uint64_t /*offse
   return 0;  // what is framed goes through memory
 }
 
+// ---- as a tunnel ------------------------------------------------------------------------------
+
+/// What HTTP/1.1 says by 101 is a success here (RFC 8441 section 5).
+void server_stream::open_tunnel(const reply_head& head) {
+  session_.submit_reply(id_,
+                        {.code = status::ok,
+                         .start = head.start,
+                         .framing = body_framing::chunked,
+                         .fields = head.fields},
+                        this);
+  session_.flush_later();
+}
+
+bool server_stream::refuses_tunnel(status code) {
+  const bool is_success = std::to_underlying(code) / 100 == 2;
+  if (!asks_for_tunnel_ || !is_success) return false;
+  refuse(status::not_implemented, "this path opens no tunnel");
+  return true;
+}
+
+void server_stream::hand_over(std::unique_ptr<upgraded> to) {
+  if (is_closed_) return drop_input();
+  auto through = std::make_unique<server_tunnel>(*this);
+  tunnel_ = through.get();
+  upgraded::begin(std::move(to), upgraded_link{std::move(through)});
+}
+
+void server_stream::leave_tunnel() noexcept {
+  tunnel_ = nullptr;
+  drop_input();
+  if (is_closed_) {
+    if (!is_worked_for_) delete this;
+    return;
+  }
+  in_.clear();
+  if (!out_ends_)
+    reset(NGHTTP2_CANCEL);
+  else if (is_answered_)
+    session_.submit_reset(id_, NGHTTP2_NO_ERROR);
+}
+
 bool server_stream::has_stalled() noexcept {
   const std::size_t before = std::exchange(queued_at_look_, out_.size());
-  return !out_.empty() && !is_worked_for_ && before != 0 && out_.size() >= before;
+  return !out_.empty() && !is_worked_for() && before != 0 && out_.size() >= before;
 }
 
 }  // namespace weft::http::http2

@@ -33,6 +33,8 @@ bool server_upgrade::refuse(status code, std::string_view why, std::string_view 
   return false;
 }
 
+bool server_upgrade::is_stream() const noexcept { return exchange_.request().major_version() == 2; }
+
 bool server_upgrade::asks_for_websocket() {
   const http::request& asked = exchange_.request();
   const bool is_get = asked.method() == method::get && asked.minor_version() != 0;
@@ -42,7 +44,7 @@ bool server_upgrade::asks_for_websocket() {
                   "Upgrade: websocket\r\nConnection: Upgrade\r\n");
   if (!exchange_.of_.head.upgrade())
     return refuse(status::bad_request, "Upgrade without Connection: Upgrade");
-  if (exchange_.more_has_come_)
+  if (exchange_.more_has_come_ && !is_stream())
     return refuse(status::bad_request, "bytes came before the handshake was answered");
   return true;
 }
@@ -54,6 +56,7 @@ bool server_upgrade::has_key_and_version() {
   if (headers.find("sec-websocket-version") != version)
     return refuse(status::upgrade_required, "this server speaks version 13 of WebSocket",
                   "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n");
+  if (is_stream()) return true;
   if (count(headers, "sec-websocket-key") != 1 || !is_key(*headers.find("sec-websocket-key")))
     return refuse(status::bad_request, "a handshake has one Sec-WebSocket-Key, base64 of 16 bytes");
   return true;
@@ -117,9 +120,11 @@ websocket& server_upgrade::socket() {
 
 void server_upgrade::accept(task<void> work) {
   made_->set_work(std::move(work));
-  std::string fields{"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: "};
-  fields += accept_value{*exchange_.request().header("sec-websocket-key")}.text();
-  fields += "\r\n";
+  std::string fields{"Upgrade: websocket\r\nConnection: Upgrade\r\n"};
+  if (!is_stream())
+    fields.append("Sec-WebSocket-Accept: ")
+        .append(accept_value{*exchange_.request().header("sec-websocket-key")}.text())
+        .append("\r\n");
   if (!subprotocol_.empty())
     fields.append("Sec-WebSocket-Protocol: ").append(subprotocol_).append("\r\n");
   if (deflate_) fields.append("Sec-WebSocket-Extensions: ").append(deflate_->text()).append("\r\n");

@@ -36,6 +36,8 @@ class server_upgrade {
   void accept(task<void> work);
 
  private:
+  /// Of HTTP/2, whose handshake has no keys (RFC 8441 section 5).
+  [[nodiscard]] bool is_stream() const noexcept;
   [[nodiscard]] bool asks_for_websocket();
   [[nodiscard]] bool has_key_and_version();
   [[nodiscard]] bool may_come_from_its_page();

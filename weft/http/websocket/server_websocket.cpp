@@ -20,9 +20,9 @@ server_websocket::server_websocket(const session_terms& terms, connection_host& 
   join(host);
 }
 
-void server_websocket::begin(net::tcp_stream stream) noexcept {
+void server_websocket::begin(upgraded_link link) noexcept {
   if (env_.owner != nullptr) env_.owner->attach(*this);
-  session::begin(std::move(stream));
+  session::begin(std::move(link));
   if (host_.draining.stop_requested()) say_goodbye();
   if (stop_.stop_requested()) session::cut();
   host_.workers.spawn(run());
@@ -43,7 +43,7 @@ task<void> server_websocket::run() {
 }
 
 std::string server_websocket::description() const {
-  const auto peer = stream() ? stream()->peer_endpoint() : fail(errc::closed);
+  const auto peer = link().is_open() ? link().peer_endpoint() : fail(errc::closed);
   return weft::format("{} speaks WebSocket", peer ? peer->to_string() : "a client");
 }
 

@@ -35,7 +35,7 @@ class server_websocket final : public session, public upgraded, private registra
 
  private:
   void say_goodbye() noexcept { start_close(close_code::going_away, "the server ends"); }
-  void begin(net::tcp_stream stream) noexcept override;
+  void begin(upgraded_link link) noexcept override;
   [[nodiscard]] task<void> run();
   void on_overstay() noexcept override { stop_.request_stop(); }
   void on_over() noexcept override { delete this; }

@@ -82,11 +82,11 @@ void session::operator delete(void* memory, std::size_t size_bytes) noexcept {
   frame_pool::deallocate(memory, size_bytes);
 }
 
-void session::begin(net::tcp_stream stream) noexcept {
+void session::begin(upgraded_link link) noexcept {
   begun_ = true;
   counts_.open.add(1);
   counts_.opened.add();
-  stream_.emplace(std::move(stream));
+  link_ = std::move(link);
   heard_at_ = loop_.now();
   set(heard_at_ + limits_.ping_interval);
   go_on();
@@ -105,11 +105,11 @@ void session::go_on() noexcept {
         continue;
       }
       if (phase_ != phase::lingering) leave_input();
-      if (!stream_receiver::begin(*stream_)) {
+      if (!begin_read()) {
         is_receiving_ = true;
         return;
       }
-      take_received(stream_receiver::take(*stream_));
+      take_received(take_read());
     }
   } catch (const std::exception& why) {  // out of memory: this one's misfortune alone
     log::error(weft::format("a WebSocket is dropped: {}", why.what()));
@@ -125,7 +125,7 @@ void session::leave_input() noexcept {
 
 void session::end_if_over() noexcept {
   if (phase_ != phase::over || is_receiving_ || senders_ != 0) return;
-  stream_.reset();
+  link_.reset();
   if (is_released_) on_over();
 }
 
@@ -134,12 +134,27 @@ void session::on_received(net::stream_receiver& self) noexcept {
                                          std::memory_order_relaxed);
   auto& mine = static_cast<session&>(self);
   mine.is_receiving_ = false;
-  auto bytes = mine.stream_receiver::take(*mine.stream_);
+  auto bytes = mine.take_read();
   if (mine.phase_ != phase::over) {
     mine.take_received(std::move(bytes));
     mine.go_on();
   }
   mine.end_if_over();
+}
+
+bool session::begin_read() noexcept {
+  if (net::tcp_stream* const direct = link_.connection()) return stream_receiver::begin(*direct);
+  return link_.through().begin_read(&on_received, *this);
+}
+
+result<buffer_ref> session::take_read() noexcept {
+  if (net::tcp_stream* const direct = link_.connection()) return stream_receiver::take(*direct);
+  return link_.through().take_read();
+}
+
+void session::cancel_read() noexcept {
+  if (net::tcp_stream* const direct = link_.connection()) return stream_receiver::cancel(*direct);
+  link_.through().cancel_read();
 }
 
 void session::take_received(result<buffer_ref>&& bytes) {
@@ -263,7 +278,7 @@ void session::keep_alive() {
 /// there is room (RFC 6455 section 5.5.3).
 void session::answer_ping(std::string_view payload) {
   if (phase_ != phase::open) return;
-  if (stream_->queued_bytes() <= net::tcp_stream::high_watermark)
+  if (link_.queued_bytes() <= net::tcp_stream::high_watermark)
     return append_control(opcode::pong, payload);
   if (late_pong_ == nullptr) late_pong_ = std::make_unique<std::string>();
   late_pong_->assign(payload);

@@ -5,7 +5,7 @@
 // waits holds no buffer and no coroutine but its handler's. Receiving stops while a message waits
 // to be read. Its timer is lazy. One shard.
 //
-//   session.begin(std::move(stream));
+//   session.begin(std::move(link));
 #pragma once
 
 #include <cstddef>
@@ -18,6 +18,7 @@
 #include <weft/coro/mutex.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/coro/waiter.hpp>
+#include <weft/http/upgraded_link.hpp>
 #include <weft/http/websocket/deflate_parameters.hpp>
 #include <weft/http/websocket/message_deflate.hpp>
 #include <weft/http/websocket/message_reader.hpp>
@@ -26,7 +27,6 @@
 #include <weft/http/websocket/websocket_options.hpp>
 #include <weft/loop/lazy_timer.hpp>
 #include <weft/net/stream_receiver.hpp>
-#include <weft/net/tcp_stream.hpp>
 
 namespace weft::http::ws {
 
@@ -51,8 +51,8 @@ class session : private net::stream_receiver, private lazy_timer, private flusha
   static void* operator new(std::size_t size_bytes);
   static void operator delete(void* memory, std::size_t size_bytes) noexcept;
 
-  /// The connection, on which nothing but frames comes from now on.
-  void begin(net::tcp_stream stream) noexcept;
+  /// Over which nothing but frames comes from now on.
+  void begin(upgraded_link link) noexcept;
 
   // For the websocket.
 
@@ -86,7 +86,7 @@ class session : private net::stream_receiver, private lazy_timer, private flusha
   [[nodiscard]] bool is_open() const noexcept { return phase_ == phase::open; }
   [[nodiscard]] websocket_end end() const noexcept;
   [[nodiscard]] std::string_view subprotocol() const noexcept { return subprotocol_; }
-  [[nodiscard]] const std::optional<net::tcp_stream>& stream() const noexcept { return stream_; }
+  [[nodiscard]] const upgraded_link& link() const noexcept { return link_; }
   [[nodiscard]] event_loop& loop() const noexcept { return loop_; }
 
  protected:
@@ -110,6 +110,10 @@ class session : private net::stream_receiver, private lazy_timer, private flusha
   void go_on() noexcept;
   static void on_received(net::stream_receiver& self) noexcept;
   static void on_turn_end(flushable& self) noexcept;
+  /// As of a net::stream_receiver.
+  [[nodiscard]] bool begin_read() noexcept;
+  [[nodiscard]] result<buffer_ref> take_read() noexcept;
+  void cancel_read() noexcept;
   void take_received(result<buffer_ref>&& bytes);
   void read_frames();
   void leave_input() noexcept;
@@ -144,7 +148,7 @@ class session : private net::stream_receiver, private lazy_timer, private flusha
 
   const websocket_limits& limits_;
   websocket_counts& counts_;
-  std::optional<net::tcp_stream> stream_;  // until it is over
+  upgraded_link link_;  // until it is over
   // Where messages refer to those before them; else all share those of the shard.
   std::unique_ptr<message_inflater> own_inflater_;
   std::unique_ptr<message_deflater> own_deflater_;

@@ -111,7 +111,7 @@ void session::fail_connection(const frame_fault& why) {
 void session::linger() {
   phase_ = phase::lingering;
   fragmenting_.reset();
-  if (self_ == role::server || ended_->why != errc::closed) stream_->end_output();
+  if (self_ == role::server || ended_->why != errc::closed) link_.end_output();
   set(loop_.now() + limits_.close_timeout);
   waiters_.wake_all();
 }
@@ -121,9 +121,9 @@ void session::abort(error why, const close_reason& told) noexcept {
   note_end(why, told);
   phase_ = phase::over;
   set(loop_.now() + limits_.close_timeout);  // for on_overstay()
-  if (is_receiving_) stream_receiver::cancel(*stream_);
+  if (is_receiving_) cancel_read();
   fragmenting_.reset();
-  if (senders_ != 0) stream_->give_up_output();
+  if (senders_ != 0) link_.give_up_output();
   waiters_.wake_all();
 }
 

@@ -43,7 +43,7 @@ bool session::send_now(const websocket_message& what, result<void>& outcome) {
     outcome = fail(closed_reason());
   } else if (what.is_text() && !is_utf8(what.data)) {
     outcome = fail(errc::invalid_argument);
-  } else if (sending_.is_locked() || stream_->queued_bytes() > net::tcp_stream::high_watermark) {
+  } else if (sending_.is_locked() || link_.queued_bytes() > net::tcp_stream::high_watermark) {
     return false;
   } else {
     append_message(what);
@@ -92,7 +92,11 @@ task<result<void>> session::send_part(websocket_message part, bool is_last) {
 
 task<result<void>> session::make_room() {
   if (phase_ != phase::open) co_return fail(closed_reason());
-  const auto room = co_await stream_->drain();
+  result<void> room;
+  if (net::tcp_stream* const direct = link_.connection())
+    room = co_await direct->drain();
+  else
+    room = co_await link_.through().drain();
   if (phase_ != phase::open) co_return fail(closed_reason());
   co_return room;
 }
@@ -116,7 +120,7 @@ void session::append_message(const websocket_message& what) {
 }
 
 bool session::has_room(std::size_t queued_most) const noexcept {
-  return phase_ == phase::open && !sending_.is_locked() && stream_->queued_bytes() <= queued_most;
+  return phase_ == phase::open && !sending_.is_locked() && link_.queued_bytes() <= queued_most;
 }
 
 void session::append_prepared(prepared_message& message) {
@@ -129,10 +133,9 @@ void session::append_prepared(prepared_message& message) {
   if (frame.empty()) frame = message.plain();
   counts_.messages_sent.add();
   counts_.bytes_sent.add(size);
-  if (frame.size() > net::tcp_stream::prepare_most_bytes)
-    return stream_->append(std::string{frame});
-  frame.copy(stream_->prepare(frame.size()).data(), frame.size());
-  stream_->commit(frame.size());
+  if (frame.size() > net::tcp_stream::prepare_most_bytes) return link_.append(std::string{frame});
+  frame.copy(link_.prepare(frame.size()).data(), frame.size());
+  link_.commit(frame.size());
 }
 
 void session::append_frame(frame_head head, std::string_view payload) {
@@ -146,13 +149,13 @@ void session::append_frame(frame_head head, std::string_view payload) {
     if (head.is_masked) apply_mask(large, head.key, 0);
   }
   const std::size_t in_place = head.size_bytes() + (fits ? payload.size() : 0);
-  char* const out = head.write(stream_->prepare(in_place).data());
+  char* const out = head.write(link_.prepare(in_place).data());
   if (fits && head.is_masked)
     copy_masked(out, payload, head.key, 0);
   else if (fits && !payload.empty())
     std::memcpy(out, payload.data(), payload.size());
-  stream_->commit(in_place);
-  if (!fits) stream_->append(std::move(large));
+  link_.commit(in_place);
+  if (!fits) link_.append(std::move(large));
 }
 
 void session::append_control(opcode kind, std::string_view payload) {

@@ -39,12 +39,12 @@ websocket_end websocket::end() const noexcept { return session_->end(); }
 std::string_view websocket::subprotocol() const noexcept { return session_->subprotocol(); }
 
 result<net::endpoint> websocket::peer_endpoint() const {
-  if (!session_->stream()) return fail(errc::closed);
-  return session_->stream()->peer_endpoint();
+  if (!session_->link().is_open()) return fail(errc::closed);
+  return session_->link().peer_endpoint();
 }
 
 const net::tls_info* websocket::tls() const noexcept {
-  return session_->stream() ? session_->stream()->tls() : nullptr;
+  return session_->link().is_open() ? session_->link().tls() : nullptr;
 }
 
 }  // namespace weft::http
