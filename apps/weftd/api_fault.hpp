@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <weft/http/status.hpp>
@@ -21,6 +22,11 @@ class exchange;
 namespace weftd {
 
 enum class api_version : std::uint8_t { v0_1_0, v0_2_0 };
+
+/// Of its paths: "/0.1.0".
+[[nodiscard]] constexpr std::string_view prefix_of(api_version spoken) noexcept {
+  return spoken == api_version::v0_1_0 ? "/0.1.0" : "/0.2.0";
+}
 
 struct api_fault {
   weft::http::status code = weft::http::status::bad_request;

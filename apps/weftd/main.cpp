@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <apps/weftd/demo_database.hpp>
+#include <apps/weftd/probe_api.hpp>
 #include <apps/weftd/read_api.hpp>
 #include <apps/weftd/routes.hpp>
 #include <weft/base/format.hpp>
@@ -116,6 +117,7 @@ int main(int argc, char** argv) {
   app.add<weft::http::server>(server);
   app.add<weft::store::sqlite::engine>(store).as<weft::store::engine>();
   app.add<weftd::read_api>();
+  app.add<weftd::probe_api>();
   app.add<weftd::root_page>();
   app.add<weftd::ping_api>();
   app.add<weft::http::health_pages>();

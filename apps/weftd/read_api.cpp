@@ -23,10 +23,6 @@ namespace store = weft::store;
 /// How often a request is made anew because the schema changes while it is answered.
 constexpr int attempts = 3;
 
-constexpr std::string_view prefix(api_version spoken) noexcept {
-  return spoken == api_version::v0_1_0 ? "/0.1.0" : "/0.2.0";
-}
-
 api_fault outdated() {
   return {http::status::service_unavailable,
           "the schema changes all the time: try again when it has settled"};
@@ -100,7 +96,7 @@ read_api::read_api(read_api_options options, http::server& server, store::engine
 }
 
 void read_api::add_routes(http::server& server, api_version spoken) {
-  auto api = server.group(prefix(spoken)).within({.body_bytes = options_.request_bytes});
+  auto api = server.group(prefix_of(spoken)).within({.body_bytes = options_.request_bytes});
   api.route(http::method::post, "/{db}/{table}/pk-read",
             [this, spoken](http::exchange& e) { e.work.emplace(read_row(e, spoken)); });
   api.route(http::method::post, "/batch",

@@ -157,6 +157,15 @@ def test_a_body_beyond_its_bound_is_413_and_one_below_it_is_read(server, tmp_pat
     assert status(4_300_000) == "413"
 
 
+@pytest.mark.parametrize("version", ["0.1.0", "0.2.0"])
+def test_it_says_that_it_is_there(server, version):
+    assert (httpx.get(server.url(f"/{version}/ping")).status_code, httpx.get(server.url(f"/{version}/ping")).text) == (200, "")
+    assert (httpx.get(server.url(f"/{version}/health")).status_code, httpx.get(server.url(f"/{version}/health")).text) == (200, "1")
+    for path in ("ping", "health"):
+        refused = httpx.request("GET", server.url(f"/{version}/{path}"), content="x")
+        assert refused.status_code == 400 and "a body is not allowed here" in refused.text
+
+
 def test_a_schema_may_change_while_it_is_served(weftd, tmp_path):
     with sqlite3.connect(tmp_path / "changing.db") as database:
         database.executescript("PRAGMA journal_mode=WAL; CREATE TABLE t(id INTEGER PRIMARY KEY, a INT); INSERT INTO t VALUES(1, 2)")
