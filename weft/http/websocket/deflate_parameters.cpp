@@ -70,7 +70,7 @@ std::string deflate_parameters::text() const {
   std::string all{extension_name};
   if (server_no_context_takeover) all += "; server_no_context_takeover";
   if (client_no_context_takeover) all += "; client_no_context_takeover";
-  if (server_max_window_bits != most_window_bits)
+  if (names_server_window || server_max_window_bits != most_window_bits)
     all += weft::format("; server_max_window_bits={}", server_max_window_bits);
   if (client_max_window_bits != most_window_bits)
     all += weft::format("; client_max_window_bits={}", client_max_window_bits);
@@ -86,7 +86,8 @@ std::optional<deflate_parameters> accept_deflate(std::string_view offers,
         .server_no_context_takeover = offer->server_no_context_takeover || !own.context_takeover,
         .client_no_context_takeover = offer->client_no_context_takeover || !own.context_takeover,
         .server_max_window_bits =
-            offer->server_max_window_bits.value_or(deflate_parameters::most_window_bits)};
+            offer->server_max_window_bits.value_or(deflate_parameters::most_window_bits),
+        .names_server_window = offer->server_max_window_bits.has_value()};
     if (agreed.server_max_window_bits < deflate_parameters::least_window_bits) continue;
     return agreed;
   }

@@ -26,6 +26,9 @@ struct deflate_parameters {
   bool client_no_context_takeover = false;
   std::uint8_t server_max_window_bits = most_window_bits;
   std::uint8_t client_max_window_bits = most_window_bits;
+  /// Whether the client has asked for a window of the server's, which must be answered then, be it
+  /// the largest (RFC 7692 section 7.1.2.1).
+  bool names_server_window = false;
 
   /// How one end's messages are compressed.
   struct direction {

@@ -18,6 +18,8 @@ constexpr int level = 5;
 constexpr int memory_level = 8;
 /// What each piece of output gets at least.
 constexpr std::size_t least_room_bytes = 64;
+/// What zlib's data_type says of an inflater that stands between two blocks, with no bit left over.
+constexpr int between_blocks = 128;
 
 // zlib counts in unsigned.
 void offer(z_stream& stream, std::string_view input) noexcept {
@@ -94,6 +96,8 @@ result<void> message_inflater::inflate(std::string_view payload, message_memory&
   if (!state_->is_usable) return fail(errc::exhausted);
   result<void> done = feed(payload, out, most_bytes);
   if (done) done = feed(flush_mark, out, most_bytes);
+  // Within a block the mark was read as data, and what is missing the next message would give.
+  if (done && state_->stream.data_type != between_blocks) done = fail(errc::protocol_error);
   if (!keeps_context_)
     state_->is_usable = inflateReset(&state_->stream) == Z_OK;
   else if (!done)
@@ -106,9 +110,9 @@ result<void> message_inflater::feed(std::string_view payload, message_memory& ou
   z_stream& stream = state_->stream;
   offer(stream, payload);
   for (;;) {
-    const std::size_t left_bytes = most_bytes - out.size() + 1;  // one that is too many is seen
+    const std::size_t left_bytes = most_bytes - out.size();
     std::span<char> room = out.prepare();
-    room = room.first(std::min(room.size(), left_bytes));
+    if (left_bytes < room.size()) room = room.first(left_bytes + 1);  // one too many is seen
     offer_room(stream, room);
     const int said = ::inflate(&stream, Z_SYNC_FLUSH);
     out.commit(room.size() - stream.avail_out);

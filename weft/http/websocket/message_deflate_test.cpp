@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -67,6 +68,41 @@ TEST_F(message_deflate_test, stops_at_the_limit) {
   EXPECT_TRUE(inflater.inflate(shorter, all, 1'000'000)) << "it serves the next one";
 }
 
+TEST_F(message_deflate_test, is_whole_only_where_a_block_ends) {
+  random draw{11};
+  for (const bool keeps_context : {false, true}) {
+    std::string shorter;
+    message_deflater deflater{15, keeps_context};
+    ASSERT_TRUE(deflater.deflate(drawn_text(draw, 500), shorter));
+    for (std::size_t cut = 0; cut != shorter.size(); ++cut) {
+      message_inflater inflater{15, keeps_context};
+      message_memory out{pool_};
+      const auto done = inflater.inflate(std::string_view{shorter}.substr(0, cut), out, 1000);
+      EXPECT_TRUE(!done && done.error() == errc::protocol_error) << cut;
+    }
+  }
+  // Stored, of 10 bytes, of which two have come: the next message is not to begin with the others.
+  message_inflater inflater{15, true};
+  message_memory out{pool_};
+  EXPECT_EQ(inflater
+                .inflate({"\x00\x0a\x00\xf5\xff"
+                          "ab",
+                          7},
+                         out, 1000)
+                .error(),
+            errc::protocol_error);
+}
+
+TEST_F(message_deflate_test, takes_messages_without_a_bound) {
+  std::string shorter;
+  message_deflater deflater{15, false};
+  ASSERT_TRUE(deflater.deflate("any", shorter));
+  message_inflater inflater{15, false};
+  message_memory out{pool_};
+  ASSERT_TRUE(inflater.inflate(shorter, out, SIZE_MAX));
+  EXPECT_EQ(out.text(), "any");
+}
+
 TEST_F(message_deflate_test, is_not_believed_again_once_its_window_is_lost) {
   message_inflater inflater{15, true};
   message_memory out{pool_};
@@ -87,6 +123,8 @@ TEST(deflate_parameters, are_the_first_offer_that_can_be_kept) {
   EXPECT_EQ(accepted("permessage-deflate; client_max_window_bits=10"), "permessage-deflate");
   EXPECT_EQ(accepted("permessage-deflate; server_max_window_bits=10"),
             "permessage-deflate; server_max_window_bits=10");
+  EXPECT_EQ(accepted("permessage-deflate; server_max_window_bits=15"),
+            "permessage-deflate; server_max_window_bits=15");
   EXPECT_EQ(accepted(R"(permessage-deflate; server_max_window_bits="12")"),
             "permessage-deflate; server_max_window_bits=12");
   EXPECT_EQ(accepted("permessage-deflate; server_no_context_takeover"),
