@@ -250,6 +250,8 @@ task<client_result<websocket>> client::open_websocket(client_request request,
   if (url.empty() || given.how != method::get || given.has_body)
     co_return describe({errc::invalid_argument,
                         "a WebSocket is opened by a GET without a body, at ws:// or wss://"});
+  if (std::string fault = fault_of(options); !fault.empty())
+    co_return describe({errc::invalid_argument, std::move(fault)});
   const auto to = admit(*core_, asked);
   if (!to) co_return describe(to.error());
   const client_core::request_under_way now{*core_, co_await this_task::environment()};

@@ -25,7 +25,8 @@ void server_websocket::begin(upgraded_link link) noexcept {
   session::begin(std::move(link));
   if (host_.draining.stop_requested()) say_goodbye();
   if (stop_.stop_requested()) session::cut();
-  host_.workers.spawn(run());
+  host_.workers.spawn(std::move(*running_));
+  running_.reset();
 }
 
 task<void> server_websocket::run() {

@@ -27,7 +27,11 @@ class server_websocket final : public session, public upgraded, private registra
   ~server_websocket() override { client_link::leave(host_); }
 
   [[nodiscard]] websocket& socket() noexcept { return socket_; }
-  void set_work(task<void> work) noexcept { work_.emplace(std::move(work)); }
+  /// May throw, which begin() cannot: makes the coroutine that begin() starts.
+  void set_work(task<void> work) {
+    work_.emplace(std::move(work));
+    running_.emplace(run());
+  }
 
   void leave_if_idle() noexcept override { say_goodbye(); }
   void cut() noexcept override { session::cut(); }
@@ -46,6 +50,7 @@ class server_websocket final : public session, public upgraded, private registra
   stop_source stop_;
   environment env_;
   std::optional<task<void>> work_;
+  std::optional<task<void>> running_;  // until it has begun
   websocket socket_;
 };
 

@@ -1,6 +1,7 @@
 // What comes over a WebSocket, and when nothing does.
 #include <weft/http/websocket/session.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <source_location>
@@ -87,8 +88,8 @@ void session::begin(upgraded_link link) noexcept {
   counts_.open.add(1);
   counts_.opened.add();
   link_ = std::move(link);
-  heard_at_ = loop_.now();
-  set(heard_at_ + limits_.ping_interval);
+  quiet_since_ = taken_at_ = loop_.now();
+  set_next_look();
   go_on();
 }
 
@@ -160,13 +161,9 @@ void session::cancel_read() noexcept {
 void session::take_received(result<buffer_ref>&& bytes) {
   if (!bytes) {
     if (phase_ == phase::lingering) return abort(errc::closed, {});
-    counts_.lost.add();
-    const bool is_end = bytes.error() == errc::closed;
-    return abort(is_end ? errc::reset : bytes.error(),
-                 {close_code::abnormal, is_end ? "ended without a close frame" : "broken"});
+    return lose(bytes.error() == errc::closed ? "ended without a close frame" : "broken");
   }
-  heard_at_ = loop_.now();
-  ping_is_out_ = false;
+  note_life();
   if (phase_ != phase::lingering) {
     input_ = std::move(*bytes);
     return;
@@ -244,10 +241,7 @@ void session::on_timeout(lazy_timer& self) noexcept {
         mine.abort(errc::exhausted, {close_code::abnormal, "out of memory"});
       }
       break;
-    case phase::closing:
-      mine.counts_.lost.add();
-      mine.abort(errc::timed_out, {close_code::abnormal, "the close frame was not answered"});
-      break;
+    case phase::closing: mine.lose("the close frame was not answered"); break;
     case phase::lingering: mine.abort(errc::closed, {}); break;
     case phase::over:
       if (!mine.is_released_) mine.on_overstay();
@@ -257,32 +251,59 @@ void session::on_timeout(lazy_timer& self) noexcept {
 }
 
 void session::keep_alive() {
-  if (late_pong_ != nullptr) {
-    const std::unique_ptr<std::string> late = std::move(late_pong_);
-    answer_ping(*late);
-    if (late_pong_ != nullptr) return;
+  if (late_pong_ != nullptr) answer_ping(*std::exchange(late_pong_, nullptr));
+  look_at_output();
+  const time_point now = loop_.now();
+  if (queued_at_look_ != 0) {  // a ping would wait behind it
+    if (now >= saturated_sum(taken_at_, limits_.write_stall_timeout))
+      return lose("takes nothing of what is sent");
+  } else if (!is_receiving_) {  // who has a message waiting here cannot be heard
+    note_life();
+  } else if (now >= quiet_until()) {
+    if (ping_is_out_) return lose("no pong has come");
+    append_control(opcode::ping, {});
+    ping_is_out_ = true;
+    quiet_since_ = now;
   }
-  // Who has a message waiting here cannot be heard.
-  const time_point heard = is_receiving_ ? heard_at_ : loop_.now();
-  if (loop_.now() < heard + limits_.ping_interval) return set(heard + limits_.ping_interval);
-  if (ping_is_out_) {
-    counts_.lost.add();
-    return abort(errc::reset, {close_code::abnormal, "no pong has come"});
-  }
-  append_control(opcode::ping, {});
-  ping_is_out_ = true;
-  set(loop_.now() + limits_.pong_timeout);
+  set_next_look();
+}
+
+void session::note_life() noexcept {
+  quiet_since_ = loop_.now();
+  ping_is_out_ = false;
+}
+
+/// Whether what waits to be sent is taken; who has taken it all lives, whatever he has to say.
+void session::look_at_output() noexcept {
+  const std::size_t queued = link_.queued_bytes();
+  const std::size_t before = std::exchange(queued_at_look_, queued);
+  const bool is_taken = queued < before + std::exchange(queued_since_look_, 0);
+  if (before == 0 || is_taken) taken_at_ = loop_.now();
+  if (before != 0 && queued == 0) note_life();
+}
+
+time_point session::quiet_until() const noexcept {
+  return saturated_sum(quiet_since_, ping_is_out_ ? limits_.pong_timeout : limits_.ping_interval);
+}
+
+void session::set_next_look() noexcept {
+  time_point next = saturated_sum(taken_at_, limits_.write_stall_timeout);
+  if (queued_at_look_ == 0) next = std::min(next, quiet_until());
+  if (late_pong_ != nullptr) next = std::min(next, loop_.now() + pong_again_after);
+  set(next);
 }
 
 /// Who sends pings and takes no pongs must not fill our memory: the last one is answered, once
 /// there is room (RFC 6455 section 5.5.3).
 void session::answer_ping(std::string_view payload) {
   if (phase_ != phase::open) return;
-  if (link_.queued_bytes() <= net::tcp_stream::high_watermark)
+  if (link_.queued_bytes() <= net::tcp_stream::high_watermark) {
+    late_pong_.reset();
     return append_control(opcode::pong, payload);
+  }
   if (late_pong_ == nullptr) late_pong_ = std::make_unique<std::string>();
   late_pong_->assign(payload);
-  set(loop_.now() + pong_again_after);
+  set(std::min(deadline(), loop_.now() + pong_again_after));
 }
 
 }  // namespace weft::http::ws

@@ -68,9 +68,9 @@ class session : private net::stream_receiver, private lazy_timer, private flusha
 
   // For topics.
 
-  /// Whether a message may be queued behind so much.
+  /// Whether a message may be queued behind so much, before those who wait to send.
   [[nodiscard]] bool has_room(std::size_t queued_most) const noexcept;
-  /// Of a server, where has_room().
+  /// Where has_room().
   void append_prepared(prepared_message& message);
 
   // For both.
@@ -81,7 +81,7 @@ class session : private net::stream_receiver, private lazy_timer, private flusha
   /// Nobody has the websocket any more. May be the end of this.
   void release(close_code code) noexcept;
   /// Cuts the connection.
-  void cut() noexcept { abort(errc::cancelled, {close_code::going_away, "cut"}); }
+  void cut() noexcept { abort(errc::reset, {close_code::going_away, "cut"}); }
 
   [[nodiscard]] bool is_open() const noexcept { return phase_ == phase::open; }
   [[nodiscard]] websocket_end end() const noexcept;
@@ -121,10 +121,17 @@ class session : private net::stream_receiver, private lazy_timer, private flusha
   static void on_timeout(lazy_timer& self) noexcept;
   static constexpr lazy_timer::kind timeout_kind{&on_timeout, "timeout of a WebSocket"};
   void keep_alive();
+  void note_life() noexcept;
+  void look_at_output() noexcept;
+  [[nodiscard]] time_point quiet_until() const noexcept;
+  void set_next_look() noexcept;
+  void lose(std::string_view why) noexcept;
+  void set_after(duration most) noexcept { set(saturated_sum(loop_.now(), most)); }
 
   // session_send.cpp
   [[nodiscard]] error closed_reason() const noexcept;
   void append_message(const websocket_message& what);
+  void append_part(const websocket_message& part, bool is_last);
   void append_frame(frame_head head, std::string_view payload);
   void append_control(opcode kind, std::string_view payload);
   void answer_ping(std::string_view payload);
@@ -141,7 +148,7 @@ class session : private net::stream_receiver, private lazy_timer, private flusha
   void discard() noexcept;
 
   struct ended {
-    error why;
+    error why;  // neither cancelled nor timed_out: those are of a task, which may go on
     close_code code;
     std::string reason;
   };
@@ -164,9 +171,12 @@ class session : private net::stream_receiver, private lazy_timer, private flusha
   std::optional<lock_guard> fragmenting_;
   std::unique_ptr<std::string> late_pong_;  // for a ping that came while too much was queued
   std::unique_ptr<ended> ended_;
-  time_point heard_at_{};
-  std::size_t dropped_bytes_ = 0;  // while lingering
-  std::uint32_t senders_ = 0;      // who waits for room
+  time_point quiet_since_{};  // nothing was heard, nor taken of what waits to be sent
+  time_point taken_at_{};     // when a look last found that something was taken, or nothing waiting
+  std::size_t queued_at_look_ = 0;
+  std::size_t queued_since_look_ = 0;  // bytes that were added
+  std::size_t dropped_bytes_ = 0;      // while lingering
+  std::uint32_t senders_ = 0;          // who waits for room
   role self_;
   phase phase_ = phase::open;
   bool begun_ = false;
@@ -177,6 +187,7 @@ class session : private net::stream_receiver, private lazy_timer, private flusha
   bool discards_ = false;  // nobody will read
   bool is_released_ = false;
   bool ping_is_out_ = false;
+  bool parts_have_begun_ = false;  // where fragmenting_: the next part continues a message
 };
 
 }  // namespace weft::http::ws

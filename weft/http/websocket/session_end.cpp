@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include <weft/base/assert.hpp>
 #include <weft/base/log.hpp>
 #include <weft/http/websocket/utf8_checker.hpp>
 
@@ -53,7 +54,7 @@ void session::start_close(close_code code, std::string_view reason) noexcept {
     append_close(code, reason);
     phase_ = phase::closing;
     fragmenting_.reset();
-    set(loop_.now() + limits_.close_timeout);
+    set_after(limits_.close_timeout);
   } catch (const std::exception&) {
     abort(errc::exhausted, {close_code::abnormal, "out of memory"});
   }
@@ -112,7 +113,7 @@ void session::linger() {
   phase_ = phase::lingering;
   fragmenting_.reset();
   if (self_ == role::server || ended_->why != errc::closed) link_.end_output();
-  set(loop_.now() + limits_.close_timeout);
+  set_after(limits_.close_timeout);
   waiters_.wake_all();
 }
 
@@ -120,14 +121,22 @@ void session::abort(error why, const close_reason& told) noexcept {
   if (phase_ == phase::over) return;
   note_end(why, told);
   phase_ = phase::over;
-  set(loop_.now() + limits_.close_timeout);  // for on_overstay()
+  set_after(limits_.close_timeout);  // for on_overstay()
   if (is_receiving_) cancel_read();
   fragmenting_.reset();
   if (senders_ != 0) link_.give_up_output();
   waiters_.wake_all();
 }
 
+/// The other end has not closed in good order.
+void session::lose(std::string_view why) noexcept {
+  counts_.lost.add();
+  abort(errc::reset, {close_code::abnormal, why});
+}
+
 void session::note_end(error why, const close_reason& told) noexcept {
+  WEFT_ASSERT(why != errc::cancelled && why != errc::timed_out,
+              "who is told so may go on, and would do so for ever");
   if (ended_ != nullptr) return;
   try {
     ended_ = std::make_unique<ended>(why, told.code, std::string{told.text});

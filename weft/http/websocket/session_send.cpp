@@ -67,27 +67,34 @@ task<result<void>> session::send_part(websocket_message part, bool is_last) {
   result<void> outcome;
   {
     const counted_sender waiting{senders_};
-    const bool is_first = !fragmenting_;
-    if (is_first) {
-      auto locked = co_await sending_.lock();
-      if (locked)
+    bool is_first = false;
+    do {
+      if (!fragmenting_) {
+        auto locked = co_await sending_.lock();
+        if (!locked) {
+          outcome = fail(locked.error());
+          break;
+        }
         fragmenting_.emplace(std::move(*locked));
-      else
-        outcome = fail(locked.error());
-    }
-    if (outcome) outcome = co_await make_room();
-    if (outcome) {
-      const opcode kind = !is_first        ? opcode::continuation
-                          : part.is_text() ? opcode::text
-                                           : opcode::binary;
-      append_frame({.is_final = is_last, .kind = kind}, part.data);
-    }
+        is_first = true;
+        parts_have_begun_ = false;
+      }
+      outcome = co_await make_room();
+    } while (outcome && !fragmenting_);  // somebody else has ended the message meanwhile
+    if (outcome) append_part(part, is_last);
     // What has begun must end before others may send, and what has not keeps nobody waiting.
-    const bool is_over = outcome ? is_last : is_first;
+    const bool is_over = outcome ? is_last : is_first && !parts_have_begun_;
     if (fragmenting_ && (is_over || phase_ != phase::open)) fragmenting_.reset();
   }
   end_if_over();
   co_return outcome;
+}
+
+void session::append_part(const websocket_message& part, bool is_last) {
+  const opcode begins = part.is_text() ? opcode::text : opcode::binary;
+  append_frame({.is_final = is_last, .kind = parts_have_begun_ ? opcode::continuation : begins},
+               part.data);
+  parts_have_begun_ = true;
 }
 
 task<result<void>> session::make_room() {
@@ -97,6 +104,9 @@ task<result<void>> session::make_room() {
     room = co_await direct->drain();
   else
     room = co_await link_.through().drain();
+  // Not this task's wait alone.
+  const bool is_broken = !room && (room.error().os_errno() != 0 || room.error() == errc::reset);
+  if (is_broken && phase_ == phase::open) lose("broken");
   if (phase_ != phase::open) co_return fail(closed_reason());
   co_return room;
 }
@@ -120,10 +130,11 @@ void session::append_message(const websocket_message& what) {
 }
 
 bool session::has_room(std::size_t queued_most) const noexcept {
-  return phase_ == phase::open && !sending_.is_locked() && link_.queued_bytes() <= queued_most;
+  return phase_ == phase::open && !fragmenting_ && link_.queued_bytes() <= queued_most;
 }
 
 void session::append_prepared(prepared_message& message) {
+  if (self_ == role::client) return append_message(message.what());  // each frame masked otherwise
   const std::size_t size = message.what().data.size();
   std::string_view frame;
   if (deflater_ != nullptr && size >= compressed_least_bytes && size <= compressed_most_bytes) {
@@ -133,6 +144,7 @@ void session::append_prepared(prepared_message& message) {
   if (frame.empty()) frame = message.plain();
   counts_.messages_sent.add();
   counts_.bytes_sent.add(size);
+  queued_since_look_ += frame.size();
   if (frame.size() > net::tcp_stream::prepare_most_bytes) return link_.append(std::string{frame});
   frame.copy(link_.prepare(frame.size()).data(), frame.size());
   link_.commit(frame.size());
@@ -142,6 +154,7 @@ void session::append_frame(frame_head head, std::string_view payload) {
   head.payload_bytes = payload.size();
   head.is_masked = self_ == role::client;
   if (head.is_masked) head.key = next_mask_key();
+  queued_since_look_ += head.size_bytes() + payload.size();
   const bool fits = head.size_bytes() + payload.size() <= net::tcp_stream::prepare_most_bytes;
   std::string large;  // first: half a frame cannot be taken back
   if (!fits) {

@@ -5,16 +5,18 @@
 // at a time. Pings are answered, and the end is noticed, while nobody reads, as long as no message
 // waits; one message is received ahead, and no more, so that who sends faster than is read has to
 // wait. read() ends with errc::closed when the other end has closed in good order, or this one;
-// with errc::reset when the connection broke or was silent for too long, errc::protocol_error or
-// errc::limit_exceeded when what came was wrong or too long: the other end has been told why.
+// with errc::reset when the connection broke, was silent for too long or was cut,
+// errc::protocol_error or errc::limit_exceeded when what came was wrong or too long: the other end
+// has been told why.
 //
 // send() may be called by any task, also while others wait in it: it returns once the message is
 // queued, behind at most 64 KiB, so that a slow reader slows those who send to it. One that fails
 // has queued nothing: errc::closed, errc::cancelled, errc::timed_out; errc::invalid_argument for
 // text that is no UTF-8. What was cancelled or timed out leaves the WebSocket usable, in reading as
-// in sending. Text that is sent must live until send() has returned. close() waits until the other
-// end has closed too, for websocket_limits::close_timeout at most; messages that still come are
-// dropped. A short message that is read, or sent, allocates nothing.
+// in sending: these two are the task's own, and never how a WebSocket has ended. Text that is sent
+// must live until send() has returned. close() waits until the other end has closed too, for
+// websocket_limits::close_timeout at most; messages that still come are dropped. A short message
+// that is read, or sent, allocates nothing.
 //
 //   http.websocket("/echo", [](http::websocket& socket) -> weft::task<void> {
 //     while (auto message = co_await socket.read())
@@ -134,7 +136,7 @@ class websocket {
   [[nodiscard]] task<result<void>> send_part(websocket_message part, bool is_last);
 
   /// `reason`: at most 123 bytes of UTF-8. errc::invalid_argument: that, or a code that must not be
-  /// sent; errc::timed_out, errc::reset: the other end has not closed in good order.
+  /// sent; errc::reset: the other end has not closed in good order, or not in time.
   [[nodiscard]] task<result<void>> close(close_code code = close_code::normal,
                                          std::string_view reason = {});
 

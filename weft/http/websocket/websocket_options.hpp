@@ -1,7 +1,7 @@
 // What a WebSocket may be told, and every bound that it keeps.
 //
 // Contract: plain structs, copied by who takes them. What happens beyond each limit stands beside
-// it; the codes are those of close_code.hpp.
+// it; the codes are those of close_code.hpp. Times are of 1 ms at least; duration::max() is never.
 //
 //   http.websocket("/chat", chat, {.subprotocols = {"chat.v2", "chat.v1"},
 //                                  .compression = http::websocket_compression::single});
@@ -31,6 +31,9 @@ struct websocket_limits {
   duration ping_interval = std::chrono::seconds{30};
   // And when nothing is heard for so long after that, the connection is taken for lost: cut.
   duration pong_timeout = std::chrono::seconds{20};
+  // How long the other end may take nothing of what waits to be sent to it; looked at once in that
+  // time. Beyond: cut.
+  duration write_stall_timeout = std::chrono::seconds{30};
   // How long the other end may take to answer a close frame, and then to end its connection.
   // Beyond: cut. Also how long a handler may go on when all is over, before it is asked to stop.
   duration close_timeout = std::chrono::seconds{5};
@@ -58,5 +61,9 @@ struct websocket_client_options {
   websocket_compression compression = websocket_compression::off;
   websocket_limits limits{};
 };
+
+/// What makes no sense among them, with what it may be; empty: nothing.
+[[nodiscard]] std::string fault_of(const websocket_options& options);
+[[nodiscard]] std::string fault_of(const websocket_client_options& options);
 
 }  // namespace weft::http

@@ -5,7 +5,7 @@
 // besides is gone once the connection is upgraded: a callable that wants to see it takes a `const
 // http::request&` instead of the websocket, looks at it at once, and returns such a callable for
 // the websocket, or a result<> of one, whose error is replied. Both live until the WebSocket's
-// handler has returned.
+// handler has returned. std::invalid_argument: options that make no sense (websocket_options.hpp).
 //
 //   make_websocket_route([](http::websocket& socket, http::path<room> at) -> task<void> { ... },
 //                        {});
@@ -13,6 +13,8 @@
 
 #include <concepts>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -83,6 +85,8 @@ inline constexpr handler_shape websocket_shape_of =
 
 template <class F>
 [[nodiscard]] route_handler make_websocket_route(F f, websocket_options options) {
+  if (const std::string fault = fault_of(options); !fault.empty())
+    throw std::invalid_argument{fault};
   route_handler made{handler{[f = std::move(f), own = std::make_unique<const websocket_options>(
                                                     std::move(options))](exchange& e) mutable {
                        server_upgrade asked{e, *own};
