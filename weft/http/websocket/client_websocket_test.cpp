@@ -11,6 +11,7 @@
 #include <tests/conformance/websocket_peer.hpp>
 #include <weft/coro/with_deadline.hpp>
 #include <weft/http/websocket/handshake.hpp>
+#include <weft/http/websocket/topic.hpp>
 #include <weft/loop/sleep.hpp>
 #include <weft/testing/client_fixture.hpp>
 
@@ -103,6 +104,10 @@ TEST_P(client_websocket_test, says_why_there_is_none) {
     const auto foreign = co_await asking.open_websocket(
         client_request{method::get, ws_url("/pages-of-ours")}.header("Origin", "http://evil.test"));
     EXPECT_EQ(foreign.error().answered(), status::forbidden);
+    const auto senseless =
+        co_await asking.open_websocket(ws_url("/plain"), {.subprotocols = {"a\r\nb: c"}});
+    EXPECT_EQ(senseless.error(), errc::invalid_argument);
+    EXPECT_TRUE(senseless.error().message().contains("subprotocols"));
   });
 }
 
@@ -191,12 +196,25 @@ TEST_P(client_websocket_test, is_cut_when_the_client_has_stopped) {
     client asking{{}, loop(), world().metrics().shard(0)};
     auto opened = co_await asking.open_websocket(ws_url("/"));
     EXPECT_TRUE(co_await asking.stop());
-    EXPECT_EQ((co_await opened->read()).error(), errc::cancelled);
+    EXPECT_EQ((co_await opened->read()).error(), errc::reset);
     EXPECT_FALSE(opened->is_open());
     const auto late = co_await asking.open_websocket(ws_url("/"));
     EXPECT_EQ(late.error(), errc::unavailable);
   });
   EXPECT_EQ(seen, "1001");
+}
+
+TEST_P(client_websocket_test, is_sent_what_a_topic_publishes) {
+  http().websocket("/", &repeat_all);
+  run_with_client([&](client& asking) -> task<void> {
+    auto opened = co_await asking.open_websocket(ws_url("/"));
+    if (!opened) co_return ADD_FAILURE() << opened.error().message(), void();
+    topic news;
+    const subscription to_news{news, *opened};
+    EXPECT_EQ(news.publish_now("masked"), 1U);
+    const auto back = co_await opened->read();
+    EXPECT_TRUE(back && back->data == "masked");
+  });
 }
 
 TEST_P(client_websocket_test, goes_through_a_tunnel_where_there_is_a_proxy) {

@@ -2,14 +2,15 @@
 //
 // Problem: a message to a thousand readers must not be framed and compressed a thousand times, and
 // one of them who reads slowly must neither fill the memory nor hold up the others unasked.
-// Contract: of WebSockets that a server has. Who subscribes gets what is published until his
-// subscription ends; it must end before his WebSocket does, as one does that stands in the
-// handler. What a subscriber gets stands in his own queue, in the order of publishing. A slow one
-// has more than topic_options::queued_bytes in that, or is in the midst of a message in parts;
-// what becomes of him is the topic's policy:
+// Contract: of WebSockets of a server or, masked one by one, of clients. Who subscribes gets what
+// is published until his subscription ends; it must end before his WebSocket does, as one does that
+// stands in the handler. What a subscriber gets stands in his own queue, in the order of
+// publishing, and before what tasks wait to send to him (websocket.hpp). A slow one has more than
+// topic_options::queued_bytes in that, or is in the midst of a message in parts; what becomes of
+// him is the topic's policy:
 //   drop   he does not get this message
 //   close  he is closed with 1013 (try again later): who must not miss a message comes back
-//   wait   publish() waits for him, and the others have it meanwhile
+//   wait   publish() waits for him and all others who are slow, and the rest have it meanwhile
 // A topic ends after its subscriptions. One shard: tell the others by an event (docs/websocket.md).
 //
 //   http.websocket("/ticks", [this](http::websocket& socket) -> weft::task<void> {
@@ -22,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include <weft/base/intrusive_list.hpp>
 #include <weft/base/result.hpp>
@@ -54,7 +56,7 @@ class subscription {
   list_hook in_topic_;
   topic& topic_;
   ws::session& session_;
-  bool is_behind_ = false;  // a message is to be waited for on its behalf
+  std::size_t behind_at_;  // where it stands in the topic's behind_
 };
 
 class topic {
@@ -86,15 +88,17 @@ class topic {
   friend class subscription;
 
   result<std::size_t> give_out(const websocket_message& message, bool waits);
-  [[nodiscard]] subscription* next_behind() noexcept;
-  void leave_behind() noexcept;
+  class wait_for_slow;
+  [[nodiscard]] task<void> wait_for(std::size_t place, websocket_message message, std::size_t& got,
+                                    result<void>& how);
+  void catch_up(std::size_t place) noexcept;
 
   topic_options options_;
   intrusive_list<subscription, &subscription::in_topic_> all_;
   std::size_t count_ = 0;
   std::uint64_t missed_ = 0;
   mutex publishing_;
-  subscription* awaited_ = nullptr;  // by publish(), as long as it is there
+  std::vector<subscription*> behind_;  // waited for by publish(); nullptr: not any more
 };
 
 }  // namespace weft::http

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <tests/conformance/websocket_peer.hpp>
+#include <weft/coro/event.hpp>
 #include <weft/coro/scope.hpp>
 #include <weft/coro/with_deadline.hpp>
 #include <weft/http/server.hpp>
@@ -25,8 +26,13 @@ using testing::backend_name;
 using testing::backends;
 using ws::websocket_peer;
 
-class topic_test : public testing::each_backend {
+template <class Fixture>
+class topic_fixture : public Fixture {
  protected:
+  using Fixture::http;
+  using Fixture::loop;
+  using Fixture::world;
+
   void subscribe_all_to(topic& news, websocket_options options = {}) {
     http().websocket(
         "/",
@@ -36,10 +42,11 @@ class topic_test : public testing::each_backend {
         },
         std::move(options));
   }
-  task<websocket_peer> open(topic& news, std::string_view fields = {}, bool keeps_context = false) {
+  task<websocket_peer> open(topic& news, std::string_view fields = {}, bool keeps_context = false,
+                            std::string_view path = "/") {
     const std::size_t before = news.subscribers();
     websocket_peer peer{co_await world().connect(), loop(), ws::role::client, keeps_context};
-    EXPECT_EQ(co_await peer.shake_hands("/", fields), 101);
+    EXPECT_EQ(co_await peer.shake_hands(path, fields), 101);
     while (news.subscribers() == before) co_await yield{loop()};
     co_return peer;
   }
@@ -53,6 +60,8 @@ class topic_test : public testing::each_backend {
     co_return 0;
   }
 };
+
+using topic_test = topic_fixture<testing::each_backend>;
 INSTANTIATE_TEST_SUITE_P(on, topic_test, backends, backend_name);
 
 TEST_P(topic_test, gives_all_who_have_subscribed_what_is_published) {
@@ -183,6 +192,104 @@ TEST_P(topic_test, goes_on_when_the_one_who_is_waited_for_has_gone) {
       co_await yield{loop()};
     }
     co_await publishing.join();
+  });
+}
+
+/// In virtual time.
+class slow_topic_test : public topic_fixture<testing::in_memory> {
+ protected:
+  /// Until none of `slow` ones has room.
+  task<void> fill_all(topic& news, std::size_t slow) {
+    const std::string text(10'000, 'x');
+    for (std::uint64_t before = 0; news.missed() - before != slow;) {
+      std::ignore = co_await sleep_for(loop(), 1ms);
+      before = news.missed();
+      std::ignore = news.publish_now(text);
+    }
+  }
+  /// Whether `what` comes within a minute.
+  static task<bool> sees(websocket_peer& peer, std::string_view what) {
+    co_return co_await with_timeout(
+        1min, [](websocket_peer& p, std::string_view wanted) -> task<bool> {
+          for (std::string seen = co_await p.event(); seen != "end" && seen != "reset";
+               seen = co_await p.event())
+            if (seen == wanted) co_return true;
+          co_return false;
+        }(peer, what));
+  }
+  static task<void> publish_one(topic& news, std::string_view text, result<std::size_t>& got) {
+    got = co_await news.publish(text);
+  }
+};
+
+TEST_F(slow_topic_test, gives_the_others_theirs_though_one_it_waits_for_is_cut) {
+  topic news{{.policy = slow_reader::wait}};
+  event may_leave;
+  subscribe_all_to(news);
+  http().websocket("/leaves", [&](websocket& socket) -> task<void> {
+    const subscription to_news{news, socket};
+    std::ignore = co_await may_leave.wait();
+  });
+  run([&]() -> task<void> {
+    auto leaves = co_await open(news, {}, false, "/leaves");
+    auto stays = co_await open(news);
+    co_await fill_all(news, 2);
+    scope publishing{co_await this_task::environment()};
+    result<std::size_t> got = fail(errc::unavailable);
+    publishing.spawn(publish_one(news, "important", got));
+    std::ignore = co_await sleep_for(loop(), 1ms);
+    may_leave.set();
+    std::ignore = co_await sleep_for(loop(), 10s);  // beyond close_timeout
+    EXPECT_TRUE(co_await sees(stays, "text important"));
+    co_await publishing.join();
+    EXPECT_EQ(got, 1U);
+  });
+}
+
+TEST_F(slow_topic_test, waits_for_all_who_are_slow_at_once) {
+  topic news{{.policy = slow_reader::wait}};
+  subscribe_all_to(news);
+  run([&]() -> task<void> {
+    auto stuck = co_await open(news);
+    auto reads = co_await open(news);
+    co_await fill_all(news, 2);
+    const std::uint64_t missed = news.missed();
+    scope publishing{co_await this_task::environment()};
+    result<std::size_t> got = fail(errc::unavailable);
+    publishing.spawn(publish_one(news, "important", got));
+    EXPECT_TRUE(co_await sees(reads, "text important"));
+    EXPECT_EQ(news.publish_now("more"), 1U);
+    EXPECT_TRUE(co_await sees(reads, "text more"));
+    publishing.request_stop();
+    co_await publishing.join();
+    EXPECT_TRUE(!got && got.error() == errc::cancelled);
+    EXPECT_EQ(news.missed(), missed + 2) << "the one who is stuck missed both";
+  });
+}
+
+TEST_F(slow_topic_test, goes_by_what_is_queued_and_not_by_who_waits_to_send) {
+  topic news{{.policy = slow_reader::close}};
+  bool waits = false;
+  http().websocket("/", [&](websocket& socket) -> task<void> {
+    const subscription to_news{news, socket};
+    const std::string text(10'000, 'y');
+    for (int i = 0; i != 200; ++i) {
+      waits = true;
+      EXPECT_TRUE(co_await socket.send(text));
+      waits = false;
+    }
+    EXPECT_TRUE(co_await socket.send_part({message_kind::text, "one "}, false));
+    EXPECT_EQ(news.publish_now("within a message"), 0U);
+    EXPECT_EQ(news.missed(), 1U);
+  });
+  run([&]() -> task<void> {
+    auto peer = co_await open(news);
+    std::ignore = co_await sleep_for(loop(), 100ms);
+    EXPECT_TRUE(waits);
+    EXPECT_EQ(news.publish_now("before those who wait"), 1U);
+    EXPECT_EQ(news.missed(), 0U);
+    EXPECT_TRUE(co_await sees(peer, "text before those who wait"));
+    EXPECT_TRUE(co_await sees(peer, "close 1013 too slow"));
   });
 }
 
