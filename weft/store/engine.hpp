@@ -20,11 +20,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include <weft/base/result.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/store/catalog.hpp>
 #include <weft/store/failure.hpp>
+#include <weft/store/scan.hpp>
 #include <weft/store/table.hpp>
 #include <weft/store/value.hpp>
 
@@ -97,6 +99,14 @@ class engine {
   /// ends.
   [[nodiscard]] virtual task<result<void>> read(std::span<const key_read> operations,
                                                 read_sink& to) = 0;
+
+  /// Tells `to` of rows in order, and gives what the next request goes on from; empty: there are no
+  /// more. Rows are committed ones, each as of a moment after the call began, and none comes twice
+  /// or is left out that is there throughout. errc::invalid_argument: the table has no key, or the
+  /// continuation is not one of such a scan. errc::limit_exceeded: filters too deep or too many
+  /// ranges, or as for reads. errc::timed_out and errc::cancelled may come after some rows.
+  [[nodiscard]] virtual task<result<std::string>> scan(const scan_request& request,
+                                                       scan_sink& to) = 0;
 
   /// All of the batch or, where one operation fails, none: the others have then failed as
   /// failure_kind::rolled_back. All are of one database, or it is errc::invalid_argument.

@@ -63,15 +63,8 @@ bool cold_batch::read_one(connection& by, sqlite3_stmt* select, const key_read& 
 }
 
 void cold_batch::keep_row(sqlite3_stmt* row, const key_read& operation) {
-  const std::span<value> values = room_.make_array<value>(operation.columns.size());
-  take_values(row, operation, values);
-  for (value& each : values) {
-    if (each.kind() != value_kind::text && each.kind() != value_kind::bytes) continue;
-    const std::string_view copy = room_.copy(each.as_text());
-    each = each.kind() == value_kind::text ? value::text(copy) : value::bytes(copy);
-    copied_bytes_ += copy.size();
-  }
-  copied_bytes_ += values.size_bytes();
+  const std::span<const value> values =
+      copy_values(row, *operation.from, operation.columns, room_, copied_bytes_);
   found_.push_back({.is = found::outcome::row, .values = values});
 }
 

@@ -11,8 +11,10 @@
 #include <weft/loop/blocking.hpp>
 #include <weft/loop/mesh.hpp>
 #include <weft/loop/sleep.hpp>
+#include <weft/store/scan_token.hpp>
 #include <weft/store/sqlite/cold_batch.hpp>
 #include <weft/store/sqlite/queued_write.hpp>
+#include <weft/store/sqlite/scan_slice.hpp>
 #include <weft/store/sqlite/schema_load.hpp>
 #include <weft/store/sqlite/shard_database.hpp>
 #include <weft/store/sqlite/storage.hpp>
@@ -317,6 +319,46 @@ task<result<void>> engine::write(std::span<const key_write> operations, write_si
   for (std::size_t i = 0; i < operations.size(); ++i)
     to.failed(i, {.kind = failure_kind::schema_changed, .message = schema_has_changed});
   co_return {};
+}
+
+task<result<std::string>> engine::scan(const scan_request& request, scan_sink& to) {
+  state& s = *state_;
+  if (!is_within_bounds(request)) co_return fail(errc::limit_exceeded);
+  if (request.from->key().empty()) co_return fail(errc::invalid_argument);
+  scratch room;
+  std::span<const value> place;
+  if (!request.continuation.empty()) {
+    const auto read = read_scan_token(request, room);
+    if (!read) co_return fail(errc::invalid_argument);
+    place = *read;
+  }
+  const environment& env = co_await this_task::environment();
+  const time_point until = s.loop.has_threads() ? env.until.when() : time_point::max();
+  unsigned refreshes = 0;
+  for (std::size_t left = request.limit; left > 0;) {
+    const table* const now = s.current(*request.from);
+    if (now == nullptr || refreshes > refreshes_max) {
+      to.failed({.kind = failure_kind::schema_changed, .message = schema_has_changed});
+      co_return std::string{};
+    }
+    scan_slice slice{*s.files, s.database_of(*now)->version(), request, place, left, until};
+    const auto waited = co_await blocking([&] { slice.run(); });
+    if (!waited) co_return fail(waited.error());
+    if (slice.is_stale()) {
+      ++refreshes;
+      if (const auto fresh = co_await s.refresh(); !fresh) co_return fail(fresh.error());
+      continue;
+    }
+    left -= slice.tell(to);
+    if (slice.is_late()) co_return fail(errc::timed_out);
+    if (!slice.fault().message.empty()) to.failed(slice.fault());
+    if (!slice.has_more()) co_return std::string{};
+    // What the next slice goes on from replaces what this one went on from.
+    scratch next;
+    place = slice.last_place(next);
+    room = std::move(next);
+  }
+  co_return request.limit == 0 ? std::string{request.continuation} : scan_token(request, place);
 }
 
 }  // namespace weft::store::sqlite

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 #include <weft/loop/event_loop.hpp>
 #include <weft/service/lifetime.hpp>
@@ -50,6 +51,7 @@ class engine final : public store::engine {
                                         read_sink& to) override;
   [[nodiscard]] task<result<void>> write(std::span<const key_write> operations,
                                          write_sink& to) override;
+  [[nodiscard]] task<result<std::string>> scan(const scan_request& request, scan_sink& to) override;
 
   /// Batches of writes, of all shards, that wait for the one under way to be durable.
   [[nodiscard]] std::size_t writes_waiting() const;

@@ -6,11 +6,13 @@
 
 #include <cstddef>
 #include <span>
+#include <string_view>
 
 #include <sqlite3.h>
 
 #include <weft/base/assert.hpp>
 #include <weft/store/engine.hpp>
+#include <weft/store/scratch.hpp>
 #include <weft/store/sqlite/row_values.hpp>
 
 namespace weft::store::sqlite {
@@ -34,6 +36,22 @@ inline void take_values(sqlite3_stmt* row, const key_read& operation,
   const std::span columns = operation.from->columns();
   for (std::size_t i = 0; i < operation.columns.size(); ++i)
     into[i] = column_value(row, static_cast<int>(i), columns[operation.columns[i]]);
+}
+
+/// Copies of the first values of the row, which are of these columns, and how many bytes they have.
+[[nodiscard]] inline std::span<const value> copy_values(sqlite3_stmt* row, const table& from,
+                                                        std::span<const column_position> columns,
+                                                        scratch& room, std::size_t& bytes) {
+  const std::span<value> copies = room.make_array<value>(columns.size());
+  bytes += copies.size_bytes();
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    copies[i] = column_value(row, static_cast<int>(i), from.columns()[columns[i]]);
+    if (copies[i].kind() != value_kind::text && copies[i].kind() != value_kind::bytes) continue;
+    const std::string_view content = room.copy(copies[i].as_text());
+    copies[i] = copies[i].kind() == value_kind::text ? value::text(content) : value::bytes(content);
+    bytes += content.size();
+  }
+  return copies;
 }
 
 }  // namespace weft::store::sqlite

@@ -1,0 +1,264 @@
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <weft/loop/make_backend.hpp>
+#include <weft/store/scan_token.hpp>
+#include <weft/store/sqlite/engine_fixture_test.hpp>
+#include <weft/store/sqlite/scan_slice.hpp>
+
+namespace weft::store::sqlite {
+namespace {
+
+/// "1 2 3", and "!" with the kind of a failure.
+struct id_sink final : scan_sink {
+  void row(std::span<const value> values) override {
+    text += (text.empty() ? "" : " ") + std::to_string(values[0].as_integer());
+    ++rows;
+  }
+  void failed(const failure& why) override {
+    text += "!" + std::to_string(static_cast<int>(why.kind));
+    message = why.message;
+  }
+  std::string text;
+  std::string message;
+  std::size_t rows = 0;
+};
+
+class engine_scan : public engine_fixture {
+ protected:
+  void SetUp() override {
+    engine_fixture::SetUp();
+    make_database("shop",
+                  "CREATE TABLE t(id INTEGER PRIMARY KEY, n INT, s VARCHAR(9), price DECIMAL(9,2));"
+                  "CREATE INDEX by_n ON t(n,s);"
+                  "INSERT INTO t VALUES(1,10,'a',1.5),(2,NULL,'b',2),(3,10,'a',NULL),(4,5,NULL,4),"
+                  "(5,NULL,NULL,5),(6,10,'b',6),(7,20,'a',7);"
+                  "CREATE TABLE pairs(a INT, b VARCHAR(9), id INT, PRIMARY KEY(b,a)) WITHOUT ROWID;"
+                  "INSERT INTO pairs VALUES(1,'x',1),(2,'x',2),(1,'w',3),(3,'y',4);"
+                  "CREATE TABLE keyless(id INT);");
+  }
+
+  static scan_request all_of(const table& from) {
+    static constexpr column_position id_of_t = 0;
+    static constexpr column_position id_of_pairs = 2;
+    return {
+        .from = &from, .columns = {from.name() == "t" ? &id_of_t : &id_of_pairs, 1}, .limit = 100};
+  }
+
+  static task<std::string> scan(engine& shop, const scan_request& request,
+                                std::string* continuation = nullptr) {
+    id_sink sink;
+    auto scanned = co_await shop.scan(request, sink);
+    if (!scanned) co_return to_string(scanned.error().code());
+    if (continuation != nullptr) *continuation = *scanned;
+    co_return sink.text;
+  }
+
+  /// In pages of one row, two, ...; each must give what the whole scan does.
+  static task<void> expect_in_any_pages(engine& shop, scan_request request,
+                                        std::string_view expected) {
+    EXPECT_EQ(co_await scan(shop, request), expected);
+    for (request.limit = 1; request.limit <= 4; ++request.limit) {
+      std::string found;
+      std::string token;
+      do {
+        request.continuation = token;
+        std::string next;
+        const std::string page = co_await scan(shop, request, &next);
+        found += (found.empty() || page.empty() ? "" : " ") + page;
+        token = next;
+      } while (!token.empty());
+      request.continuation = {};
+      EXPECT_EQ(found, expected) << "pages of " << request.limit;
+    }
+  }
+};
+INSTANTIATE_TEST_SUITE_P(sqlite, engine_scan,
+                         ::testing::Values(backend_kind::simulated, backend_kind::epoll),
+                         backend_name);
+
+TEST_P(engine_scan, goes_by_key_or_index_either_way_in_pages_of_any_size) {
+  run([&](engine& shop) -> task<void> {
+    const catalog_ref schema = shop.schema();
+    const table& t = *schema->find("shop", "t");
+    scan_request request = all_of(t);
+    co_await expect_in_any_pages(shop, request, "1 2 3 4 5 6 7");
+    request.is_descending = true;
+    co_await expect_in_any_pages(shop, request, "7 6 5 4 3 2 1");
+    // NULL comes first; equals by their key.
+    request.index = 0;
+    co_await expect_in_any_pages(shop, request, "7 6 3 1 4 2 5");
+    request.is_descending = false;
+    co_await expect_in_any_pages(shop, request, "5 2 4 1 3 6 7");
+    request = all_of(*schema->find("shop", "pairs"));
+    co_await expect_in_any_pages(shop, request, "3 1 2 4");
+    request.is_descending = true;
+    co_await expect_in_any_pages(shop, request, "4 2 1 3");
+    request.limit = 0;
+    EXPECT_EQ(co_await scan(shop, request), "");
+  });
+}
+
+TEST_P(engine_scan, finds_what_is_true_for_its_filter) {
+  run([&](engine& shop) -> task<void> {
+    const catalog_ref schema = shop.schema();
+    const table& t = *schema->find("shop", "t");
+    scan_request request = all_of(t);
+    using enum filter_kind;
+    struct expectation {
+      filter where;
+      std::string_view ids;
+    };
+    const filter is_ten{.kind = equal, .column = 1, .with = value::integer(10)};
+    const filter is_a{.kind = equal, .column = 2, .with = value::text("a")};
+    const value four = value::text("4.00");
+    for (const auto& [where, ids] : std::vector<expectation>{
+             {is_ten, "1 3 6"},
+             {{.kind = not_equal, .column = 1, .with = value::integer(10)}, "4 7"},
+             {{.kind = less, .column = 3, .with = four}, "1 2"},
+             {{.kind = less_or_equal, .column = 3, .with = four}, "1 2 4"},
+             {{.kind = greater, .column = 3, .with = four}, "5 6 7"},
+             {{.kind = greater_or_equal, .column = 3, .with = four}, "4 5 6 7"},
+             {{.kind = equal, .column = 1, .with = value{}}, ""},
+             {{.kind = is_null, .column = 1}, "2 5"},
+             {{.kind = is_not_null, .column = 2}, "1 2 3 6 7"},
+             {{.kind = both, .left = &is_ten, .right = &is_a}, "1 3"},
+             {{.kind = either, .left = &is_ten, .right = &is_a}, "1 3 6 7"},
+             {{.kind = not_both, .left = &is_ten, .right = &is_a}, "2 4 6 7"},
+             {{.kind = neither, .left = &is_ten, .right = &is_a}, ""},
+         }) {
+      request.where = &where;
+      co_await expect_in_any_pages(shop, request, ids);
+    }
+  });
+}
+
+TEST_P(engine_scan, finds_what_is_in_one_of_its_ranges) {
+  run([&](engine& shop) -> task<void> {
+    const catalog_ref schema = shop.schema();
+    scan_request request = all_of(*schema->find("shop", "t"));
+    const std::vector<value> two{value::integer(2)};
+    const std::vector<value> four{value::integer(4)};
+    const std::vector<value> six{value::integer(6)};
+    std::vector<key_range> ranges{{.lower = {two, false}, .upper = {four}}};
+    request.ranges = ranges;
+    co_await expect_in_any_pages(shop, request, "3 4");
+    ranges.push_back({.lower = {six}});
+    request.ranges = ranges;
+    co_await expect_in_any_pages(shop, request, "3 4 6 7");
+    const std::vector<value> ten_a{value::integer(10), value::text("a")};
+    const std::vector<value> ten{value::integer(10)};
+    ranges = {{.lower = {ten_a, false}, .upper = {ten}}};
+    request.ranges = ranges;
+    request.index = 0;
+    co_await expect_in_any_pages(shop, request, "6");
+    ranges = {{}};
+    request.ranges = ranges;
+    co_await expect_in_any_pages(shop, request, "5 2 4 1 3 6 7");
+  });
+}
+
+TEST_P(engine_scan, refuses_what_is_out_of_bounds) {
+  run([&](engine& shop) -> task<void> {
+    const catalog_ref schema = shop.schema();
+    scan_request request = all_of(*schema->find("shop", "t"));
+    std::vector<filter> deep(filter_depth_max + 1, {.kind = filter_kind::is_not_null});
+    for (std::size_t i = 0; i + 1 < deep.size(); ++i)
+      deep[i] = {.kind = filter_kind::both, .left = &deep[i + 1], .right = &deep.back()};
+    request.where = &deep[1];
+    EXPECT_EQ(co_await scan(shop, request), "1 2 3 4 5 6 7");
+    request.where = deep.data();
+    EXPECT_EQ(co_await scan(shop, request), "limit_exceeded");
+    request.where = nullptr;
+    std::vector<key_range> ranges(key_ranges_max + 1);
+    request.ranges = std::span{ranges}.first(key_ranges_max);
+    EXPECT_EQ(co_await scan(shop, request), "1 2 3 4 5 6 7");
+    request.ranges = ranges;
+    EXPECT_EQ(co_await scan(shop, request), "limit_exceeded");
+    request = all_of(*schema->find("shop", "keyless"));
+    EXPECT_EQ(co_await scan(shop, request), "invalid_argument");
+  });
+}
+
+TEST_P(engine_scan, refuses_a_continuation_that_is_not_its_own) {
+  run([&](engine& shop) -> task<void> {
+    const catalog_ref schema = shop.schema();
+    scan_request request = all_of(*schema->find("shop", "t"));
+    request.limit = 2;
+    std::string token;
+    EXPECT_EQ(co_await scan(shop, request, &token), "1 2");
+    request.continuation = token;
+    EXPECT_EQ(co_await scan(shop, request), "3 4");
+    request.is_descending = true;
+    EXPECT_EQ(co_await scan(shop, request), "invalid_argument");
+    request.is_descending = false;
+    request.index = 0;
+    EXPECT_EQ(co_await scan(shop, request), "invalid_argument");
+    request.index.reset();
+    for (const std::string& wrong :
+         {std::string{"x"}, std::string{"AAAA"}, token + token, token.substr(4)}) {
+      request.continuation = wrong;
+      EXPECT_EQ(co_await scan(shop, request), "invalid_argument") << wrong;
+    }
+  });
+}
+
+TEST_P(engine_scan, goes_on_in_slices) {
+  run_sql("shop",
+          "INSERT INTO t(id,n) WITH RECURSIVE c(x) AS (SELECT 100 UNION ALL SELECT x+1 FROM c "
+          "WHERE x<2099) SELECT x,x%3 FROM c");
+  run([&](engine& shop) -> task<void> {
+    const catalog_ref schema = shop.schema();
+    scan_request request = all_of(*schema->find("shop", "t"));
+    request.limit = 1500;
+    request.index = 0;
+    id_sink sink;
+    const auto scanned = co_await shop.scan(request, sink);
+    EXPECT_TRUE(scanned && !scanned->empty());
+    EXPECT_EQ(sink.rows, 1500U);
+    request.limit = 100'000;
+    request.continuation = *scanned;
+    const auto rest = co_await shop.scan(request, sink);
+    EXPECT_TRUE(rest && rest->empty());
+    EXPECT_EQ(sink.rows, 2007U);
+  });
+}
+
+TEST_P(engine_scan, notices_a_changed_schema) {
+  run([&](engine& shop) -> task<void> {
+    const catalog_ref schema = shop.schema();
+    const scan_request request = all_of(*schema->find("shop", "t"));
+    run_sql("shop", "CREATE TABLE other(a INT)");
+    EXPECT_EQ(co_await scan(shop, request), "1 2 3 4 5 6 7");
+    run_sql("shop", "ALTER TABLE t ADD COLUMN more INT");
+    EXPECT_EQ(co_await scan(shop, request),
+              "!" + std::to_string(static_cast<int>(failure_kind::schema_changed)));
+  });
+}
+
+TEST_P(engine_scan, ends_when_its_time_is_up) {
+  run_sql("shop",
+          "INSERT INTO t(id,n) WITH RECURSIVE c(x) AS (SELECT 100 UNION ALL SELECT x+1 FROM c "
+          "WHERE x<20000) SELECT x,x FROM c");
+  run([&](engine& shop) -> task<void> {
+    const catalog_ref schema = shop.schema();
+    scan_request request = all_of(*schema->find("shop", "t"));
+    const filter none{.kind = filter_kind::less, .column = 1, .with = value::integer(0)};
+    request.where = &none;
+    auto files = storage::open(options_);
+    auto version = (**(*files)->reader("shop")).number("PRAGMA schema_version");
+    scan_slice slice{**files, *version, request, {}, 10, std::chrono::steady_clock::now()};
+    slice.run();
+    EXPECT_TRUE(slice.is_late());
+    EXPECT_EQ(slice.fault().message, "");
+    EXPECT_EQ(co_await scan(shop, request), "");
+  });
+}
+
+}  // namespace
+}  // namespace weft::store::sqlite

@@ -1,0 +1,69 @@
+// A part of a scan, on a thread that may wait for the disk.
+//
+// Problem: a scan may find millions of rows, and neither memory nor a transaction may be held for
+// all of them. Contract: run() finds rows from `place` on, 256 or 256 KiB of them at most, in a
+// transaction of its own, and keeps copies; the next slice goes on after the last. It ends with
+// is_late() once `until` has passed, looking at the clock as it goes.
+//
+//   scan_slice slice{storage, version, request, place, rows_left, until};
+//   co_await blocking([&] { slice.run(); });
+//   slice.tell(sink);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <weft/base/time.hpp>
+#include <weft/store/scan.hpp>
+#include <weft/store/scratch.hpp>
+#include <weft/store/sqlite/scan_sql.hpp>
+#include <weft/store/sqlite/storage.hpp>
+
+namespace weft::store::sqlite {
+
+class scan_slice {
+ public:
+  /// `until`: of the steady clock. `version`: of the schema that the request is of.
+  scan_slice(storage& from, std::int64_t version, const scan_request& request,
+             std::span<const value> place, std::size_t rows_max, time_point until);
+
+  /// Any thread.
+  void run();
+
+  /// How many rows were told of.
+  std::size_t tell(scan_sink& to) const;
+  /// Whether there are rows after those.
+  [[nodiscard]] bool has_more() const noexcept { return has_more_; }
+  /// Of the last row; copies in `room`.
+  [[nodiscard]] std::span<const value> last_place(scratch& room) const;
+
+  [[nodiscard]] bool is_stale() const noexcept { return is_stale_; }
+  [[nodiscard]] bool is_late() const noexcept { return is_late_; }
+  /// Why it ended too early, if the message is not empty.
+  [[nodiscard]] const failure& fault() const noexcept { return fault_; }
+
+ private:
+  void find_all(connection& by);
+  void fail(failure_kind why, std::string message);
+  static int look_at_clock(void* self);
+
+  storage& from_;
+  std::int64_t version_;
+  const scan_request& request_;
+  scan_sql sql_;
+  std::vector<column_position> given_;  // the columns wanted, and those of the order
+  std::size_t rows_max_;
+  time_point until_;
+  scratch room_;
+  std::vector<std::span<const value>> rows_;
+  std::string message_;
+  failure fault_;
+  bool has_more_ = false;
+  bool is_stale_ = false;
+  bool is_late_ = false;
+};
+
+}  // namespace weft::store::sqlite

@@ -1,0 +1,175 @@
+#include <weft/store/sqlite/scan_sql.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include <weft/store/sqlite/row_values.hpp>
+#include <weft/store/sqlite/sql_text.hpp>
+
+namespace weft::store::sqlite {
+namespace {
+
+constexpr std::array<std::string_view, 12> operators{
+    "=", "<>", "<", "<=", ">", ">=", " IS NULL", " IS NOT NULL", " AND ", " OR ", " AND ", " OR "};
+
+std::string_view operator_of(filter_kind kind) noexcept {
+  return operators[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace
+
+scan_sql::scan_sql(const scan_request& request, std::span<const value> place)
+    : request_{request}, order_{order_of(request)} {
+  add_columns();
+  add_conditions(place);
+  add_order();
+}
+
+void scan_sql::add_name(column_position of) {
+  append_name(request_.from->columns()[of].name, text_);
+}
+
+void scan_sql::add_parameter(const value& with, column_position of) {
+  parameters_.push_back({with, of});
+  text_.append("?").append(std::to_string(parameters_.size()));
+}
+
+void scan_sql::add_columns() {
+  text_ = "SELECT ";
+  for (const std::span<const column_position> part :
+       {request_.columns, std::span<const column_position>{order_}})
+    for (const column_position at : part) {
+      if (!text_.ends_with(' ')) text_ += ',';
+      add_name(at);
+    }
+  text_ += " FROM ";
+  append_name(request_.from->name(), text_);
+}
+
+void scan_sql::add_conditions(std::span<const value> place) {
+  text_ += " WHERE 1";
+  if (!request_.ranges.empty()) {
+    text_ += " AND (0";
+    for (const key_range& each : request_.ranges) add_range(each);
+    text_ += ')';
+  }
+  if (request_.where != nullptr) {
+    text_ += " AND ";
+    add_filter(*request_.where);
+  }
+  if (!place.empty()) add_place(place);
+}
+
+void scan_sql::add_filter(const filter& condition) {
+  const bool is_negated =
+      condition.kind == filter_kind::not_both || condition.kind == filter_kind::neither;
+  text_ += is_negated ? "NOT(" : "(";
+  if (condition.kind >= filter_kind::both) {
+    add_filter(*condition.left);
+    text_ += operator_of(condition.kind);
+    add_filter(*condition.right);
+  } else {
+    add_name(condition.column);
+    text_ += operator_of(condition.kind);
+    if (condition.kind < filter_kind::is_null) add_parameter(condition.with, condition.column);
+  }
+  text_ += ')';
+}
+
+void scan_sql::add_comparison(column_position of, const char* how, const value& with) {
+  add_name(of);
+  text_ += how;
+  add_parameter(with, of);
+}
+
+void scan_sql::add_range(const key_range& range) {
+  text_ += " OR (1";
+  add_bound(range.lower, range.lower.is_inclusive ? ">=" : ">");
+  add_bound(range.upper, range.upper.is_inclusive ? "<=" : "<");
+  text_ += ')';
+}
+
+/// ` AND ("a","b")>=(?1,?2)`
+void scan_sql::add_bound(const key_bound& bound, const char* how) {
+  if (bound.values.empty()) return;
+  text_ += " AND ";
+  char before = '(';
+  for (std::size_t i = 0; i < bound.values.size(); ++i) {
+    text_ += std::exchange(before, ',');
+    add_name(order_[i]);
+  }
+  text_.append(")").append(how);
+  before = '(';
+  for (std::size_t i = 0; i < bound.values.size(); ++i) {
+    text_ += std::exchange(before, ',');
+    add_parameter(bound.values[i], order_[i]);
+  }
+  text_ += ')';
+}
+
+/// Behind the row at `place`: equal in the first columns and behind it in the next, for each of
+/// them. NULL comes before all values.
+void scan_sql::add_place(std::span<const value> place) {
+  // What the other conditions imply, for the index.
+  if (!place[0].is_null() && !request_.is_descending) {
+    text_ += " AND ";
+    add_comparison(order_[0], ">=", place[0]);
+  }
+  text_ += " AND (0";
+  for (std::size_t i = 0; i < place.size(); ++i) {
+    text_ += " OR (1";
+    for (std::size_t k = 0; k < i; ++k) {
+      text_ += " AND ";
+      add_comparison(order_[k], " IS ", place[k]);
+    }
+    text_ += " AND ";
+    add_step_after(i, place[i]);
+    text_ += ')';
+  }
+  text_ += ')';
+}
+
+void scan_sql::add_step_after(std::size_t at, const value& last) {
+  if (last.is_null()) {
+    if (request_.is_descending) {
+      text_ += '0';
+    } else {
+      add_name(order_[at]);
+      text_ += " IS NOT NULL";
+    }
+    return;
+  }
+  if (!request_.is_descending) {
+    add_comparison(order_[at], ">", last);
+    return;
+  }
+  text_ += '(';
+  add_comparison(order_[at], "<", last);
+  text_ += " OR ";
+  add_name(order_[at]);
+  text_ += " IS NULL)";
+}
+
+void scan_sql::add_order() {
+  text_ += " ORDER BY ";
+  for (const column_position at : order_) {
+    if (!text_.ends_with(' ')) text_ += ',';
+    add_name(at);
+    if (request_.is_descending) text_ += " DESC";
+  }
+  text_ += " LIMIT ?";
+  text_ += std::to_string(parameters_.size() + 1);
+}
+
+int scan_sql::bind(sqlite3_stmt* to, std::size_t rows_max) const noexcept {
+  int at = 1;
+  for (const parameter& each : parameters_) {
+    const column& of = request_.from->columns()[each.of];
+    if (const int code = bind_value(to, at++, each.with, of); code != SQLITE_OK) return code;
+  }
+  return sqlite3_bind_int64(to, at, static_cast<std::int64_t>(rows_max));
+}
+
+}  // namespace weft::store::sqlite
