@@ -76,7 +76,7 @@ class rooms {
  private:
   struct room {
     void hear(const std::string& text) {
-      (void)here.publish_now(text);
+      if (!here.publish_now(text)) return;  // no UTF-8: nobody can be told
       last.push_back(text);
       if (last.size() > 20) last.pop_front();
     }
@@ -97,12 +97,18 @@ class rooms {
                                   "too many rooms, or too long a name");
       co_return;
     }
+    const http::subscription to_room{in->here, socket};
+    // So little has room at once, so that what is said from now on comes behind it.
     const std::deque<std::string> before = in->last;
     for (const std::string& each : before)
       if (!co_await socket.send(each)) co_return;
-    const http::subscription to_room{in->here, socket};
-    while (auto message = co_await socket.read())
+    while (auto message = co_await socket.read()) {
+      if (!message->is_text()) {
+        (void)co_await socket.close(http::close_code::unsupported_data, "text is spoken here");
+        co_return;
+      }
       events_.publish(said{name, who + ": " + std::string{message->data}}, weft::to_all_shards);
+    }
   }
 
   weft::event_bus& events_;

@@ -1,5 +1,6 @@
 """examples/chat: two pages in Chromium that hear each other, and what other pages and programs get."""
 
+import asyncio
 import shutil
 import signal
 import subprocess
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+import websockets
 from authority import tls_options
 from chromium import Chromium
 from weft_process import Server
@@ -76,6 +78,31 @@ def test_a_page_of_others_may_not_connect(chat):
 
     assert status("http://evil.example") == 403
     assert status(f"http://{chat.address}") == 101
+
+
+def test_what_is_no_text_is_told_to_nobody(chat):
+    """And those who come later are let in all the same."""
+    def visit(name):
+        return websockets.connect(chat.url(f"/rooms/lobby?name={name}").replace("http", "ws"))
+
+    async def hear(*visitors):
+        return [await asyncio.wait_for(each.recv(), 10) for each in visitors]
+
+    async def talk():
+        async with visit("ann") as ann:
+            await ann.send(b"\xff")
+            with pytest.raises(websockets.ConnectionClosed):
+                await hear(ann)
+            assert ann.close_code == 1003
+        async with visit("bob") as bob:
+            await bob.send("hello")
+            assert await hear(bob) == ["bob: hello"]
+            async with visit("carl") as carl:
+                assert await hear(carl) == ["bob: hello"]
+                await carl.send("here")
+                assert await hear(carl, bob) == ["carl: here"] * 2
+
+    asyncio.run(talk())
 
 
 def test_curl_is_upgraded(chat):
