@@ -11,13 +11,16 @@ conversation::verdict http1_conversation::take(std::string_view bytes) {
     bytes.remove_prefix(used);
     const bool is_last = !framer_.keeps_alive() || !is_sent();
     complete(framer_.status());
+    has_replied_ = true;
     if (is_last) return bytes.empty() ? verdict::last_reply : verdict::unasked;
   }
   return verdict::going_on;
 }
 
 conversation::verdict http1_conversation::end() {
-  if (owes_nothing() || !framer_.ends_at_close()) return verdict::closed;
+  // Who has replied may end a connection that nobody uses (RFC 9112 section 9.5).
+  if (owes_nothing()) return has_replied_ ? verdict::last_reply : verdict::closed;
+  if (!framer_.ends_at_close()) return verdict::closed;
   complete(framer_.status());
   return verdict::last_reply;
 }

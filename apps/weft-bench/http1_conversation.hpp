@@ -20,6 +20,7 @@ class http1_conversation final : public in_order_conversation {
 
  private:
   response_framer framer_;
+  bool has_replied_ = false;  // on this connection, or on one before
 };
 
 }  // namespace weft::bench

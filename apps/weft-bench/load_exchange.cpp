@@ -71,12 +71,13 @@ void load_loop::open(connection& peer, std::uint64_t time) {
 }
 
 void load_loop::on_event(connection& peer, std::uint32_t events) {
-  if (peer.state == link::connecting) return on_connected(peer);
-  if (peer.state == link::down) return;
-  if (peer.state == link::securing) return receive(peer, false);
   constexpr std::uint32_t ended = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
-  if ((events & EPOLLOUT) != 0) send_rest(peer);
-  if ((events & (EPOLLIN | ended)) != 0 && peer.state >= link::opening)
+  if (peer.state == link::connecting)
+    on_connected(peer);
+  else if (peer.state >= link::opening && (events & EPOLLOUT) != 0)
+    send_rest(peer);
+  // Bytes, and the end, may have come together with the connection: no other event tells of them.
+  if (peer.state >= link::securing && (events & (EPOLLIN | ended)) != 0)
     receive(peer, (events & ended) != 0);
 }
 
@@ -198,7 +199,7 @@ void load_loop::receive(connection& peer, bool to_the_end) {
     } else {
       on_bytes(peer, bytes);
     }
-    if (peer.state < link::opening) return;
+    if (peer.state < link::securing) return;
     if (bytes.size() < input_.size() && !to_the_end) return;
   }
 }

@@ -14,6 +14,8 @@ namespace {
 constexpr std::uint64_t tick_ns = 100'000'000;        // how soon a failed connect is tried again
 constexpr std::uint64_t progress_ns = 1'000'000'000;  // progress, and the search for time-outs
 
+constexpr std::uint64_t hung_least_ns = 1'000'000'000;  // a busy machine may hold up a short run
+
 double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
@@ -139,6 +141,15 @@ void load_loop::begin_window(std::uint64_t time) {
   ::getrusage(RUSAGE_THREAD, &usage_before_);
 }
 
+// Of a closed loop, nothing hangs that was asked for just now; but what nearly all of the run was
+// not enough for would be in no number.
+void load_loop::count_hung(std::uint64_t time) {
+  const std::uint64_t least = std::max((time - window_start_) / 10 * 9, hung_least_ns);
+  if (time < least) return;
+  for (const connection& peer : connections_)
+    counts_.errors.timed_out += peer.speaks->owed() - peer.speaks->owed_from(time - least);
+}
+
 // What an open loop still owes when its patience is at an end.
 void load_loop::count_unanswered() {
   const double due = plan_.rate * static_cast<double>(plan_.duration.count()) * 1e-9;
@@ -149,6 +160,7 @@ void load_loop::count_unanswered() {
 
 void load_loop::end_window(std::uint64_t time) {
   if (pace_.is_fixed() && !result_.interrupted) count_unanswered();
+  if (!pace_.is_fixed() && measuring_) count_hung(time);
   if (!measuring_) {  // interrupted in the warm-up: what there is of it is the result
     window_start_ = started_;
   }

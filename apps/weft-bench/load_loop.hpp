@@ -63,6 +63,7 @@ class load_loop final : private reply_listener {
   [[nodiscard]] bool is_over(std::uint64_t time) const;
   void tick(std::uint64_t time);
   void begin_window(std::uint64_t time);
+  void count_hung(std::uint64_t time);
   void count_unanswered();
   void end_window(std::uint64_t time);
   void expire(std::uint64_t time);

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import json
 import socket
 import ssl
@@ -133,6 +134,75 @@ def test_pipelined_requests_are_answered_in_order(weft_bench, scripted):
     assert status == 0
     assert told["requests"] == 1000 and told["errors"]["total"] == 0
     assert told["reconnects"] >= 1000 // 7 - 2
+
+
+@contextlib.contextmanager
+def listening(serve):
+    """Calls `serve` for each connection, in a thread of its own, with its number. Its URL."""
+    with socket.create_server(("127.0.0.1", 0), backlog=256) as listener:
+        def attend(client, number):
+            with client, contextlib.suppress(OSError):
+                serve(client, number)
+
+        def accept():
+            for number in itertools.count():
+                try:
+                    client, _ = listener.accept()
+                except OSError:
+                    return
+                threading.Thread(target=attend, args=(client, number), daemon=True).start()
+        threading.Thread(target=accept, daemon=True).start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+def test_what_comes_with_the_connection_is_not_waited_for(weft_bench):
+    """The connection, a reply and the end, before the generator has looked once."""
+    def turn_away(client, _):
+        client.sendall(b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 2\r\n\r\nno")
+        client.shutdown(socket.SHUT_WR)
+        while client.recv(4096):
+            pass
+
+    with listening(turn_away) as url:
+        status, told = load(weft_bench, url, "-c", "20", "-d", "3s", "-w", "0s", "--timeout", "1s")
+    assert status in (1, 3)
+    assert told["errors"]["timed_out"] == told["errors_in_warm_up"]["timed_out"] == 0
+    assert told["errors"]["unasked"] + told["status"]["5xx"] > 0
+
+
+def test_a_server_may_end_a_connection_that_nobody_uses(weft_bench):
+    answered = []
+
+    def tire_of_the_first(client, number):
+        client.settimeout(0.1)
+        while True:
+            try:
+                if not client.recv(4096):
+                    return
+            except TimeoutError:
+                if number == 0 and answered:
+                    return
+                continue
+            client.sendall(reply_to(b"GET", False))
+            answered.append(number)
+
+    with listening(tire_of_the_first) as url:
+        status, told = load(weft_bench, url, "-c", "1", "--rate", "2", "-d", "2s", "-w", "0s")
+    assert status == 0 and told["errors"]["total"] == 0
+    assert answered == [0, 1, 1, 1] and told["reconnects"] == 1
+
+
+def test_connections_that_hang_are_errors_of_a_closed_loop(weft_bench):
+    def answer_every_tenth(client, number):
+        while client.recv(4096):
+            if number % 10 == 9:
+                client.sendall(reply_to(b"GET", False))
+
+    with listening(answer_every_tenth) as url:
+        status, told = load(weft_bench, url, "-c", "20", "-d", "2s", "-w", "0s")
+    assert status == 1 and told["requests"] > 0
+    assert told["errors"]["timed_out"] == told["errors"]["total"] == 18
 
 
 def test_threads_share_connections_and_rate(weft_bench, scripted):
