@@ -92,28 +92,29 @@ task<dialled> client_dialer::connect(url_parts to, bool always_tunnels) {
     if (!opened) co_return std::unexpected{std::move(opened.error())};
   }
   if (to.scheme == scheme::http) co_return std::move(*plain);
-  co_return co_await secure(std::move(*plain), to);
+  co_return co_await secure(std::move(*plain), to, !always_tunnels);
 }
 
-std::expected<void, std::string> client_dialer::open_context() {
-  if (context_) return {};
+std::expected<net::tls_context*, std::string> client_dialer::context(bool is_for_requests) {
+  std::optional<net::tls_context>& kept = is_for_requests ? for_requests_ : for_others_;
+  if (kept) return &*kept;
   const client_tls_options& tls = options_.tls;
   auto made = net::tls_context::client(
       {.ca = tls.ca,
        .certificate = {tls.certificate, tls.key.empty() ? tls.certificate : tls.key},
        .minimum = tls.minimum,
-       .protocols = protocols_for(options_.http2),
+       .protocols = protocols_for(is_for_requests ? options_.http2 : client_http2::off),
        .verify = !tls.insecure});
   if (!made) return std::unexpected{std::move(made.error())};
-  context_.emplace(std::move(*made));
-  return {};
+  return &kept.emplace(std::move(*made));
 }
 
-task<dialled> client_dialer::secure(net::tcp_stream plain, url_parts to) {
-  if (auto opened = open_context(); !opened)
+task<dialled> client_dialer::secure(net::tcp_stream plain, url_parts to, bool is_for_requests) {
+  const auto opened = context(is_for_requests);
+  if (!opened)
     co_return no_connection(errc::invalid_argument, "no TLS can be spoken: " + opened.error());
   std::string complaint;
-  auto secured = co_await net::tls_connect(std::move(plain), *context_, to.host, gate_, &complaint);
+  auto secured = co_await net::tls_connect(std::move(plain), **opened, to.host, gate_, &complaint);
   if (secured) co_return std::move(*secured);
   const error why = secured.error();
   co_return no_connection(why, weft::format("no TLS with {}: {}", host_and_port(to),

@@ -30,7 +30,8 @@ class client_dialer {
       : loop_{loop}, options_{options}, gate_{loop} {}
 
   [[nodiscard]] task<std::expected<net::tcp_stream, request_fault>> dial(url_parts to);
-  /// As dial(), for what is no request: a proxy is asked for a tunnel by http as well.
+  /// As dial(), for what only begins as a request of HTTP/1.1: that is what is agreed on by TLS,
+  /// and a proxy is asked for a tunnel by http as well.
   [[nodiscard]] task<std::expected<net::tcp_stream, request_fault>> dial_through(url_parts to);
 
   /// What is asked of `to` is asked of the proxy, in a request that names it whole (RFC 9112
@@ -39,19 +40,24 @@ class client_dialer {
     return to.scheme == scheme::http && uses_proxy(to);
   }
 
-  void reload() noexcept { context_.reset(); }
+  void reload() noexcept {
+    for_requests_.reset();
+    for_others_.reset();
+  }
 
  private:
   [[nodiscard]] bool uses_proxy(const url_parts& to) const noexcept;
   task<std::expected<net::tcp_stream, request_fault>> connect(url_parts to, bool always_tunnels);
-  task<std::expected<net::tcp_stream, request_fault>> secure(net::tcp_stream plain, url_parts to);
-  [[nodiscard]] std::expected<void, std::string> open_context();
+  task<std::expected<net::tcp_stream, request_fault>> secure(net::tcp_stream plain, url_parts to,
+                                                             bool is_for_requests);
+  [[nodiscard]] std::expected<net::tls_context*, std::string> context(bool is_for_requests);
 
   event_loop& loop_;
   const client_options& options_;
   net::handshake_gate gate_;
   std::optional<net::resolver> names_;
-  std::optional<net::tls_context> context_;
+  std::optional<net::tls_context> for_requests_;
+  std::optional<net::tls_context> for_others_;  // which begin as HTTP/1.1
 };
 
 }  // namespace weft::http

@@ -50,6 +50,36 @@ TEST_P(client_tls, keeps_secured_connections) {
   });
 }
 
+TEST_P(client_tls, opens_websockets_beside_http2) {
+  const net::tls_certificate files = authority.issue("site", {.addresses = {"127.0.0.1"}});
+  const auto open_twice = [&](client& asking) -> task<void> {
+    for (int i = 0; i < 2; ++i) {
+      auto socket = co_await asking.open_websocket("wss" + url("/").substr(4));
+      EXPECT_TRUE(socket.has_value()) << socket.error().message();
+      if (!socket) co_return;
+      EXPECT_TRUE(co_await socket->send("hi"));
+      const auto back = co_await socket->read();
+      EXPECT_TRUE(back && back->data == "hi");
+      EXPECT_TRUE(asking.reload().has_value());
+    }
+  };
+  for (const bool speaks_http2 : {true, false}) {
+    for (const client_http2 wish : {client_http2::negotiated, client_http2::always}) {
+      serve(GetParam(),
+            server_options{.drain_idle = duration::zero(),
+                           .http2 = speaks_http2,
+                           .tls = {.certificate = files.certificate, .key = files.key}});
+      http().websocket("/", [](websocket& socket) -> task<void> {
+        while (auto message = co_await socket.read())
+          if (!co_await socket.send(*message)) co_return;
+      });
+      client_options options = trusting;
+      options.http2 = wish;
+      run_with_client(options, open_twice);
+    }
+  }
+}
+
 TEST_P(client_tls, refuses_another_ones_certificate) {
   serve_as({.names = {"site.test"}});
   expect_refusal(trusting, "mismatch");
