@@ -20,7 +20,8 @@ namespace weft::http {
 /// Those of HTTP/2 alone (RFC 9113). Beyond the rates, ten seconds' worth of which may come at
 /// once, the client is told ENHANCE_YOUR_CALM and its connection closed.
 struct http2_limits {
-  // Requests of one connection under way. Beyond: REFUSED_STREAM.
+  // Requests of one connection under way. Beyond: REFUSED_STREAM, or the end of a connection whose
+  // client knows.
   std::uint32_t concurrent_streams = 100;
   // Of a request's body, what may come before its handler takes some. At most 2^31 - 1, as the
   // next.
@@ -42,6 +43,7 @@ struct http2_limits {
     return weft::bounds(at_least<&http2_limits::concurrent_streams>(1),
                         within<&http2_limits::stream_window_bytes>(1, INT32_MAX),
                         within<&http2_limits::connection_window_bytes>(65'535, INT32_MAX),
+                        at_least<&http2_limits::queued_reply_bytes>(1),
                         at_least<&http2_limits::resets_per_second>(1),
                         at_least<&http2_limits::idle_frames_per_second>(1));
   }

@@ -69,6 +69,9 @@ class http2_peer {
   explicit http2_peer(http_client& on) noexcept : on_{on} {}
 
   task<void> send(const http2_frame& frame) { co_await on_.send(to_bytes(frame)); }
+  /// Frames at once.
+  task<void> send_raw(std::string_view frames) { co_await on_.send(frames); }
+  void end_output() noexcept { on_.stream().end_output(); }
 
   /// What the client says next that is no part of settling a connection; nothing: it has ended.
   task<std::optional<http2_frame>> next() {
@@ -87,7 +90,8 @@ class http2_peer {
     for (;;) {
       const auto frame = co_await next();
       if (!frame) co_return 0U;
-      if (frame->type == NGHTTP2_HEADERS) co_return frame->stream;
+      const bool has_fields = frame->type == NGHTTP2_HEADERS || frame->type == NGHTTP2_CONTINUATION;
+      if (has_fields && (frame->flags & NGHTTP2_FLAG_END_HEADERS) != 0) co_return frame->stream;
     }
   }
 

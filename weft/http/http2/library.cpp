@@ -1,10 +1,10 @@
 #include <weft/http/http2/library.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <new>
 
-#include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/coro/frame_pool.hpp>
 
@@ -70,13 +70,19 @@ nghttp2_mem* pooled_memory() noexcept {
 
 std::string_view name_of_code(std::uint32_t code) noexcept { return nghttp2_http2_strerror(code); }
 
-void log_dropped(const std::exception& why) noexcept {
-  log::error(weft::format("a connection is dropped: {}", why.what()));
+void log_dropped(const std::exception& why, std::string_view what) noexcept {
+  std::array<char, 256> line;
+  std::size_t size = 0;
+  for (const std::string_view part :
+       {what, std::string_view{" is dropped: "}, std::string_view{why.what()}})
+    size += part.copy(line.data() + size, line.size() - size);
+  log::error({line.data(), size});
 }
 
 option_handle make_options() {
   nghttp2_option* made = nullptr;
   if (nghttp2_option_new(&made) != 0) throw std::bad_alloc{};
+  nghttp2_option_set_max_send_header_block_length(made, 16 * fields_most_bytes);
   return option_handle{made};
 }
 

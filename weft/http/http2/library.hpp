@@ -17,6 +17,10 @@ namespace weft::http::http2 {
 /// What a client sends first (RFC 9113 section 3.4).
 inline constexpr std::string_view client_preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
+/// Of the fields of a message: more are not sent. What nghttp2 finds too long it passes over
+/// without a word; it counts some bytes more for each field, and is allowed those.
+inline constexpr std::size_t fields_most_bytes = 1024 * 1024;
+
 struct library_deleter {
   void operator()(nghttp2_session* session) const noexcept { nghttp2_session_del(session); }
   void operator()(nghttp2_option* option) const noexcept { nghttp2_option_del(option); }
@@ -39,7 +43,9 @@ using callbacks_handle = std::unique_ptr<nghttp2_session_callbacks, library_dele
   return {reinterpret_cast<const char*>(text), size};
 }
 
-[[gnu::cold]] void log_dropped(const std::exception& why) noexcept;
+/// Allocates nothing: that there is no more memory may be why.
+[[gnu::cold]] void log_dropped(const std::exception& why,
+                               std::string_view what = "a connection") noexcept;
 
 /// What nghttp2 calls, which knows no exceptions: one ends the connection.
 template <class F>

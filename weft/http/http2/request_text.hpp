@@ -44,6 +44,8 @@ class request_text {
   /// Whether its stream is to be spoken over by asked_protocol() (RFC 8441 section 4).
   [[nodiscard]] bool asks_for_tunnel() const noexcept { return (seen_ & protocol) != 0; }
   [[nodiscard]] std::string_view asked_protocol() const noexcept { return view(protocol_); }
+  /// Whether the reply is to have no body.
+  [[nodiscard]] bool is_head() const noexcept { return view(method_) == "HEAD"; }
   /// How urgent it calls itself; nothing: it does not say.
   [[nodiscard]] const std::optional<stream_priority>& priority() const noexcept {
     return priority_;

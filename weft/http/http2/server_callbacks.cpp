@@ -44,6 +44,8 @@ session_handle server_callbacks::open(server_session& session) {
   // What a message may say is judged here (field_rules.hpp, request_text.hpp), and by the parser.
   nghttp2_option_set_no_http_messaging(options.get(), 1);
   nghttp2_option_set_no_closed_streams(options.get(), 1);
+  // http2_limits::resets_per_second has that.
+  nghttp2_option_set_stream_reset_rate_limit(options.get(), UINT64_MAX, 0);
   nghttp2_session* made = nullptr;
   if (nghttp2_session_server_new3(&made, table(), &session, options.get(), pooled_memory()) != 0)
     throw std::bad_alloc{};
@@ -132,9 +134,11 @@ int server_callbacks::on_frame(nghttp2_session* library, const nghttp2_frame* fr
 }
 
 /// Streams beyond the limit among them, which nghttp2 refuses by itself.
-int server_callbacks::on_invalid_frame(nghttp2_session* /*library*/, const nghttp2_frame* /*frame*/,
+int server_callbacks::on_invalid_frame(nghttp2_session* library, const nghttp2_frame* frame,
                                        int /*why*/, void* self) noexcept {
   auto& session = *static_cast<server_session*>(self);
+  session.closed_ids_.note_reset(session.loop_.now());               // before its body comes
+  if (stream_of(library, frame->hd.stream_id) != nullptr) return 0;  // it counts as it closes
   return session.allows(session.resets_, http2_offence::resets)
              ? 0
              : static_cast<int>(NGHTTP2_ERR_CALLBACK_FAILURE);

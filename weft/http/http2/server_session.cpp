@@ -18,6 +18,10 @@
 namespace weft::http::http2 {
 namespace {
 
+/// More frames than that, and those that its streams need, wait only for who cancels on while it
+/// takes nothing.
+constexpr std::size_t least_queued_frames = 1'000;
+
 void expect_memory(int outcome) {
   if (outcome == NGHTTP2_ERR_NOMEM) throw std::bad_alloc{};
 }
@@ -160,6 +164,9 @@ void server_session::note_head(const frame_head& head) noexcept {
 }
 
 bool server_session::judge(const frame_head& head) noexcept {
+  // What crosses GOAWAY is of a stream that never was (RFC 9113 section 6.8).
+  if (is_leaving_ && head.stream > nghttp2_session_get_last_proc_stream_id(library_.get()))
+    return true;
   if (nghttp2_session_get_stream_remote_close(library_.get(), head.stream) >= 0) return true;
   const std::uint32_t wrong = closed_ids_.judge(head.stream, loop_.now());
   if (wrong == NGHTTP2_NO_ERROR) return true;
@@ -229,6 +236,11 @@ void server_session::frame_output() {
     if (nghttp2_session_want_write(library_.get()) != 0) flush_later();
     return;
   }
+  // Replies to streams that were cancelled wait there as well.
+  const std::size_t most_frames =
+      least_queued_frames + std::size_t{4} * host_.limits.http2.concurrent_streams;
+  if (nghttp2_session_get_outbound_queue_size(library_.get()) > most_frames)
+    cut_offender(http2_offence::resets);
   if (is_waiting_) return;
   task<void> waiting = wait_for_room();
   is_waiting_ = true;
@@ -294,6 +306,7 @@ void server_session::submit_continue(std::int32_t id) {
 
 void server_session::submit_reset(std::int32_t id, std::uint32_t code) noexcept {
   if (is_lost_) return;
+  closed_ids_.note_reset(loop_.now());
   nghttp2_submit_rst_stream(library_.get(), NGHTTP2_FLAG_NONE, id, code);
   flush_later();
 }
@@ -344,8 +357,10 @@ bool server_session::may_gather(const server_stream& who) noexcept {
 }
 
 void server_session::forget_gathered(std::size_t size_bytes) noexcept {
+  // Only then is anything withheld.
+  const bool was_beyond = gathered_ > host_.limits.http2.connection_window_bytes;
   gathered_ -= size_bytes;
-  if (is_lost_) return;
+  if (is_lost_ || !was_beyond) return;
   for (server_stream& each : streams_)
     if (each.is_gathering() && may_gather(each)) each.release_window();
 }

@@ -80,7 +80,7 @@ class server_session final : public client_link,
   /// Whether a stream that gathers may have its window back, or as many bytes as may be wait here.
   [[nodiscard]] bool may_gather(const server_stream& who) noexcept;
   void note_gathered(std::size_t size_bytes) noexcept { gathered_ += size_bytes; }
-  /// No more of them are kept: others may go on.
+  /// So many are kept no more, or one gathers no more: others may go on.
   void forget_gathered(std::size_t size_bytes) noexcept;
   void note_answered();
   /// Of replies that are given whole: what waits to be framed, and what no longer does.
@@ -127,6 +127,8 @@ class server_session final : public client_link,
   /// Tells the client that no new stream is answered.
   void leave() noexcept;
   void look_for_stalled();
+  /// Those that nobody works for, now and again.
+  void cut_streams() noexcept;
   /// The connection is no more.
   void lose() noexcept;
   void close_streams() noexcept;
@@ -167,6 +169,7 @@ class server_session final : public client_link,
   bool input_ended_ = false;  // nothing more is read
   bool is_warned_ = false;    // the client knows that this will leave
   bool is_leaving_ = false;   // and that it has
+  bool is_cut_ = false;
   bool is_lost_ = false;
   bool is_over_ = false;
   bool has_lingered_ = false;

@@ -41,11 +41,18 @@ void server_session::leave() noexcept {
 /// Handlers have been asked to stop, and may still reply.
 void server_session::cut() noexcept {
   leave();
-  for (server_stream& each : streams_)
-    if (!each.is_worked_for()) each.reset(NGHTTP2_CANCEL);
+  is_cut_ = true;
+  cut_streams();
   input_ended_ = true;
   stream_receiver::cancel(stream_);
   flush_later();
+}
+
+/// What handlers leave behind has until the next time.
+void server_session::cut_streams() noexcept {
+  look_at_ = loop_.now() + drain_linger_time;
+  for (server_stream& each : streams_)
+    if (!each.is_worked_for()) each.reset(NGHTTP2_CANCEL);
 }
 
 std::string server_session::description() const {
@@ -59,12 +66,16 @@ void server_session::on_timeout(lazy_timer& self) noexcept {
   auto& session = static_cast<server_session&>(self);
   const time_point now = session.loop_.now();
   if (session.is_lost_ || session.is_over_) return;
-  if (session.head_due_ <= now)
+  if (session.head_due_ <= now) {
+    session.head_due_ = time_point::max();
     session.cut_offender(http2_offence::slow_head);
-  else if (session.look_at_ <= now)
+  } else if (session.look_at_ <= now && session.is_cut_) {
+    session.cut_streams();
+  } else if (session.look_at_ <= now) {
     session.look_for_stalled();
-  else if (session.stream_count_ == 0)
+  } else if (session.stream_count_ == 0) {
     session.leave();
+  }
   session.flush_later();
 }
 
@@ -128,6 +139,7 @@ void server_session::end() noexcept {
     stream_receiver::cancel(stream_);
     return;
   }
+  if (is_lost_ && is_waiting_) stream_.give_up_output();
   if (stream_count_ != 0 || is_waiting_) return;
   if (is_lost_ || std::exchange(has_lingered_, true)) {
     delete this;

@@ -155,6 +155,7 @@ void server_stream::gather(std::string_view data) {
     work.decoded.append(data);
   }
   session_.consume_connection(data.size());  // others must not wait for this one's turn
+  if (withheld_ == 0) withheld_since_ = loop_.now();
   withheld_ += data.size();
   if (session_.may_gather(*this))
     release_window();
@@ -163,7 +164,9 @@ void server_stream::gather(std::string_view data) {
 }
 
 void server_stream::release_window() noexcept {
-  if (withheld_ != 0) session_.consume_stream(id_, std::exchange(withheld_, 0));
+  if (withheld_ == 0) return;
+  session_.consume_stream(id_, std::exchange(withheld_, 0));
+  pace_->forgive(loop_.now() - withheld_since_);
   set(pace_->due(loop_.now(), gathered_));
 }
 
@@ -180,16 +183,17 @@ void server_stream::take_end() {
   }
   work.body = work.decoded.empty() ? in_.in_one_piece() : std::string_view{work.decoded};
   work.body_bytes = gathered_;
+  session_.forget_gathered(0);  // another is the oldest
   answer_in_turn(work);
 }
 
 /// What the handler still looks at stays.
 void server_stream::drop_input() noexcept {
   drops_input_ = true;
-  gathers_ = false;
   set(time_point::max());
   if (owed_ != 0) session_.consume_connection(std::exchange(owed_, 0));
-  if (gathered_ != 0) session_.forget_gathered(std::exchange(gathered_, 0));
+  const bool has_gathered = std::exchange(gathers_, false) || gathered_ != 0;
+  if (has_gathered) session_.forget_gathered(std::exchange(gathered_, 0));
 }
 
 // ---- who answers it ---------------------------------------------------------------------------
@@ -239,7 +243,7 @@ task<void> server_stream::work_on() {
     stop_handler_clock();
     complete(*work_);
   } catch (const std::exception& why) {
-    log::error(weft::format("a stream is dropped: {}", why.what()));
+    log_dropped(why, "a stream");
     reset(NGHTTP2_INTERNAL_ERROR);
   }
   stop_ = nullptr;
@@ -303,8 +307,7 @@ void server_stream::refuse(status code, std::string_view reason) {
   std::string body;
   write_problem({.status = code, .detail = reason}, body);
   host_.counts.replied(code);
-  const bool is_head =
-      work_ ? work_->head.method() == method::head : session_.head().text().starts_with("HEAD ");
+  const bool is_head = work_ ? work_->head.method() == method::head : session_.head().is_head();
   send_reply({.code = code,
               .start = host_.reply_start(),
               .content_type = problem_content_type,

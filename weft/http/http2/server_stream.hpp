@@ -82,7 +82,7 @@ class server_stream final : public carrier, private lazy_timer {
   [[nodiscard]] bool is_worked_for() const noexcept { return is_worked_for_ || is_spoken_over(); }
   [[nodiscard]] bool is_spoken_over() const noexcept { return tunnel_ != nullptr; }
   [[nodiscard]] std::size_t gathered_bytes() const noexcept { return gathered_; }
-  /// Gives the client what was withheld of its window.
+  /// Gives the client what was withheld of its window, if anything was.
   void release_window() noexcept;
   void reset(std::uint32_t code) noexcept;
 
@@ -165,7 +165,8 @@ class server_stream final : public carrier, private lazy_timer {
   server_tunnel* tunnel_ = nullptr;             // while it is spoken over
   std::size_t given_ = 0;                       // of in_: what the handler looks at
   std::size_t gathered_ = 0;
-  std::size_t withheld_ = 0;        // of that: of the stream's window
+  std::size_t withheld_ = 0;  // of that: of the stream's window
+  time_point withheld_since_{};
   std::size_t owed_ = 0;            // come, and not given back to the client's window
   std::size_t whole_ = 0;           // of a reply that was given whole: what is queued
   std::size_t queued_at_look_ = 0;  // see has_stalled()

@@ -1,6 +1,8 @@
 // How bodies come and go over a stream of HTTP/2, and the replies that they belong to.
 #include <utility>
 
+#include <weft/base/format.hpp>
+#include <weft/base/log.hpp>
 #include <weft/http/connection_host.hpp>
 #include <weft/http/http2/queued_text.hpp>
 #include <weft/http/http2/server_session.hpp>
@@ -59,8 +61,14 @@ void server_stream::send_head(const reply_head& head, bool ends) {
   }
   if (head.code == status::switching_protocols) return open_tunnel(head);
   if (refuses_tunnel(head.code)) return;
-  session_.submit_reply(id_, head, ends ? nullptr : this);
   out_ends_ = ends;
+  if (const std::size_t size = head.fields.size(); size > fields_most_bytes) [[unlikely]] {
+    log::error(weft::format("a reply is not sent: its fields have {} bytes, over HTTP/2 {} at most",
+                            size, fields_most_bytes));
+    reset(NGHTTP2_INTERNAL_ERROR);
+    return;
+  }
+  session_.submit_reply(id_, head, ends ? nullptr : this);
   session_.flush_later();
 }
 

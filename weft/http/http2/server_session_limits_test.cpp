@@ -1,0 +1,279 @@
+// HTTP/2 where a client's frames cross the server's, where it takes nothing, and where it asks for
+// more than may be: in memory, where what is sent at once comes at once, and time is virtual.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <weft/coro/event.hpp>
+#include <weft/coro/scope.hpp>
+#include <weft/http/body_writer.hpp>
+#include <weft/http/http2/http2_peer_test.hpp>
+#include <weft/http/request.hpp>
+#include <weft/http/response.hpp>
+#include <weft/loop/sleep.hpp>
+#include <weft/testing/http2_client.hpp>
+#include <weft/testing/http_fixture.hpp>
+
+namespace weft::http::http2 {
+namespace {
+
+using testing::data_frame;
+using testing::head_frame;
+using testing::http2_client;
+using testing::http2_reply;
+using testing::reset_frame;
+using testing::to_bytes;
+using testing::window_frame;
+using namespace std::chrono_literals;
+
+class http2_server_limits : public testing::in_memory {
+ protected:
+  void serve_http2(const http2_limits& bounds, limits others = {}) {
+    others.http2 = bounds;
+    serve_within(others);
+  }
+  void repeat_bodies() {
+    http().post("/", [](const request& r) { return std::string{r.body()}; });
+    http().post("/size", [](const request& r) { return std::to_string(r.body().size()); });
+  }
+  task<net::tcp_stream> connected() { co_return std::move((co_await world().connect()).stream()); }
+
+  /// Begins uploads of which the server lets none come to its end, while an older one gathers.
+  static task<std::vector<std::int32_t>> begin_withheld(http2_client& client) {
+    std::vector<std::int32_t> all;
+    for (int i = 0; i < 5; ++i) {
+      all.push_back(client.begin("POST", "/size", {}, false));
+      client.give(all.back(), std::string(200'000, 'x'), true);
+    }
+    co_await client.until([&] {
+      return std::ranges::all_of(all, [&](std::int32_t each) {
+        return nghttp2_session_get_stream_remote_window_size(client.library(), each) == 0;
+      });
+    });
+    co_return all;
+  }
+  static task<void> expect_all_gathered(http2_client& client,
+                                        const std::vector<std::int32_t>& all) {
+    for (const std::int32_t each : all) EXPECT_EQ((co_await client.reply(each)).body, "200000");
+  }
+
+  /// All that the client has to send, in one piece.
+  static task<void> send_at_once(http2_client& client) {
+    std::string all;
+    for (const std::uint8_t* part = nullptr;;) {
+      const auto size = nghttp2_session_mem_send(client.library(), &part);
+      if (size <= 0) break;
+      all += text_of(part, static_cast<std::size_t>(size));
+    }
+    std::ignore = co_await client.stream().write(std::move(all));
+  }
+};
+
+constexpr http2_limits one_at_a_time{.stream_window_bytes = 65'535,
+                                     .connection_window_bytes = 65'535};
+/// ":scheme: http", ":path: /", ":authority: a" behind the method, as HPACK has them.
+constexpr std::string_view short_get{"\x82\x86\x84\x41\x01\x61", 6};
+constexpr std::string_view short_post{"\x83\x86\x84\x41\x01\x61", 6};
+
+TEST_F(http2_server_limits, gathers_the_next_body_however_the_oldest_ends) {
+  using ending = void (*)(http2_client&, std::int32_t);
+  const ending endings[] = {
+      [](http2_client& client, std::int32_t id) { client.give(id, "", true); },
+      [](http2_client& client, std::int32_t id) { client.reset(id); },
+      [](http2_client&, std::int32_t) {},  // 408
+  };
+  for (const ending end : endings) {
+    serve_http2(one_at_a_time);
+    repeat_bodies();
+    run([&]() -> task<void> {
+      http2_client client{co_await connected()};
+      const std::int32_t oldest = client.begin("POST", "/size", {}, false);
+      const auto all = co_await begin_withheld(client);
+      end(client, oldest);
+      co_await expect_all_gathered(client, all);
+    });
+  }
+}
+
+TEST_F(http2_server_limits, gathers_the_next_body_while_the_oldest_is_answered) {
+  serve_http2(one_at_a_time);
+  repeat_bodies();
+  event may_answer;
+  http().post("/late", [&](const request&) -> task<std::string> {
+    std::ignore = co_await may_answer.wait();
+    co_return "late";
+  });
+  run([&]() -> task<void> {
+    http2_client client{co_await connected()};
+    const std::int32_t oldest = client.begin("POST", "/late", {}, false);
+    const auto all = co_await begin_withheld(client);
+    client.give(oldest, "body", true);
+    const time_point began = loop().now();
+    co_await expect_all_gathered(client, all);
+    EXPECT_LE(loop().now() - began, 1s);
+    may_answer.set();
+    EXPECT_EQ((co_await client.reply(oldest)).body, "late");
+  });
+}
+
+TEST_F(http2_server_limits, does_not_call_slow_whose_body_it_withheld) {
+  serve_http2(one_at_a_time, {.body_idle_timeout = 1s, .body_bytes_per_second = 60'000});
+  repeat_bodies();
+  run([&]() -> task<void> {
+    http2_client client{co_await connected()};
+    const std::int32_t oldest = client.begin("POST", "/size", {}, false);
+    const auto all = co_await begin_withheld(client);
+    for (int i = 0; i < 10; ++i) {
+      co_await client.until([&] {
+        return nghttp2_session_get_stream_remote_window_size(client.library(), oldest) >= 30'000;
+      });
+      client.give(oldest, std::string(30'000, 'x'), false);
+      co_await client.send();
+      std::ignore = co_await sleep_for(loop(), 500ms);
+    }
+    client.give(oldest, "", true);
+    EXPECT_EQ((co_await client.reply(oldest)).body, "300000");
+    co_await expect_all_gathered(client, all);
+  });
+}
+
+TEST_F(http2_server_limits, ends_in_time_though_a_window_is_shut) {
+  event_loop& turning = loop();
+  http().get("/late", [&turning]() -> task<result<std::string>> {
+    if (auto slept = co_await sleep_for(turning, 1h); !slept) co_return fail(slept.error());
+    co_return "late";
+  });
+  run([&]() -> task<void> {
+    http2_client client{co_await connected(), {.stream_window_bytes = 0}};
+    const std::int32_t late = client.begin("GET", "/late");
+    co_await client.send();
+    const time_point began = loop().now();
+    scope stopping{co_await this_task::environment()};
+    stopping.spawn([](http::server& http, event_loop& on) -> task<void> {
+      environment bounded = co_await this_task::environment();
+      bounded.until = deadline::at(on.now() + 20ms);
+      EXPECT_TRUE((co_await http.stop().in(bounded)).has_value());
+    }(http(), loop()));
+    EXPECT_EQ(co_await client.end(), NGHTTP2_NO_ERROR);
+    EXPECT_EQ(client.so_far(late).status, 503);
+    co_await stopping.join();
+    EXPECT_LE(loop().now() - began, 1s);
+  });
+}
+
+TEST_F(http2_server_limits, passes_over_what_crosses_its_goodbye) {
+  limits bounds;
+  bounds.requests_per_connection = 1;
+  serve_within(bounds);
+  repeat_bodies();
+  http().get("/", [] { return "here"; });
+  run([&]() -> task<void> {
+    http2_client client{co_await connected()};
+    const std::int32_t slow = client.begin("POST", "/", {}, false);
+    EXPECT_EQ((co_await client.ask("GET", "/")).body, "here");
+    co_await client.send_raw(to_bytes(head_frame(5, short_post)) + to_bytes(data_frame(5, "x")));
+    client.give(slow, "the rest", true);
+    EXPECT_EQ((co_await client.reply(slow)).body, "the rest");
+    EXPECT_EQ(co_await client.end(), NGHTTP2_NO_ERROR);
+    EXPECT_EQ(client.last_answered(), 3);
+  });
+}
+
+TEST_F(http2_server_limits, refuses_streams_beyond_the_limit_and_their_bodies) {
+  serve_http2({.concurrent_streams = 2});
+  repeat_bodies();
+  run([&]() -> task<void> {
+    http2_client client{co_await connected()};
+    std::vector<std::int32_t> all;
+    for (int i = 0; i < 3; ++i) {
+      all.push_back(client.begin("POST", "/", {}, false));
+      client.give(all.back(), "body", true);
+    }
+    co_await send_at_once(client);
+    EXPECT_EQ((co_await client.reply(all[2])).error, NGHTTP2_REFUSED_STREAM);
+    EXPECT_EQ((co_await client.reply(all[0])).body, "body");
+    EXPECT_EQ((co_await client.reply(all[1])).body, "body");
+  });
+}
+
+TEST_F(http2_server_limits, sends_replies_of_many_fields_and_resets_those_of_far_too_many) {
+  std::size_t fields = 20;
+  http().get("/", [&] {
+    response answer = response::text("x");
+    for (std::size_t i = 0; i < fields; ++i)
+      EXPECT_TRUE(answer.add_field("X-Field", std::string(4'000, 'v')));
+    return answer;
+  });
+  run([&]() -> task<void> {
+    http2_client client{co_await connected()};
+    const http2_reply large = co_await client.ask("GET", "/");
+    EXPECT_EQ(large.status, 200);
+    EXPECT_GT(large.head.size(), 80'000U);
+    EXPECT_EQ((co_await client.ask("HEAD", "/")).status, 200);
+    fields = 300;
+    EXPECT_EQ((co_await client.ask("GET", "/")).error, NGHTTP2_INTERNAL_ERROR);
+    EXPECT_EQ((co_await client.ask("HEAD", "/")).error, NGHTTP2_INTERNAL_ERROR);
+  });
+}
+
+TEST_F(http2_server_limits, cuts_who_cancels_on_while_it_takes_nothing) {
+  serve_http2({.resets_per_second = 1'000'000, .idle_frames_per_second = 1'000'000});
+  http().get("/much", [](body_writer& out) -> task<result<void>> {
+    for (;;)
+      if (auto sent = co_await out.write(std::string(10'000, 'x')); !sent) co_return sent;
+  });
+  run([&]() -> task<void> {
+    http2_client client{co_await connected(), {.stream_window_bytes = 100'000'000}};
+    client.begin("GET", "/much");
+    co_await client.send_raw(to_bytes(window_frame(0, 100'000'000)));
+    std::ignore = co_await sleep_for(loop(), 10ms);
+    std::string flood;
+    for (unsigned id = 3; id < 10'000; id += 2)
+      flood +=
+          to_bytes(head_frame(id, short_get, true)) + to_bytes(reset_frame(id, NGHTTP2_CANCEL));
+    co_await client.send_raw(flood);
+    std::ignore = co_await sleep_for(loop(), 10ms);
+    EXPECT_EQ(co_await client.end(), NGHTTP2_ENHANCE_YOUR_CALM);
+    const telemetry::snapshot seen = world().metrics().read();
+    const auto* const cut = seen.find("http2_connections_cut_total", {{"reason", "resets"}});
+    EXPECT_TRUE(cut != nullptr && cut->value == 1);
+  });
+}
+
+TEST_F(http2_server_limits, refuses_a_head_that_is_too_long_without_a_body) {
+  limits bounds;
+  bounds.head_bytes = 2'000;
+  serve_within(bounds);
+  run([&]() -> task<void> {
+    http2_client client{co_await connected()};
+    const std::string target = "/" + std::string(3'000, 'x');
+    const http2_reply answer = co_await client.ask("HEAD", target);
+    EXPECT_EQ(answer.status, 431);
+    EXPECT_EQ(answer.body, "");
+    EXPECT_NE((co_await client.ask("GET", target)).body, "");
+  });
+}
+
+TEST_F(http2_server_limits, counts_a_stream_that_breaks_the_protocol_once) {
+  serve_http2({.resets_per_second = 1});  // ten at once
+  repeat_bodies();
+  run([&]() -> task<void> {
+    http2_client client{co_await connected()};
+    for (int i = 0; i < 8; ++i) {
+      const std::int32_t id = client.begin("POST", "/", {}, false);
+      co_await client.send_raw(to_bytes(window_frame(static_cast<unsigned>(id), 0x7fffffffU)));
+      EXPECT_EQ((co_await client.reply(id)).error, NGHTTP2_FLOW_CONTROL_ERROR);
+    }
+    EXPECT_EQ((co_await client.ask("POST", "/", "body")).body, "body");
+  });
+}
+
+}  // namespace
+}  // namespace weft::http::http2
