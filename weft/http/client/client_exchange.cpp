@@ -41,7 +41,7 @@ task<client_exchange::outcome<void>> client_exchange::begin() {
   auto done = co_await lease_connection();
   if (!done) co_return done;
   done = co_await ask();
-  if (done || !may_ask_again(done.error().why)) co_return done;
+  if (done || !may_ask_again(done.error())) co_return done;
   core_.counts.retries.add();
   done = co_await connect_again();
   if (!done) co_return done;
@@ -86,10 +86,9 @@ task<client_exchange::outcome<void>> client_exchange::connect_again() {
   co_return co_await lease_connection();
 }
 
-bool client_exchange::may_ask_again(error why) const noexcept {
-  const bool is_gone = why != errc::cancelled && why != errc::timed_out;
+bool client_exchange::may_ask_again(const request_fault& why) const noexcept {
   if (call_->is_refused()) return true;
-  return is_gone && is_kept_ && call_->is_unheard() && asked_.is_repeatable();
+  return why.is_unanswered && is_kept_ && asked_.is_repeatable();
 }
 
 task<client_exchange::outcome<void>> client_exchange::ask() {
@@ -114,27 +113,34 @@ task<client_exchange::outcome<void>> client_exchange::write(std::string_view tex
     co_return std::unexpected{request_fault{
         errc::invalid_argument,
         weft::format("more than the {} bytes that were announced are written", *asked_.length)}};
-  written_ += text.size();
-  const auto written = co_await call_->write(text);
-  if (written) co_return outcome<void>{};
-  const error why = written.error();
+  if (!cut_short_) {
+    written_ += text.size();
+    const auto written = co_await call_->write(text);
+    if (written) co_return outcome<void>{};
+    cut_short_ = written.error();
+  }
+  const error why = *cut_short_;
   co_return std::unexpected{request_fault{
       why, why == errc::closed ? "the server has answered before it has heard all"
                                : "the request's body was not taken: " + why.message()}};
 }
 
 task<client_exchange::outcome<void>> client_exchange::finish_upload() {
-  if (!call_->is_answered() && asked_.length && written_ != *asked_.length)
+  const bool is_as_announced = written_ == asked_.length.value_or(written_);
+  if (!call_->is_answered() && !is_as_announced)
     co_return std::unexpected{request_fault{
         errc::invalid_argument, weft::format("{} of the {} bytes that were announced were written",
                                              written_, *asked_.length)}};
-  call_->end_upload();
+  // A server that has answered early must not take a part for the whole.
+  if (is_as_announced && !cut_short_) call_->end_upload();
   co_return co_await read_response();
 }
 
 client_exchange::outcome<void> client_exchange::begin_decoding() {
   const bool is_part = head().status() == status::partial_content;
-  if (!call_->asks_for_codings() || call_->is_complete() || is_part) return {};
+  const bool is_bodiless =
+      head().framing(asked_.how) == response_framing::none || head().content_length() == 0;
+  if (!call_->asks_for_codings() || call_->is_complete() || is_bodiless || is_part) return {};
   constexpr coding_set all{content_coding::gzip, content_coding::deflate, content_coding::br,
                            content_coding::zstd};
   const auto codings = read_body_codings(head().headers(), all, codings_of_body_most);
@@ -164,8 +170,9 @@ task<client_exchange::outcome<std::string_view>> client_exchange::read_decoded()
     const auto more = co_await call_->read();
     if (!more) co_return more;
     coded_ = *more;
+    has_coded_ |= !coded_.empty();
     if (!coded_.empty()) continue;
-    if (decoding_->is_finished()) co_return std::string_view{};
+    if (decoding_->is_finished() || !has_coded_) co_return std::string_view{};
     co_return std::unexpected{
         request_fault{errc::protocol_error, "the response's coded body ends too soon"}};
   }

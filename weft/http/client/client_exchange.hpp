@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <expected>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -88,7 +89,7 @@ class client_exchange {
   task<outcome<void>> read_response();
   [[nodiscard]] outcome<void> begin_decoding();
   task<outcome<std::string_view>> read_decoded();
-  [[nodiscard]] bool may_ask_again(error why) const noexcept;
+  [[nodiscard]] bool may_ask_again(const request_fault& why) const noexcept;
 
   client_core& core_;
   const outgoing_request& asked_;
@@ -98,7 +99,9 @@ class client_exchange {
   std::unique_ptr<client_call> call_;        // over its connection
   std::unique_ptr<body_decoding> decoding_;  // where the body is coded
   std::string_view coded_;                   // read and not yet decoded
+  bool has_coded_ = false;                   // anything of it has come
   std::uint64_t written_ = 0;                // of a body that is streamed
+  std::optional<error> cut_short_;           // it was, for that
   bool is_kept_ = false;                     // the connection has served before
 };
 

@@ -5,13 +5,11 @@
 #include <vector>
 
 #include <weft/coro/with_deadline.hpp>
-#include <weft/http/http2/http2_peer_test.hpp>
-#include <weft/testing/client_fixture.hpp>
+#include <weft/http/client/client_over_http2_test.hpp>
 
 namespace weft::http {
 namespace {
 
-using testing::client_fixture;
 using testing::data_frame;
 using testing::goaway_frame;
 using testing::head_frame;
@@ -24,34 +22,6 @@ using testing::status_200;
 using testing::window_frame;
 using namespace std::chrono_literals;
 
-/// Answers all requests of a connection with "ok".
-task<void> answer_all(http2_peer& to) {
-  while (const unsigned stream = co_await to.next_request()) co_await to.answer(stream, "ok");
-}
-
-class client_over_http2 : public client_fixture {
- protected:
-  static client_options always(client_options options = {}) {
-    options.http2 = client_http2::always;
-    return options;
-  }
-
-  /// `plays` speaks on each connection, by its number.
-  template <class P, class F>
-  void run_over_http2(P plays, client_options options, F body) {
-    run_against(
-        [plays](unsigned number, peer& on) -> task<void> {
-          http2_peer to{on};
-          co_await plays(number, to);
-        },
-        always(std::move(options)), std::move(body));
-  }
-
-  task<void> ask_into(client& asking, std::string at, std::vector<std::string>& order) {
-    const auto answer = co_await asking.get(at);
-    order.push_back(answer ? std::string{answer->body()} : answer.error().message());
-  }
-};
 INSTANTIATE_TEST_SUITE_P(in_memory, client_over_http2, ::testing::Values(backend_kind::simulated),
                          testing::backend_name);
 

@@ -149,6 +149,29 @@ TEST_P(client_streams, hear_a_server_that_answers_early) {
       });
 }
 
+TEST_P(client_streams, do_not_call_an_upload_whole_that_was_cut_short) {
+  std::string taken;
+  run_against(
+      [&](unsigned, peer& to) -> task<void> {
+        EXPECT_TRUE(co_await take_request(to));
+        co_await to.send("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nall");
+        taken = co_await to.rest();
+      },
+      {},
+      [&](client& asking, scripted_server& server) -> task<void> {
+        auto upload = co_await asking.upload({method::put, server.url()});
+        client_result<void> written;
+        while (written) written = co_await upload->write(std::string(300'000, 'x'));
+        EXPECT_EQ(written.error(), errc::closed);
+        EXPECT_EQ((co_await upload->write("more")).error(), errc::closed);
+        auto answer = co_await upload->finish();
+        EXPECT_TRUE(answer.has_value()) << answer.error().message();
+        if (answer) EXPECT_EQ(co_await read_to_end(*answer), "all");
+      });
+  EXPECT_FALSE(taken.ends_with("\r\n0\r\n\r\n"));
+  EXPECT_FALSE(taken.contains("more"));
+}
+
 TEST_P(client_streams, go_on_after_a_read_that_was_given_up) {
   run_against(
       [&](unsigned, peer& to) -> task<void> {

@@ -31,6 +31,14 @@ void http2_call::submit(const environment& caller, bool has_body) {
   lines.append(asked_.fields);
   if (asks_for_codings()) lines.append("accept-encoding: gzip, br, zstd\r\n");
   for (const std::string_view part : of_caller.parts()) lines.append(part);
+  if (const std::size_t size = path.size() + lines.size(); size > http2::fields_most_bytes) {
+    fault_ = request_fault{
+        errc::limit_exceeded,
+        weft::format("the request's target and fields have {} bytes: over HTTP/2 {} are sent", size,
+                     http2::fields_most_bytes)};
+    is_closed_ = true;
+    return;
+  }
   std::array<char, 20> length{};
   http2::field_block& fields = session_->fields();
   fields.begin(lines.size());
@@ -68,7 +76,11 @@ task<result<void>> http2_call::write(std::string_view piece) {
     take_close({.why = changed.error()});
     co_return changed;
   }
-  if (std::exchange(unsent_, {}).empty()) co_return result<void>{};
+  const std::string_view rest = std::exchange(unsent_, {});
+  if (rest.empty()) co_return result<void>{};
+  // A frame of it may have been begun, which leaves when there is room.
+  rest_.append(rest.substr(0, http2::frame_most_bytes));
+  unsent_ = rest_.view();
   co_return fail(errc::closed);
 }
 
@@ -87,7 +99,7 @@ void http2_call::note_sent(std::size_t size_bytes) noexcept {
 void http2_call::take_field(std::string_view name, std::string_view value) {
   received_ += name.size() + value.size();
   // What is longer than is allowed is not kept, but for as much as shows it.
-  if (has_head_ || head_text_.size() > bounds_.head_bytes) return;
+  if (has_head_ || fault_ || head_text_.size() > bounds_.head_bytes) return;
   if (name == ":status") {
     head_text_.append("HTTP/1.1 ");
     head_text_.append(value);
@@ -101,7 +113,7 @@ void http2_call::take_field(std::string_view name, std::string_view value) {
 }
 
 void http2_call::take_fields_end() {
-  if (has_head_) return;  // trailers
+  if (has_head_ || fault_) return;  // trailers, or what nobody hears any more
   head_text_.append("\r\n");
   auto parsed = parse_head();
   if (!parsed) {

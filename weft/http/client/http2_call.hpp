@@ -60,6 +60,7 @@ class http2_call final : public client_call, private http2::opened_stream {
   time_point asked_at_{};
   event changed_;
   std::string_view unsent_;  // of the request's body
+  http2::pooled_text rest_;  // which that is in, once a write() has ended before it
   bool gives_no_more_ = false;
 
   http2::pooled_text head_text_;

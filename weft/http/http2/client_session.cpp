@@ -101,8 +101,11 @@ bool client_session::take(result<buffer_ref>&& bytes) noexcept {
   const auto taken = nghttp2_session_mem_recv(
       library_.get(), reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
   flush_later();
-  if (taken < 0 && taken != NGHTTP2_ERR_NOMEM)
-    nghttp2_session_terminate_session(library_.get(), NGHTTP2_PROTOCOL_ERROR);
+  if (taken == NGHTTP2_ERR_NOMEM) {
+    lose(errc::exhausted);
+    return false;
+  }
+  if (taken < 0) nghttp2_session_terminate_session(library_.get(), NGHTTP2_PROTOCOL_ERROR);
   return true;
 }
 
@@ -271,7 +274,7 @@ void client_session::settle() noexcept {
   if (!(is_lost_ || is_leaving_) || held_ != 0) return;
   lose(errc::closed);
   if (is_reading_) return stream_receiver::cancel(stream_);
-  if (is_waiting_) return;
+  if (is_waiting_) return stream_.give_up_output();
   home_.end_session(*this);
   delete this;
 }

@@ -38,6 +38,9 @@ class origin_pool;
 
 namespace weft::http::http2 {
 
+/// What nghttp2 takes of a body at a time.
+inline constexpr std::size_t frame_most_bytes = 16 * 1024;
+
 class client_session final : private lazy_timer, private flushable, private net::stream_receiver {
  public:
   static constexpr std::int32_t stream_window_bytes = 256 * 1024;
