@@ -38,6 +38,12 @@ void request_text::clear() noexcept {
   is_begun_ = is_malformed_ = host_differs_ = false;
 }
 
+void request_text::release() noexcept {
+  clear();
+  text_ = {};
+  cookie_ = {};
+}
+
 void request_text::add(std::string_view name, std::string_view value) {
   list_bytes_ += name.size() + value.size() + beside_field_bytes;
   if (is_too_long()) [[unlikely]]
@@ -50,7 +56,7 @@ void request_text::add(std::string_view name, std::string_view value) {
 
 bool request_text::add_known(std::string_view name, std::string_view value) {
   if (name == "cookie") {
-    if (!cookie_.empty()) cookie_.append("; ");
+    if (cookie_.size() != 0) cookie_.append("; ");
     cookie_.append(value);
     return false;
   }
@@ -136,7 +142,7 @@ std::optional<protocol_fault> request_text::finish() {
   if (!is_begun_) begin();
   is_malformed_ |= !has_what_it_must();
   if (host_differs_) return describe(fault_kind::host_not_target, 0);
-  if (!cookie_.empty()) add_line("cookie", cookie_);
+  if (cookie_.size() != 0) add_line("cookie", cookie_.view());
   text_.append("\r\n");
   return std::nullopt;
 }

@@ -21,7 +21,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 
@@ -36,6 +35,8 @@ class request_text {
   explicit request_text(std::size_t most_bytes) noexcept : most_bytes_{most_bytes} {}
 
   void clear() noexcept;
+  /// As clear(), and without memory: who waits for the next request holds none.
+  void release() noexcept;
   void add(std::string_view name, std::string_view value);
   /// What is wrong with it; nothing: text() is a whole head.
   [[nodiscard]] std::optional<protocol_fault> finish();
@@ -94,7 +95,7 @@ class request_text {
   part path_;
   part authority_;
   part protocol_;
-  std::string cookie_;
+  pooled_text cookie_;
   std::uint64_t list_bytes_ = 0;
   std::size_t fields_ = 0;
   std::optional<stream_priority> priority_;

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <weft/coro/frame_pool.hpp>
+
 namespace weft::http::http2 {
 namespace {
 
@@ -29,6 +31,20 @@ TEST(http2_request_text, is_the_head_that_http_1_would_have) {
   text.add(":authority", "two:1");
   EXPECT_FALSE(text.finish().has_value());
   EXPECT_EQ(text.text(), "CONNECT two:1 HTTP/1.1\r\nhost: two:1\r\n\r\n");
+}
+
+TEST(http2_request_text, holds_no_memory_between_requests) {
+  const std::size_t before = frame_pool::live_bytes();
+  request_text text{100'000};
+  for (int i = 0; i < 2; ++i) {
+    text.add(":method", "GET");
+    text.add(":path", "/");
+    text.add("cookie", std::string(2'000, 'x'));
+    std::ignore = text.finish();
+    EXPECT_TRUE(text.text().starts_with("GET / HTTP/1.1\r\ncookie: xxx"));
+    text.release();
+    EXPECT_EQ(frame_pool::live_bytes(), before);
+  }
 }
 
 TEST(http2_request_text, says_what_is_wrong) {

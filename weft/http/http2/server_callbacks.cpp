@@ -149,6 +149,7 @@ void server_callbacks::end_headers(server_session& session, nghttp2_session* lib
   const bool ends = (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
   if (frame.headers.cat == NGHTTP2_HCAT_REQUEST) {
     if (session.headed_ != nullptr) session.headed_->take_head(ends);
+    session.head_.release();
     return;
   }
   server_stream* const stream = stream_of(library, frame.hd.stream_id);

@@ -11,6 +11,7 @@
 
 #include <weft/coro/frame_pool.hpp>
 #include <weft/http/connection_host.hpp>
+#include <weft/http/http2/field_block.hpp>
 #include <weft/http/http2/queued_text.hpp>
 #include <weft/http/http2/server_callbacks.hpp>
 #include <weft/http/reply_head.hpp>
@@ -24,6 +25,12 @@ constexpr std::size_t least_queued_frames = 1'000;
 
 void expect_memory(int outcome) {
   if (outcome == NGHTTP2_ERR_NOMEM) throw std::bad_alloc{};
+}
+
+/// Of this thread: none is kept beyond a call.
+field_block& shared_fields() {
+  thread_local field_block fields;
+  return fields;
 }
 
 }  // namespace
@@ -279,28 +286,30 @@ void server_session::submit_reply(std::int32_t id, const reply_head& head, serve
   constexpr std::string_view version = "HTTP/1.1 ";
   constexpr std::size_t code_digits = 3;
   std::array<char, 20> length{};
-  reply_fields_.begin(head.fields.size());
-  reply_fields_.add_lasting(":status", status_line(head.code).substr(version.size(), code_digits));
+  field_block& reply_fields = shared_fields();
+  reply_fields.begin(head.fields.size());
+  reply_fields.add_lasting(":status", status_line(head.code).substr(version.size(), code_digits));
   // Which may show a later second, once it is framed.
-  reply_fields_.add_lasting("date",
-                            head.start.date_line().substr(date_name.size(), date_size_bytes));
-  if (!head.content_type.empty()) reply_fields_.add("content-type", head.content_type);
+  reply_fields.add_lasting("date",
+                           head.start.date_line().substr(date_name.size(), date_size_bytes));
+  if (!head.content_type.empty()) reply_fields.add("content-type", head.content_type);
   if (head.framing == body_framing::length && !is_bodiless(head.code)) {
     const auto end = std::to_chars(length.begin(), length.end(), head.content_length).ptr;
-    reply_fields_.add("content-length", {length.data(), end});
+    reply_fields.add("content-length", {length.data(), end});
   }
-  reply_fields_.add_lines(head.fields);
+  reply_fields.add_lines(head.fields);
   const nghttp2_data_provider from = server_callbacks::body_of(body);
-  expect_memory(nghttp2_submit_response(library_.get(), id, reply_fields_.data(),
-                                        reply_fields_.size(), body != nullptr ? &from : nullptr));
+  expect_memory(nghttp2_submit_response(library_.get(), id, reply_fields.data(),
+                                        reply_fields.size(), body != nullptr ? &from : nullptr));
   flush_later();
 }
 
 void server_session::submit_continue(std::int32_t id) {
-  reply_fields_.begin(0);
-  reply_fields_.add_lasting(":status", "100");
+  field_block& reply_fields = shared_fields();
+  reply_fields.begin(0);
+  reply_fields.add_lasting(":status", "100");
   expect_memory(nghttp2_submit_headers(library_.get(), NGHTTP2_FLAG_NONE, id, nullptr,
-                                       reply_fields_.data(), reply_fields_.size(), nullptr));
+                                       reply_fields.data(), reply_fields.size(), nullptr));
   flush_later();
 }
 

@@ -23,7 +23,6 @@
 #include <weft/http/client_link.hpp>
 #include <weft/http/connection_host.hpp>
 #include <weft/http/http2/closed_ids.hpp>
-#include <weft/http/http2/field_block.hpp>
 #include <weft/http/http2/frame_walker.hpp>
 #include <weft/http/http2/library.hpp>
 #include <weft/http/http2/priority_field.hpp>
@@ -145,7 +144,6 @@ class server_session final : public client_link,
   net::tcp_stream stream_;
   session_handle library_;
   request_text head_;  // of the header section that is coming
-  field_block reply_fields_;
   intrusive_list<server_stream, &server_stream::in_session> streams_;
   intrusive_list<server_stream, &server_stream::in_line> line_;  // who may not be answered yet
   std::optional<std::optional<net::ip_address>> peer_;           // once it is known
