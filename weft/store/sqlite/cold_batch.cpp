@@ -15,17 +15,17 @@ constexpr std::size_t copied_bytes_max = 1024 * 1024;
 void cold_batch::run() {
   auto by = from_.reader(database_);
   if (!by) {
-    fail_all(by.error());
+    fail_all(failure_kind::input_output, by.error());
     return;
   }
   connection& reader = **by;
   if (const int code = reader.run("BEGIN"); code != SQLITE_OK) {
-    fail_all(reader.describe(code));
+    fail_all(kind_of(code), reader.describe(code));
     return;
   }
   const auto version = reader.number("PRAGMA schema_version");
   if (!version)
-    fail_all(reader.describe(version.error()));
+    fail_all(kind_of(version.error()), reader.describe(version.error()));
   else if (*version != version_)
     is_stale_ = true;
   else
@@ -72,9 +72,8 @@ void cold_batch::keep_failure(failure_kind why, std::string_view message) {
   found_.push_back({.is = found::outcome::failed, .why = why, .message = room_.copy(message)});
 }
 
-void cold_batch::fail_all(std::string_view message) {
-  for (std::size_t i = 0; i < operations_.size(); ++i)
-    keep_failure(failure_kind::input_output, message);
+void cold_batch::fail_all(failure_kind why, std::string_view message) {
+  for (std::size_t i = 0; i < operations_.size(); ++i) keep_failure(why, message);
 }
 
 std::size_t cold_batch::tell(std::size_t first, read_sink& to) const {

@@ -49,7 +49,7 @@ class cold_batch {
   [[nodiscard]] bool read_one(connection& by, sqlite3_stmt* select, const key_read& operation);
   void keep_row(sqlite3_stmt* row, const key_read& operation);
   void keep_failure(failure_kind why, std::string_view message);
-  void fail_all(std::string_view message);
+  void fail_all(failure_kind why, std::string_view message);
 
   storage& from_;
   std::string_view database_;

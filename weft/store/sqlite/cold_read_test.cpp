@@ -89,8 +89,33 @@ TEST_P(cold_read, is_made_elsewhere_and_warms_the_next) {
     EXPECT_GT(thick.counts().cold_reads, 0U);
     const auto cold = thick.counts().cold_reads;
     EXPECT_EQ(cold + thick.counts().warm_reads, 100U);
-    EXPECT_EQ(co_await read_some(thick), 100U);
-    EXPECT_EQ(thick.counts().cold_reads, cold);
+    // The system may need the memory for others meanwhile; it does not always.
+    bool is_warm = false;
+    for (int attempt = 0; attempt < 50 && !is_warm; ++attempt) {
+      const auto before = thick.counts().cold_reads;
+      EXPECT_EQ(co_await read_some(thick), 100U);
+      is_warm = thick.counts().cold_reads == before;
+    }
+    EXPECT_TRUE(is_warm);
+  });
+}
+
+TEST_P(cold_read, waits_for_another_program_elsewhere) {
+  run_sql("d", "CREATE TABLE t(id INTEGER PRIMARY KEY, a INT); INSERT INTO t VALUES(1,2)");
+  options_.busy_timeout = std::chrono::milliseconds{1};
+  run([&](engine& plain) -> task<void> {
+    EXPECT_EQ(co_await look_up(plain, "d", "t", {value::integer(1)}, {"a"}), "[2]");
+    EXPECT_EQ(plain.counts().cold_reads, 0U);
+    co_await next_turn();
+    sqlite3* other = nullptr;
+    EXPECT_EQ(sqlite3_open(path_of("d").c_str(), &other), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(other, "BEGIN EXCLUSIVE", nullptr, nullptr, nullptr), SQLITE_OK);
+    const std::string told = co_await look_up(plain, "d", "t", {value::integer(1)}, {"a"});
+    EXPECT_TRUE(told.starts_with("!") && told.contains("another program writes to it")) << told;
+    EXPECT_EQ(plain.counts().cold_reads, 1U);
+    sqlite3_close(other);
+    EXPECT_EQ(co_await look_up(plain, "d", "t", {value::integer(1)}, {"a"}), "[2]");
+    EXPECT_EQ(plain.counts().cold_reads, 1U);
   });
 }
 

@@ -37,7 +37,8 @@ struct engine_options {
   sqlite::durability synchronous = durability::full;
   /// Batches of writes that may wait for the writer of one database.
   unsigned writes_waiting_max = 1024;
-  /// How long a write waits for another program that writes to the database.
+  /// How long a write waits for another program that writes to the database; in one that has no
+  /// write-ahead log, a read does, too, on another thread.
   duration busy_timeout = std::chrono::seconds{5};
   /// Pages in the write-ahead log from which on they are moved into the database.
   unsigned checkpoint_pages = 1000;

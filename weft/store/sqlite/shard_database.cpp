@@ -79,7 +79,9 @@ shard_database::outcome shard_database::fail(int code, std::size_t number, const
                                              read_sink& to) {
   // SQLite has rolled back, if the error was one of input.
   if (sqlite3_get_autocommit(connection_.get()) != 0) in_transaction_ = false;
-  if (here.would_block()) return outcome::cold;
+  // Another program writes, where there is no log, or mends the database: not to be waited for
+  // here.
+  if (here.would_block() || kind_of(code) == failure_kind::busy) return outcome::cold;
   if ((code & 0xff) == SQLITE_SCHEMA || (code & 0xff) == SQLITE_ERROR) return outcome::stale;
   const std::string message = connection_.describe(code);
   const failure_kind kind = kind_of(code);

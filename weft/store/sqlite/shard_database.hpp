@@ -3,8 +3,8 @@
 // Problem: a look-up takes a microsecond, and a transaction of its own another two. Contract: all
 // reads of a turn share one transaction, which the first of them begins and end_turn() ends; a
 // commit of this process ends it before, so that who was told of a write sees it. Nothing here
-// waits for the disk: what would is outcome::cold, and is to be done elsewhere. A schema that has
-// changed is outcome::stale before a wrong row is given. The shard's alone.
+// waits for the disk or another program: what would is outcome::cold, and is to be done elsewhere.
+// A schema that has changed is outcome::stale before a wrong row is given. The shard's alone.
 //
 //   nowait_reads here{blind};
 //   switch (shop.read(i, operation, room, here, sink)) { case outcome::cold: ... }

@@ -1,6 +1,7 @@
 #include <weft/store/sqlite/storage.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <system_error>
@@ -106,7 +107,8 @@ std::expected<storage::lease, std::string> storage::reader(std::string_view data
   auto opened = connection::open(path, access::read_only);
   if (!opened) return std::unexpected{std::move(opened.error())};
   // Another program may be recovering the database, or writing where there is no WAL.
-  sqlite3_busy_timeout(opened->get(), 1000);
+  const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(options_.busy_timeout);
+  sqlite3_busy_timeout(opened->get(), static_cast<int>(timeout.count()));
   return lease{*this, std::move(*opened)};
 }
 
