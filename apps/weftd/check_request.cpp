@@ -38,11 +38,25 @@ checked check_length(std::string_view name, std::string_view what) {
                    what, name.empty() ? "min" : "max", name_bytes_max));
 }
 
-checked check_filter(const filter& asked) {
-  if (!asked.column) return refuse("a Column in the filters section is null");
-  if (auto named = check_identifier(asked.column->view()); !named) return named;
-  if (!asked.value.is_given())
-    return refuse(weft::format("the Value of filter '{}' is missing", asked.column->view()));
+/// `section`: "filters" or "writeColumns".
+checked check_values(const std::optional<request_vector<column_value>>& values,
+                     std::string_view section, std::string_view kind) {
+  if (!values) return refuse(weft::format("the {} section is null", section));
+  if (values->empty()) return refuse(weft::format("the {} section is empty", section));
+  for (const column_value& each : *values) {
+    if (!each.column) return refuse(weft::format("a Column in the {} section is null", section));
+    if (auto named = check_identifier(each.column->view()); !named) return named;
+    if (!each.value.is_given())
+      return refuse(weft::format("the Value of {} '{}' is missing", kind, each.column->view()));
+  }
+  return {};
+}
+
+checked check_filters(const std::optional<request_vector<column_value>>& filters) {
+  if (auto fine = check_values(filters, "filters", "filter"); !fine) return fine;
+  if (name_set{*filters}.has_twins())
+    return refuse(
+        "field validation for filter failed on the 'unique' tag: a column is named twice");
   return {};
 }
 
@@ -59,22 +73,36 @@ checked check_read_column(const read_column& asked, const name_set& filtered) {
   return {};
 }
 
-checked check_columns(const pk_read_request& asked) {
-  if (!asked.filters) return refuse("the filters section is null");
-  if (asked.filters->empty()) return refuse("the filters section is empty");
-  for (const filter& each : *asked.filters)
-    if (auto fine = check_filter(each); !fine) return fine;
-  const name_set filtered{*asked.filters};
-  if (filtered.has_twins())
-    return refuse(
-        "field validation for filter failed on the 'unique' tag: a column is named twice");
+checked check_read_columns(const pk_read_request& asked) {
   if (!asked.readColumns) return {};
+  const name_set filtered{*asked.filters};
   for (const read_column& each : *asked.readColumns)
     if (auto fine = check_read_column(each, filtered); !fine) return fine;
   if (name_set{*asked.readColumns}.has_twins())
     return refuse(
         "field validation for 'ReadColumns' failed on the 'unique' tag: a column is named twice");
   return {};
+}
+
+checked check_write_columns(const pk_write_request& asked) {
+  if (!asked.writeColumns || asked.writeColumns->empty()) return {};
+  if (auto fine = check_values(asked.writeColumns, "writeColumns", "column"); !fine) return fine;
+  const name_set filtered{*asked.filters};
+  for (const column_value& each : *asked.writeColumns)
+    if (filtered.contains(each.column->view()))
+      return refuse(
+          weft::format("field validation for write columns failed. '{}' already included in filter",
+                       each.column->view()));
+  if (name_set{*asked.writeColumns}.has_twins())
+    return refuse(
+        "field validation for 'WriteColumns' failed on the 'unique' tag: a column is named twice");
+  return {};
+}
+
+checked check_id(const std::optional<lent_text>& id, const api_limits& limits) {
+  if (!id || id->view().size() <= limits.operation_id_bytes) return {};
+  return refuse(weft::format("the operationId has {} bytes; max allowed length is {}",
+                             id->view().size(), limits.operation_id_bytes));
 }
 
 }  // namespace
@@ -88,10 +116,16 @@ checked check_names(std::string_view database, std::string_view table) {
 
 checked check(const pk_read_request& asked, const api_limits& limits, request_memory& memory) {
   const using_memory here{memory};
-  if (asked.operationId && asked.operationId->view().size() > limits.operation_id_bytes)
-    return refuse(weft::format("the operationId has {} bytes; max allowed length is {}",
-                               asked.operationId->view().size(), limits.operation_id_bytes));
-  return check_columns(asked);
+  if (auto fine = check_id(asked.operationId, limits); !fine) return fine;
+  if (auto fine = check_filters(asked.filters); !fine) return fine;
+  return check_read_columns(asked);
+}
+
+checked check(const pk_write_request& asked, const api_limits& limits, request_memory& memory) {
+  const using_memory here{memory};
+  if (auto fine = check_id(asked.operationId, limits); !fine) return fine;
+  if (auto fine = check_filters(asked.filters); !fine) return fine;
+  return check_write_columns(asked);
 }
 
 }  // namespace weftd

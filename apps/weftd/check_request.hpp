@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include <apps/weftd/api_fault.hpp>
-#include <apps/weftd/read_request.hpp>
+#include <apps/weftd/api_request.hpp>
 
 namespace weftd {
 
@@ -27,6 +27,9 @@ struct api_limits {
 /// Of a path: which database, which table.
 [[nodiscard]] checked check_names(std::string_view database, std::string_view table);
 [[nodiscard]] checked check(const pk_read_request& asked, const api_limits& limits,
+                            request_memory& memory);
+/// Whether there must be something to write depends on the operation, and is not looked at.
+[[nodiscard]] checked check(const pk_write_request& asked, const api_limits& limits,
                             request_memory& memory);
 
 }  // namespace weftd

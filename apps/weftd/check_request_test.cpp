@@ -7,29 +7,33 @@
 
 #include <weft/base/format.hpp>
 
-#include <apps/weftd/batch.hpp>
+#include <apps/weftd/check_batch.hpp>
 
 namespace weftd {
 namespace {
 
 constexpr api_limits few{.batch_operations = 3, .operation_id_bytes = 8};
 
-/// What is said of a request; empty: nothing is wrong.
-template <class Request>
-std::string said(std::string_view document) {
+/// What `judge` says of a request; empty: nothing is wrong.
+template <class Request, class Judge>
+std::string said(std::string_view document, Judge judge) {
   request_memory memory;
   const auto asked = read_document<Request>(document, memory);
   if (!asked) return asked.error().message;
-  const auto fine = check(*asked, few, memory);
+  const checked fine = judge(*asked, few, memory);
   if (fine) return {};
   EXPECT_EQ(fine.error().code, weft::http::status::bad_request);
   return fine.error().message;
 }
 
-std::string said_of_row(std::string_view document) { return said<pk_read_request>(document); }
+std::string said_of_row(std::string_view document) {
+  return said<pk_read_request>(document, [](const auto& asked, const auto& limits, auto& memory) {
+    return check(asked, limits, memory);
+  });
+}
 
 std::string said_of_batch(std::string_view operations) {
-  return said<batch_request>(weft::format(R"({{"operations":{}}})", operations));
+  return said<batch_read_request>(weft::format(R"({{"operations":{}}})", operations), check_reads);
 }
 
 std::string filters_with(std::string_view filters, std::string_view rest = "") {

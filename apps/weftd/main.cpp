@@ -8,8 +8,8 @@
 
 #include <apps/weftd/demo_database.hpp>
 #include <apps/weftd/probe_api.hpp>
-#include <apps/weftd/read_api.hpp>
 #include <apps/weftd/routes.hpp>
+#include <apps/weftd/row_api.hpp>
 #include <weft/base/format.hpp>
 #include <weft/http/health_pages.hpp>
 #include <weft/http/metrics_page.hpp>
@@ -25,11 +25,10 @@ using std::chrono::milliseconds;
 
 constexpr const char* about =
     "weftd serves the rows of SQL databases over HTTP, by primary key.\n\n"
-    "Routes: POST /0.1.0/{db}/{table}/pk-read reads a row, POST /0.1.0/batch many; the same below\n"
-    "/0.2.0 tell faults as JSON. POST /ping gives back the JSON it is sent; GET / says what to "
-    "try;\n"
-    "GET /healthz says \"ok\"; GET /readyz whether it is ready; GET /metrics has its numbers for\n"
-    "Prometheus.";
+    "Routes: POST /0.1.0/{db}/{table}/pk-read reads a row, POST /0.1.0/batch many; POST\n"
+    "/0.1.0/batchwrite and /0.1.0/batchdelete write them; the same below /0.2.0 tell faults as\n"
+    "JSON. POST /ping gives back the JSON it is sent; GET / says what to try; GET /healthz says\n"
+    "\"ok\"; GET /readyz whether it is ready; GET /metrics has its numbers for Prometheus.";
 
 constexpr const char* examples =
     "Examples:\n"
@@ -116,7 +115,7 @@ int main(int argc, char** argv) {
     if (const int code = prepare_demo(store.directory)) return code;
   app.add<weft::http::server>(server);
   app.add<weft::store::sqlite::engine>(store).as<weft::store::engine>();
-  app.add<weftd::read_api>();
+  app.add<weftd::row_api>();
   app.add<weftd::probe_api>();
   app.add<weftd::root_page>();
   app.add<weftd::ping_api>();

@@ -59,6 +59,7 @@ constexpr std::array named = {
     named_status{status::service_unavailable, "Service Unavailable"},
     named_status{status::gateway_timeout, "Gateway Timeout"},
     named_status{status::http_version_not_supported, "HTTP Version Not Supported"},
+    named_status{status::insufficient_storage, "Insufficient Storage"},
 };
 
 constexpr std::array<std::string_view, 5> class_reasons = {

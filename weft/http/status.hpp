@@ -58,6 +58,7 @@ enum class status : std::uint16_t {
   service_unavailable = 503,
   gateway_timeout = 504,
   http_version_not_supported = 505,
+  insufficient_storage = 507,
 };
 
 // A number outside 100 to 599 reads as 500, so that a handler's arithmetic cannot put a broken line

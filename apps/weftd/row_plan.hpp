@@ -16,7 +16,7 @@
 #include <weft/store/engine.hpp>
 
 #include <apps/weftd/api_fault.hpp>
-#include <apps/weftd/read_request.hpp>
+#include <apps/weftd/api_request.hpp>
 #include <apps/weftd/request_memory.hpp>
 
 namespace weftd {
@@ -24,5 +24,9 @@ namespace weftd {
 [[nodiscard]] std::expected<weft::store::key_read, api_fault> plan_read(
     const weft::store::catalog& schema, std::string_view database, std::string_view table,
     const pk_read_request& asked, request_memory& memory);
+
+[[nodiscard]] std::expected<weft::store::key_write, api_fault> plan_write(
+    const weft::store::catalog& schema, std::string_view database, std::string_view table,
+    weft::store::write_kind kind, const pk_write_request& asked, request_memory& memory);
 
 }  // namespace weftd

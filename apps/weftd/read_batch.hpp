@@ -4,7 +4,7 @@
 // key or columns are wrong has the status of that and empty data, and does not fail the others.
 // Made of a checked request; lies in the request's memory. finish() once the engine has told all.
 //
-//   batch reads{*schema, *asked->operations, memory, version};
+//   read_batch reads{*schema, *asked->operations, memory, version};
 //   co_await engine.read(reads.plans(), reads);
 //   reads.finish();                                     // memory.reply is the whole reply
 #pragma once
@@ -21,29 +21,15 @@
 #include <weft/store/engine.hpp>
 
 #include <apps/weftd/api_fault.hpp>
-#include <apps/weftd/check_request.hpp>
-#include <apps/weftd/read_request.hpp>
+#include <apps/weftd/api_request.hpp>
 #include <apps/weftd/request_memory.hpp>
 
 namespace weftd {
 
-/// "db/table/pk-read", of which more may stand in front.
-struct operation_path {
-  std::string_view database;
-  std::string_view table;
-  std::string_view action;
-};
-/// nothing: it has no three parts.
-[[nodiscard]] std::optional<operation_path> split_path(std::string_view relative_url) noexcept;
-
-/// All of it, before a table is looked at: one fault fails the batch.
-[[nodiscard]] checked check(const batch_request& asked, const api_limits& limits,
-                            request_memory& memory);
-
-class batch final : public weft::store::read_sink {
+class read_batch final : public weft::store::read_sink {
  public:
-  batch(const weft::store::catalog& schema, std::span<const batch_operation> asked,
-        request_memory& memory, api_version spoken);
+  read_batch(const weft::store::catalog& schema, std::span<const read_operation> asked,
+             request_memory& memory, api_version spoken);
 
   [[nodiscard]] std::span<const weft::store::key_read> plans() const noexcept { return plans_; }
   /// A failure of the engine, which fails the batch; nothing: none yet.
@@ -66,7 +52,7 @@ class batch final : public weft::store::read_sink {
     api_fault fault;
   };
 
-  std::span<const batch_operation> asked_;
+  std::span<const read_operation> asked_;
   std::string& reply_;
   api_version spoken_;
   request_vector<weft::store::key_read> plans_;

@@ -1,4 +1,4 @@
-#include <apps/weftd/read_plan.hpp>
+#include <apps/weftd/row_plan.hpp>
 
 #include <span>
 
@@ -47,24 +47,28 @@ planned<std::size_t> find_in_key(const store::table& in, std::string_view name) 
   return *place;
 }
 
+planned<store::value> make_value(const column_value& given, const store::column& of,
+                                 store::purpose why, request_memory& memory) {
+  const auto value = store::to_value(scalar_of(given.value), of, why, memory.room);
+  if (value) return *value;
+  std::string message;
+  store::append_message(value.error(), of, message);
+  return refuse(std::move(message));
+}
+
 planned<std::span<const store::value>> make_key(const store::table& of,
-                                                const request_vector<filter>& filters,
+                                                const request_vector<column_value>& filters,
                                                 request_memory& memory) {
   if (filters.size() != of.key().size())
     return refuse(weft::format("Wrong number of primary-key columns. Expecting: {} Got: {}",
                                of.key().size(), filters.size()));
   const std::span<store::value> key = memory.room.make_array<store::value>(filters.size());
-  for (const filter& each : filters) {
+  for (const column_value& each : filters) {
     const auto place = find_in_key(of, each.column->view());
     if (!place) return std::unexpected{place.error()};
     const store::column& column = of.columns()[of.key()[*place]];
-    const auto value =
-        store::to_value(scalar_of(each.value), column, store::purpose::key, memory.room);
-    if (!value) {
-      std::string message;
-      store::append_message(value.error(), column, message);
-      return refuse(std::move(message));
-    }
+    const auto value = make_value(each, column, store::purpose::key, memory);
+    if (!value) return std::unexpected{value.error()};
     key[*place] = *value;
   }
   return key;
@@ -84,6 +88,32 @@ planned<std::span<const store::column_position>> choose_columns(
   return chosen;
 }
 
+struct new_content {
+  std::span<store::column_position> columns;
+  std::span<store::value> values;
+};
+
+planned<new_content> make_content(const store::table& of,
+                                  const std::optional<request_vector<column_value>>& asked,
+                                  request_memory& memory) {
+  const std::size_t count = asked ? asked->size() : 0;
+  const new_content made{memory.room.make_array<store::column_position>(count),
+                         memory.room.make_array<store::value>(count)};
+  for (std::size_t i = 0; i < count; ++i) {
+    const column_value& each = (*asked)[i];
+    const auto at = of.find(each.column->view());
+    if (!at) return refuse(weft::format("Column does not exist. Column: {}", each.column->view()));
+    const store::column& column = of.columns()[*at];
+    if (column.is_generated)
+      return refuse(weft::format("Column {} is generated, and cannot be written.", column.name));
+    const auto value = make_value(each, column, store::purpose::content, memory);
+    if (!value) return std::unexpected{value.error()};
+    made.columns[i] = *at;
+    made.values[i] = *value;
+  }
+  return made;
+}
+
 }  // namespace
 
 planned<store::key_read> plan_read(const store::catalog& schema, std::string_view database,
@@ -96,6 +126,18 @@ planned<store::key_read> plan_read(const store::catalog& schema, std::string_vie
   const auto columns = choose_columns(**from, asked.readColumns, memory);
   if (!columns) return std::unexpected{columns.error()};
   return store::key_read{*from, *key, *columns};
+}
+
+planned<store::key_write> plan_write(const store::catalog& schema, std::string_view database,
+                                     std::string_view table, store::write_kind kind,
+                                     const pk_write_request& asked, request_memory& memory) {
+  const auto to = find_table(schema, database, table);
+  if (!to) return std::unexpected{to.error()};
+  const auto key = make_key(**to, *asked.filters, memory);
+  if (!key) return std::unexpected{key.error()};
+  const auto content = make_content(**to, asked.writeColumns, memory);
+  if (!content) return std::unexpected{content.error()};
+  return store::key_write{kind, *to, *key, content->columns, content->values};
 }
 
 }  // namespace weftd

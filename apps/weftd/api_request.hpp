@@ -1,10 +1,10 @@
-// Requests to read rows by primary key, as they come in JSON.
+// Requests for rows by primary key, as they come in JSON.
 //
 // Contract: views of the request's memory; what may be left out or null is optional, even where the
 // API insists on it, since what it says of that is more than "missing" (check_request.hpp). A name
 // that there is not in the API is refused: misspelled, "readColumns" would read all of them.
 //
-//   auto asked = read_document<batch_request>(body, memory);
+//   auto asked = read_document<batch_read_request>(body, memory);
 //   if (!asked) return reply(e, asked.error(), version);
 #pragma once
 
@@ -21,7 +21,7 @@ namespace weftd {
 
 using lent_text = weft::json::lent_text;
 
-struct filter {
+struct column_value {
   std::optional<lent_text> column;
   weft::json::lent_scalar value;
 };
@@ -32,20 +32,32 @@ struct read_column {
 };
 
 struct pk_read_request {
-  std::optional<request_vector<filter>> filters;
+  std::optional<request_vector<column_value>> filters;
   std::optional<request_vector<read_column>> readColumns;
   std::optional<lent_text> operationId;
 };
 
-struct batch_operation {
-  std::optional<lent_text> method;
-  std::optional<lent_text> relative_url;
-  std::optional<pk_read_request> body;
+struct pk_write_request {
+  std::optional<request_vector<column_value>> filters;
+  std::optional<request_vector<column_value>> writeColumns;
+  std::optional<lent_text> operationId;
 };
 
-struct batch_request {
-  std::optional<request_vector<batch_operation>> operations;
+template <class Body>
+struct batched {
+  std::optional<lent_text> method;
+  std::optional<lent_text> relative_url;
+  std::optional<Body> body;
 };
+using read_operation = batched<pk_read_request>;
+using write_operation = batched<pk_write_request>;
+
+template <class Operation>
+struct batch_of {
+  std::optional<request_vector<Operation>> operations;
+};
+using batch_read_request = batch_of<read_operation>;
+using batch_write_request = batch_of<write_operation>;
 
 /// Its vectors lie in `memory`, too.
 template <class Request>
@@ -61,9 +73,9 @@ template <class Request>
 
 }  // namespace weftd
 
-template <>
-struct glz::meta<weftd::batch_operation> {
-  using type = weftd::batch_operation;
+template <class Body>
+struct glz::meta<weftd::batched<Body>> {
+  using type = weftd::batched<Body>;
   static constexpr auto value = glz::object("method", &type::method, "relative-url",
                                             &type::relative_url, "body", &type::body);
 };

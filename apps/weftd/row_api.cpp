@@ -1,4 +1,4 @@
-#include <apps/weftd/read_api.hpp>
+#include <apps/weftd/row_api.hpp>
 
 #include <optional>
 #include <span>
@@ -9,10 +9,12 @@
 #include <weft/http/target.hpp>
 #include <weft/store/engine.hpp>
 
-#include <apps/weftd/batch.hpp>
-#include <apps/weftd/read_plan.hpp>
-#include <apps/weftd/read_request.hpp>
+#include <apps/weftd/api_request.hpp>
+#include <apps/weftd/check_batch.hpp>
+#include <apps/weftd/read_batch.hpp>
+#include <apps/weftd/row_plan.hpp>
 #include <apps/weftd/row_text.hpp>
+#include <apps/weftd/write_batch.hpp>
 
 namespace weftd {
 namespace {
@@ -29,10 +31,10 @@ api_fault outdated() {
 }
 
 /// Of a call to the engine that has told its sink no more.
-api_fault not_read(weft::error why) {
+api_fault not_done(weft::error why, std::string_view what) {
   const bool is_full = why == weft::errc::limit_exceeded;
   return {is_full ? http::status::service_unavailable : http::status::internal_server_error,
-          weft::format("the rows were not read: {}", why.message())};
+          weft::format("the rows were not {}: {}", what, why.message())};
 }
 
 /// The name in the path that `parameter` stands for; empty: it cannot be decoded.
@@ -86,7 +88,7 @@ class one_row final : public store::read_sink {
 
 }  // namespace
 
-read_api::read_api(read_api_options options, http::server& server, store::engine& engine)
+row_api::row_api(row_api_options options, http::server& server, store::engine& engine)
     : options_{options},
       limits_{.batch_operations = options.batch_operations,
               .operation_id_bytes = options.operation_id_bytes},
@@ -95,15 +97,22 @@ read_api::read_api(read_api_options options, http::server& server, store::engine
   add_routes(server, api_version::v0_2_0);
 }
 
-void read_api::add_routes(http::server& server, api_version spoken) {
+void row_api::add_routes(http::server& server, api_version spoken) {
   auto api = server.group(prefix_of(spoken)).within({.body_bytes = options_.request_bytes});
   api.route(http::method::post, "/{db}/{table}/pk-read",
-            [this, spoken](http::exchange& e) { e.work.emplace(read_row(e, spoken)); });
+            [this, spoken](http::exchange& e) { e.work.emplace(answer_row(e, spoken)); });
   api.route(http::method::post, "/batch",
-            [this, spoken](http::exchange& e) { e.work.emplace(read_batch(e, spoken)); });
+            [this, spoken](http::exchange& e) { e.work.emplace(answer_reads(e, spoken)); });
+  api.route(http::method::post, "/batchwrite", [this, spoken](http::exchange& e) {
+    e.work.emplace(answer_writes(e, &check_writes, spoken));
+  });
+  for (const http::method how : {http::method::post, http::method::delete_})
+    api.route(how, "/batchdelete", [this, spoken](http::exchange& e) {
+      e.work.emplace(answer_writes(e, &check_deletes, spoken));
+    });
 }
 
-weft::task<void> read_api::read_row(http::exchange& e, api_version spoken) {
+weft::task<void> row_api::answer_row(http::exchange& e, api_version spoken) {
   const auto memory = memories_.take();
   const auto asked = read_document<pk_read_request>(e.request().body(), *memory);
   if (!asked) co_return reply(e, asked.error(), spoken);
@@ -119,27 +128,47 @@ weft::task<void> read_api::read_row(http::exchange& e, api_version spoken) {
     if (!plan) co_return reply(e, plan.error(), spoken);
     one_row found{*plan, id, memory->reply};
     const auto done = co_await engine_.read({&*plan, 1}, found);
-    if (!done) co_return reply(e, not_read(done.error()), spoken);
+    if (!done) co_return reply(e, not_done(done.error(), "read"), spoken);
     if (found.failure()) co_return reply(e, *found.failure(), spoken);
     if (!found.is_outdated()) co_return e.reply(found.code(), "application/json", memory->reply);
   }
   reply(e, outdated(), spoken);
 }
 
-weft::task<void> read_api::read_batch(http::exchange& e, api_version spoken) {
+weft::task<void> row_api::answer_reads(http::exchange& e, api_version spoken) {
   const auto memory = memories_.take();
-  const auto asked = read_document<batch_request>(e.request().body(), *memory);
+  const auto asked = read_document<batch_read_request>(e.request().body(), *memory);
+  if (!asked) co_return reply(e, asked.error(), spoken);
+  const auto fine = check_reads(*asked, limits_, *memory);
+  if (!fine) co_return reply(e, fine.error(), spoken);
+  for (int i = 0; i < attempts; ++i) {
+    const store::catalog_ref schema = engine_.schema();
+    read_batch reads{*schema, *asked->operations, *memory, spoken};
+    const auto done = co_await engine_.read(reads.plans(), reads);
+    if (!done) co_return reply(e, not_done(done.error(), "read"), spoken);
+    if (reads.failure()) co_return reply(e, *reads.failure(), spoken);
+    if (reads.is_outdated()) continue;
+    reads.finish();
+    co_return e.reply(http::status::ok, "application/json", memory->reply);
+  }
+  reply(e, outdated(), spoken);
+}
+
+weft::task<void> row_api::answer_writes(http::exchange& e, judge check, api_version spoken) {
+  const auto memory = memories_.take();
+  const auto asked = read_document<batch_write_request>(e.request().body(), *memory);
   if (!asked) co_return reply(e, asked.error(), spoken);
   const auto fine = check(*asked, limits_, *memory);
   if (!fine) co_return reply(e, fine.error(), spoken);
   for (int i = 0; i < attempts; ++i) {
     const store::catalog_ref schema = engine_.schema();
-    batch reads{*schema, *asked->operations, *memory, spoken};
-    const auto done = co_await engine_.read(reads.plans(), reads);
-    if (!done) co_return reply(e, not_read(done.error()), spoken);
-    if (reads.failure()) co_return reply(e, *reads.failure(), spoken);
-    if (reads.is_outdated()) continue;
-    reads.finish();
+    auto writes = write_batch::plan(*schema, *asked->operations, *memory, spoken);
+    if (!writes) co_return reply(e, writes.error(), spoken);
+    const auto done = co_await engine_.write(writes->plans(), *writes);
+    if (!done) co_return reply(e, not_done(done.error(), "written"), spoken);
+    if (writes->is_outdated()) continue;
+    if (writes->failure()) co_return reply(e, *writes->failure(), spoken);
+    writes->finish();
     co_return e.reply(http::status::ok, "application/json", memory->reply);
   }
   reply(e, outdated(), spoken);

@@ -1,5 +1,5 @@
 // The gate: a warm request for rows allocates nothing.
-#include <apps/weftd/read_api.hpp>
+#include <apps/weftd/row_api.hpp>
 
 #include <stdlib.h>
 
@@ -68,7 +68,7 @@ class warm_rows : public weft::testing::each_backend {
     static constexpr std::string_view name = "store.sqlite.engine";
     weft::lifetime own{name};
     weft::store::sqlite::engine rows{{.directory = folder_}, loop(), own};
-    read_api api{{}, http(), rows};
+    row_api api{{}, http(), rows};
     run([&]() -> weft::task<void> {
       const auto started = co_await rows.start();
       EXPECT_TRUE(started) << started.error().message();

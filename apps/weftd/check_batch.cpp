@@ -1,0 +1,97 @@
+#include <apps/weftd/check_batch.hpp>
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <weft/base/format.hpp>
+
+namespace weftd {
+namespace {
+
+/// What the operations of one kind of batch may say.
+struct batch_words {
+  std::span<const std::string_view> methods;
+  std::span<const std::string_view> actions;
+};
+
+constexpr std::string_view post[] = {"POST"};
+constexpr std::string_view post_or_delete[] = {"POST", "DELETE"};
+constexpr std::string_view reading[] = {"pk-read"};
+constexpr std::string_view writing[] = {"pk-write", "pk-update", "pk-insert"};
+constexpr std::string_view removing[] = {"pk-delete"};
+
+std::unexpected<api_fault> refuse(std::string message) {
+  return std::unexpected{bad_request(std::move(message))};
+}
+
+checked check_path(std::string_view url, const batch_words& known) {
+  if (url.empty()) return refuse("the relativeUrl section is required");
+  const auto path = split_path(url);
+  if (!path || !std::ranges::contains(known.actions, path->action))
+    return refuse(weft::format("Field validation for 'RelativeURL' failed: '{}' is not db/table/{}",
+                               url, known.actions.front()));
+  return check_names(path->database, path->table);
+}
+
+template <class Body>
+checked check_operation(const batched<Body>& asked, const batch_words& known,
+                        const api_limits& limits, request_memory& memory) {
+  const std::string_view method = asked.method ? asked.method->view() : std::string_view{};
+  if (!std::ranges::contains(known.methods, method))
+    return refuse(weft::format("the Method section should be POST, not '{}'", method));
+  const std::string_view url = asked.relative_url ? asked.relative_url->view() : std::string_view{};
+  if (auto fine = check_path(url, known); !fine) return fine;
+  if (!asked.body) return refuse("Field validation for 'Body' failed on the 'required' tag");
+  return check(*asked.body, limits, memory);
+}
+
+template <class Operation>
+checked check_batch(const batch_of<Operation>& asked, const batch_words& known,
+                    const api_limits& limits, request_memory& memory) {
+  if (!asked.operations || asked.operations->empty()) return refuse("No operations defined");
+  if (asked.operations->size() > limits.batch_operations)
+    return refuse(weft::format("Batch size exceeds maximum allowed size: {}; it has {} operations",
+                               limits.batch_operations, asked.operations->size()));
+  for (const Operation& each : *asked.operations)
+    if (auto fine = check_operation(each, known, limits, memory); !fine) return fine;
+  return {};
+}
+
+/// The part behind the last slash, which `text` loses with it.
+std::optional<std::string_view> take_last_part(std::string_view& text) noexcept {
+  if (text.empty()) return std::nullopt;
+  const std::size_t slash = text.rfind('/');
+  const bool is_only = slash == std::string_view::npos;
+  const std::string_view part = is_only ? text : text.substr(slash + 1);
+  text = is_only ? std::string_view{} : text.substr(0, slash);
+  return part;
+}
+
+}  // namespace
+
+std::optional<operation_path> split_path(std::string_view relative_url) noexcept {
+  const auto action = take_last_part(relative_url);
+  const auto table = take_last_part(relative_url);
+  const auto database = take_last_part(relative_url);
+  if (!database) return std::nullopt;
+  return operation_path{*database, *table, *action};
+}
+
+checked check_reads(const batch_read_request& asked, const api_limits& limits,
+                    request_memory& memory) {
+  return check_batch(asked, {post, reading}, limits, memory);
+}
+
+checked check_writes(const batch_write_request& asked, const api_limits& limits,
+                     request_memory& memory) {
+  return check_batch(asked, {post, writing}, limits, memory);
+}
+
+checked check_deletes(const batch_write_request& asked, const api_limits& limits,
+                      request_memory& memory) {
+  return check_batch(asked, {post_or_delete, removing}, limits, memory);
+}
+
+}  // namespace weftd

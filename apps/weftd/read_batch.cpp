@@ -1,0 +1,90 @@
+#include <apps/weftd/read_batch.hpp>
+
+#include <charconv>
+
+#include <weft/base/format.hpp>
+
+#include <apps/weftd/check_batch.hpp>
+#include <apps/weftd/row_plan.hpp>
+#include <apps/weftd/row_text.hpp>
+
+namespace weftd {
+namespace {
+
+namespace store = weft::store;
+
+}  // namespace
+
+read_batch::read_batch(const store::catalog& schema, std::span<const read_operation> asked,
+                       request_memory& memory, api_version spoken)
+    : asked_{asked}, reply_{memory.reply}, spoken_{spoken} {
+  const using_memory here{memory};
+  plans_.reserve(asked.size());
+  planned_.reserve(asked.size());
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const auto path = split_path(asked[i].relative_url->view());
+    auto plan = plan_read(schema, path->database, path->table, *asked[i].body, memory);
+    if (plan) {
+      plans_.push_back(*plan);
+      planned_.push_back(i);
+    } else {
+      faults_.push_back({i, std::move(plan.error())});
+    }
+  }
+  reply_ = R"({"result":[)";
+}
+
+void read_batch::finish() {
+  tell_faults_before(asked_.size());
+  reply_ += "]}";
+}
+
+void read_batch::row(std::size_t operation, std::span<const store::value> values) {
+  tell_faults_before(planned_[operation]);
+  begin(200);
+  append_data(plans_[operation], values, reply_);
+  reply_ += "}}";
+}
+
+void read_batch::missing(std::size_t operation) {
+  tell_faults_before(planned_[operation]);
+  tell_nothing(404, "the row does not exist");
+}
+
+void read_batch::failed(std::size_t /*operation*/, const store::failure& why) {
+  if (why.kind == store::failure_kind::schema_changed)
+    is_outdated_ = true;
+  else if (!failure_)
+    failure_ = api_fault{weft::http::status::internal_server_error, std::string{why.message}};
+}
+
+void read_batch::tell_faults_before(std::size_t operation) {
+  while (told_ < operation) {
+    const api_fault& fault = faults_[faults_told_++].fault;
+    tell_nothing(static_cast<int>(fault.code), fault.message);
+  }
+}
+
+/// Up to the data of the next operation.
+void read_batch::begin(int code) {
+  if (told_ != 0) reply_ += ',';
+  reply_ += R"({"code":)";
+  char digits[8];
+  reply_.append(digits, std::to_chars(digits, digits + sizeof digits, code).ptr);
+  reply_ += R"(,"body":{"operationId":)";
+  const pk_read_request& of = *asked_[told_++].body;
+  append_text(of.operationId ? of.operationId->view() : std::string_view{}, reply_);
+  reply_ += R"(,"data":)";
+}
+
+void read_batch::tell_nothing(int code, std::string_view message) {
+  begin(code);
+  reply_ += "{}}";
+  if (spoken_ == api_version::v0_2_0) {
+    reply_ += R"(,"message":)";
+    append_text(message, reply_);
+  }
+  reply_ += '}';
+}
+
+}  // namespace weftd

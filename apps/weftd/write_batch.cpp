@@ -1,0 +1,103 @@
+#include <apps/weftd/write_batch.hpp>
+
+#include <apps/weftd/check_batch.hpp>
+#include <apps/weftd/row_plan.hpp>
+#include <apps/weftd/row_text.hpp>
+#include <weft/base/format.hpp>
+
+namespace weftd {
+namespace {
+
+namespace http = weft::http;
+namespace store = weft::store;
+
+store::write_kind kind_of(std::string_view action) noexcept {
+  if (action == "pk-insert") return store::write_kind::insert;
+  if (action == "pk-update") return store::write_kind::update;
+  return action == "pk-delete" ? store::write_kind::remove : store::write_kind::upsert;
+}
+
+api_fault fault_of_operation(std::size_t operation, http::status code, std::string_view message) {
+  return {code, weft::format("operation {}: {}", operation, message)};
+}
+
+http::status status_of(store::failure_kind kind) noexcept {
+  switch (kind) {
+    case store::failure_kind::duplicate_key: return http::status::conflict;
+    case store::failure_kind::constraint: return http::status::bad_request;
+    case store::failure_kind::busy: return http::status::service_unavailable;
+    case store::failure_kind::read_only: return http::status::forbidden;
+    case store::failure_kind::full: return http::status::insufficient_storage;
+    default: return http::status::internal_server_error;
+  }
+}
+
+/// Nothing: it has what it needs.
+std::optional<std::string_view> missing_part(store::write_kind kind,
+                                             const pk_write_request& asked) noexcept {
+  const bool has_content = asked.writeColumns && !asked.writeColumns->empty();
+  if (kind == store::write_kind::update && !has_content) return "the writeColumns section is empty";
+  if (kind == store::write_kind::remove && has_content)
+    return "a pk-delete has no writeColumns section";
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::expected<write_batch, api_fault> write_batch::plan(const store::catalog& schema,
+                                                        std::span<const write_operation> asked,
+                                                        request_memory& memory,
+                                                        api_version spoken) {
+  const using_memory here{memory};
+  write_batch made{asked, memory.reply, spoken};
+  made.plans_.reserve(asked.size());
+  const std::string_view database = split_path(asked.front().relative_url->view())->database;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const auto path = split_path(asked[i].relative_url->view());
+    if (path->database != database)
+      return std::unexpected{fault_of_operation(
+          i, http::status::bad_request,
+          weft::format("all writes of a batch are of one database: of {}, not of {}", database,
+                       path->database))};
+    const store::write_kind kind = kind_of(path->action);
+    if (const auto why = missing_part(kind, *asked[i].body))
+      return std::unexpected{fault_of_operation(i, http::status::bad_request, *why)};
+    const auto plan = plan_write(schema, database, path->table, kind, *asked[i].body, memory);
+    if (!plan)
+      return std::unexpected{fault_of_operation(i, plan.error().code, plan.error().message)};
+    made.plans_.push_back(*plan);
+  }
+  memory.reply = R"({"result":[)";
+  return made;
+}
+
+void write_batch::finish() { *reply_ += "]}"; }
+
+void write_batch::done(std::size_t operation) {
+  begin(operation, "200");
+  *reply_ += '}';
+}
+
+void write_batch::missing(std::size_t operation) {
+  begin(operation, "404");
+  *reply_ += spoken_ == api_version::v0_2_0 ? R"(,"message":"the row does not exist"})" : "}";
+}
+
+void write_batch::failed(std::size_t operation, const store::failure& why) {
+  if (why.kind == store::failure_kind::schema_changed) is_outdated_ = true;
+  const bool is_cause = why.kind != store::failure_kind::rolled_back;
+  if (is_cause && !failure_)
+    failure_ = fault_of_operation(operation, status_of(why.kind), why.message);
+}
+
+void write_batch::begin(std::size_t operation, std::string_view code) {
+  if (operation != 0) *reply_ += ',';
+  *reply_ += R"({"code":)";
+  *reply_ += code;
+  *reply_ += R"(,"body":{"operationId":)";
+  const pk_write_request& of = *asked_[operation].body;
+  append_text(of.operationId ? of.operationId->view() : std::string_view{}, *reply_);
+  *reply_ += R"(,"data":{}})";
+}
+
+}  // namespace weftd

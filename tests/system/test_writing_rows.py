@@ -1,0 +1,147 @@
+"""weftd's writes by primary key: what is acknowledged is in the database, all of a batch or nothing."""
+
+import json
+import os
+import signal
+import sqlite3
+import threading
+
+import httpx
+import pytest
+from weft_process import Server
+
+
+def values(**content):
+    return [{"column": name, "value": value} for name, value in content.items()]
+
+
+def write(action, key, table="people", operation_id=None, method="POST", **content):
+    body = {"filters": values(id=key)}
+    if content:
+        body["writeColumns"] = values(**content)
+    if operation_id is not None:
+        body["operationId"] = operation_id
+    return {"method": method, "relative-url": f"shop/{table}/{action}", "body": body}
+
+
+@pytest.fixture
+def shop(tmp_path):
+    with sqlite3.connect(tmp_path / "shop.db") as database:
+        database.executescript("""
+            PRAGMA journal_mode=WAL;
+            CREATE TABLE people(id INTEGER PRIMARY KEY, name VARCHAR(10) NOT NULL DEFAULT 'nobody', age TINYINT CHECK(age >= 0),
+              email VARCHAR(20) UNIQUE, photo BLOB, shout VARCHAR(10) AS (upper(name)));
+            INSERT INTO people(id, name, age) VALUES(1, 'Ada', 36), (2, 'Alan', 41);""")
+    with sqlite3.connect(tmp_path / "other.db") as database:
+        database.executescript("PRAGMA journal_mode=WAL; CREATE TABLE t(id INTEGER PRIMARY KEY, a INT)")
+    return tmp_path
+
+
+@pytest.fixture
+def server(weftd, shop, backend):
+    with Server([weftd, "--listen", "127.0.0.1:0", "--threads", "2", "--data", shop, "--backend", backend]) as started:
+        yield started
+        assert started.stop() == 0, started.log
+
+
+def post(server, *operations, path="batchwrite", version="0.1.0", method="POST"):
+    return httpx.request(method, server.url(f"/{version}/{path}"), content=json.dumps({"operations": operations}))
+
+
+def rows(shop, query="SELECT id, name, age FROM people ORDER BY id"):
+    with sqlite3.connect(shop / "shop.db") as database:
+        return database.execute(query).fetchall()
+
+
+def test_rows_are_inserted_updated_and_both(server, shop):
+    reply = post(server, write("pk-insert", 3, name="Grace", age=85, operation_id="a"), write("pk-update", 1, age=37),
+                 write("pk-write", 2, name="Alan T."), write("pk-write", 4, name="Ken"), write("pk-insert", 5))
+    assert reply.status_code == 200, reply.text
+    assert reply.text.startswith('{"result":[{"code":200,"body":{"operationId":"a","data":{}}},{"code":200,')
+    assert rows(shop) == [(1, "Ada", 37), (2, "Alan T.", 41), (3, "Grace", 85), (4, "Ken", None), (5, "nobody", None)]
+    read = httpx.post(server.url("/0.1.0/shop/people/pk-read"), json={"filters": values(id=3)}).json()
+    assert read["data"] == {"name": "Grace", "age": 85, "email": None, "photo": None, "shout": "GRACE"}
+
+
+@pytest.mark.parametrize("how", ["POST", "DELETE"])
+def test_rows_are_removed(server, shop, how):
+    reply = post(server, write("pk-delete", 1, method=how), write("pk-delete", 9, operation_id="x"), path="batchdelete",
+                 version="0.2.0", method=how)
+    assert [(each["code"], each.get("message")) for each in reply.json()["result"]] == [
+        (200, None), (404, "the row does not exist")]
+    assert rows(shop) == [(2, "Alan", 41)]
+
+
+def test_a_row_that_is_not_there_to_be_updated_is_no_failure(server, shop):
+    reply = post(server, write("pk-update", 9, name="None"), write("pk-update", 1, name="Ada L."))
+    assert reply.status_code == 200 and [each["code"] for each in reply.json()["result"]] == [404, 200]
+    assert rows(shop)[0] == (1, "Ada L.", 36)
+
+
+@pytest.mark.parametrize("wrong, status, words", [
+    (write("pk-insert", 1, name="Twin"), 409, "operation 1: "),
+    (write("pk-write", 3, age=-1), 400, "operation 1: "),
+    (write("pk-write", 3, age=200), 400, "operation 1: Wrong data type. Expecting TINYINT. Column: age"),
+    (write("pk-write", 3, name=None), 400, "operation 1: "),
+    (write("pk-write", 3, name="much too long"), 400, "operation 1: "),
+    (write("pk-write", 3, photo="no base64!"), 400, "operation 1: "),
+    (write("pk-write", 3, shout="X"), 400, "operation 1: Column shout is generated"),
+    (write("pk-write", 3, none=1), 400, "operation 1: Column does not exist. Column: none"),
+    (write("pk-write", 3, table="none"), 404, "operation 1: Database/Table does not exist."),
+    (write("pk-write", None, name="x"), 400, "operation 1: "),
+    (write("pk-update", 1), 400, "operation 1: the writeColumns section is empty"),
+    ({**write("pk-write", 3, a=1), "relative-url": "other/t/pk-write"}, 400, "operation 1: all writes of a batch are of one database"),
+    (write("pk-write", 3, id=4), 400, "field validation for write columns failed. 'id' already included in filter"),
+    (write("pk-delete", 1), 400, "Field validation for 'RelativeURL' failed"),
+    (write("pk-read", 1), 400, "Field validation for 'RelativeURL' failed"),
+    (write("pk-write", 3, method="DELETE", name="x"), 400, "the Method section should be POST"),
+])
+def test_one_that_is_wrong_fails_the_batch(server, shop, wrong, status, words):
+    reply = post(server, write("pk-write", 1, name="New"), wrong)
+    assert reply.status_code == status and words in reply.text, reply.text
+    assert rows(shop) == [(1, "Ada", 36), (2, "Alan", 41)]
+
+
+def test_writes_of_many_at_once_are_all_done(server, shop):
+    def insert(first):
+        with httpx.Client() as client:
+            for i in range(25):
+                asked = {"operations": [write("pk-insert", first + i, name=f"n{first + i}")]}
+                assert client.post(server.url("/0.1.0/batchwrite"), content=json.dumps(asked)).status_code == 200
+
+    threads = [threading.Thread(target=insert, args=(1000 * (n + 1),)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert rows(shop, "SELECT count(*), count(DISTINCT name) FROM people WHERE id >= 1000") == [(200, 200)]
+
+
+def test_what_is_acknowledged_survives_a_kill(weftd, shop):
+    """Writers note what they were told; then the server is killed in the midst of it."""
+    acknowledged = []
+
+    def insert(first):
+        try:
+            with httpx.Client() as client:
+                for i in range(10_000):
+                    asked = {"operations": [write("pk-insert", first + i, name="x")]}
+                    if client.post(server.url("/0.1.0/batchwrite"), content=json.dumps(asked)).status_code == 200:
+                        acknowledged.append(first + i)
+        except httpx.HTTPError:
+            pass
+
+    for attempt in range(3):
+        with Server([weftd, "--listen", "127.0.0.1:0", "--threads", "1", "--data", shop]) as server:
+            threads = [threading.Thread(target=insert, args=(100_000 * (4 * attempt + n + 1),)) for n in range(4)]
+            for thread in threads:
+                thread.start()
+            wanted = len(acknowledged) + 100
+            while len(acknowledged) < wanted:
+                pass
+            os.kill(server.pid, signal.SIGKILL)
+            for thread in threads:
+                thread.join()
+        there = {id for id, in rows(shop, "SELECT id FROM people")}
+        assert set(acknowledged) <= there
+    assert rows(shop, "PRAGMA integrity_check") == [("ok",)]
