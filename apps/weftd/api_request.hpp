@@ -8,6 +8,7 @@
 //   if (!asked) return reply(e, asked.error(), version);
 #pragma once
 
+#include <cstdint>
 #include <expected>
 #include <optional>
 #include <string_view>
@@ -41,6 +42,40 @@ struct pk_write_request {
   std::optional<request_vector<column_value>> filters;
   std::optional<request_vector<column_value>> writeColumns;
   std::optional<lent_text> operationId;
+};
+
+/// Of a tree; which members it has depends on `op`.
+struct scan_filter {
+  std::optional<lent_text> op;
+  std::optional<request_vector<scan_filter>> args;
+  std::optional<lent_text> column;
+  std::optional<lent_text> cond;
+  weft::json::lent_scalar value;
+};
+
+struct scan_bound {
+  std::optional<request_vector<weft::json::lent_scalar>> values;
+  std::optional<bool> inclusive;
+};
+
+struct scan_range {
+  std::optional<scan_bound> lower;
+  std::optional<scan_bound> upper;
+};
+
+struct scan_index {
+  std::optional<lent_text> name;
+  std::optional<request_vector<lent_text>> key_columns;
+  std::optional<request_vector<scan_range>> ranges;
+  std::optional<lent_text> order;
+};
+
+struct scan_request {
+  std::optional<request_vector<read_column>> readColumns;
+  std::optional<scan_filter> filters;
+  std::optional<scan_index> index;
+  std::optional<std::int64_t> limit;
+  std::optional<lent_text> continuation;
 };
 
 template <class Body>

@@ -60,27 +60,33 @@ checked check_filters(const std::optional<request_vector<column_value>>& filters
   return {};
 }
 
-checked check_read_column(const read_column& asked, const name_set& filtered) {
+checked check_read_column(const read_column& asked) {
   if (!asked.column) return refuse("a column to read is missing a name");
-  const std::string_view name = asked.column->view();
-  if (auto named = check_identifier(name); !named) return named;
+  if (auto named = check_identifier(asked.column->view()); !named) return named;
   if (asked.dataReturnType && asked.dataReturnType->view() != "default")
     return refuse(weft::format("default dataReturnType is the only supported, not '{}'",
                                asked.dataReturnType->view()));
-  if (filtered.contains(name))
-    return refuse(weft::format(
-        "field validation for read columns failed. '{}' already included in filter", name));
   return {};
 }
 
-checked check_read_columns(const pk_read_request& asked) {
+checked check_read_columns(const std::optional<request_vector<read_column>>& asked) {
+  if (!asked) return {};
+  for (const read_column& each : *asked)
+    if (auto fine = check_read_column(each); !fine) return fine;
+  if (name_set{*asked}.has_twins())
+    return refuse(
+        "field validation for 'ReadColumns' failed on the 'unique' tag: a column is named twice");
+  return {};
+}
+
+checked check_none_is_filtered(const pk_read_request& asked) {
   if (!asked.readColumns) return {};
   const name_set filtered{*asked.filters};
   for (const read_column& each : *asked.readColumns)
-    if (auto fine = check_read_column(each, filtered); !fine) return fine;
-  if (name_set{*asked.readColumns}.has_twins())
-    return refuse(
-        "field validation for 'ReadColumns' failed on the 'unique' tag: a column is named twice");
+    if (filtered.contains(each.column->view()))
+      return refuse(
+          weft::format("field validation for read columns failed. '{}' already included in filter",
+                       each.column->view()));
   return {};
 }
 
@@ -118,7 +124,13 @@ checked check(const pk_read_request& asked, const api_limits& limits, request_me
   const using_memory here{memory};
   if (auto fine = check_id(asked.operationId, limits); !fine) return fine;
   if (auto fine = check_filters(asked.filters); !fine) return fine;
-  return check_read_columns(asked);
+  if (auto fine = check_read_columns(asked.readColumns); !fine) return fine;
+  return check_none_is_filtered(asked);
+}
+
+checked check(const scan_request& asked, request_memory& memory) {
+  const using_memory here{memory};
+  return check_read_columns(asked.readColumns);
 }
 
 checked check(const pk_write_request& asked, const api_limits& limits, request_memory& memory) {

@@ -28,6 +28,8 @@ struct api_limits {
 [[nodiscard]] checked check_names(std::string_view database, std::string_view table);
 [[nodiscard]] checked check(const pk_read_request& asked, const api_limits& limits,
                             request_memory& memory);
+/// Which columns it is to give; the rest depends on the table.
+[[nodiscard]] checked check(const scan_request& asked, request_memory& memory);
 /// Whether there must be something to write depends on the operation, and is not looked at.
 [[nodiscard]] checked check(const pk_write_request& asked, const api_limits& limits,
                             request_memory& memory);

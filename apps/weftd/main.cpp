@@ -25,7 +25,8 @@ using std::chrono::milliseconds;
 
 constexpr const char* about =
     "weftd serves the rows of SQL databases over HTTP, by primary key.\n\n"
-    "Routes: POST /0.1.0/{db}/{table}/pk-read reads a row, POST /0.1.0/batch many; POST\n"
+    "Routes: POST /0.1.0/{db}/{table}/pk-read reads a row, POST /0.1.0/batch many, POST\n"
+    "/0.1.0/{db}/{table}/scan those that hold something; POST\n"
     "/0.1.0/batchwrite and /0.1.0/batchdelete write them; the same below /0.2.0 tell faults as\n"
     "JSON. POST /ping gives back the JSON it is sent; GET / says what to try; GET /healthz says\n"
     "\"ok\"; GET /readyz whether it is ready; GET /metrics has its numbers for Prometheus.";

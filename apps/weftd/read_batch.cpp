@@ -42,7 +42,8 @@ void read_batch::finish() {
 void read_batch::row(std::size_t operation, std::span<const store::value> values) {
   tell_faults_before(planned_[operation]);
   begin(200);
-  append_data(plans_[operation], values, reply_);
+  const store::key_read& plan = plans_[operation];
+  append_data(*plan.from, plan.columns, values, reply_);
   reply_ += "}}";
 }
 

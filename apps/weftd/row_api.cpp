@@ -1,5 +1,6 @@
 #include <apps/weftd/row_api.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +15,8 @@
 #include <apps/weftd/read_batch.hpp>
 #include <apps/weftd/row_plan.hpp>
 #include <apps/weftd/row_text.hpp>
+#include <apps/weftd/scan_plan.hpp>
+#include <apps/weftd/scan_reply.hpp>
 #include <apps/weftd/write_batch.hpp>
 
 namespace weftd {
@@ -24,6 +27,7 @@ namespace store = weft::store;
 
 /// How often a request is made anew because the schema changes while it is answered.
 constexpr int attempts = 3;
+constexpr std::size_t scan_rows_at_once = 256;
 
 api_fault outdated() {
   return {http::status::service_unavailable,
@@ -46,6 +50,12 @@ std::string_view name_in_path(const http::exchange& e, std::string_view paramete
   return decoded ? memory.room.copy(*decoded) : std::string_view{};
 }
 
+api_fault not_scanned(weft::error why) {
+  if (why == weft::errc::invalid_argument)
+    return bad_request("[Scan] Invalid continuation: it is of another scan, or of none");
+  return not_done(why, "scanned");
+}
+
 class one_row final : public store::read_sink {
  public:
   one_row(const store::key_read& asked, std::string_view id, std::string& reply) noexcept
@@ -58,7 +68,7 @@ class one_row final : public store::read_sink {
  private:
   void row(std::size_t /*operation*/, std::span<const store::value> values) override {
     begin(R"({"code":200,"operationId":)");
-    append_data(asked_, values, reply_);
+    append_data(*asked_.from, asked_.columns, values, reply_);
     reply_ += '}';
   }
   void missing(std::size_t /*operation*/) override {
@@ -86,6 +96,23 @@ class one_row final : public store::read_sink {
   std::optional<api_fault> failure_;
 };
 
+/// In parts, so that a reply ends where it has become large. Gives where to go on.
+weft::task<weft::result<std::string>> scan_in_parts(store::engine& engine,
+                                                    const row_api_options& bounds,
+                                                    store::scan_request& plan, scan_reply& rows,
+                                                    request_memory& memory) {
+  std::size_t left = std::min(plan.limit, bounds.scan_rows);
+  for (;;) {
+    plan.limit = std::min(left, scan_rows_at_once);
+    const std::size_t before = rows.rows();
+    auto rest = co_await engine.scan(plan, rows);
+    left -= rows.rows() - before;
+    const bool is_over = !rest || rest->empty() || rows.failure() || rows.is_outdated();
+    if (is_over || left == 0 || memory.reply.size() >= bounds.scan_bytes) co_return rest;
+    plan.continuation = memory.room.copy(*rest);
+  }
+}
+
 }  // namespace
 
 row_api::row_api(row_api_options options, http::server& server, store::engine& engine)
@@ -101,6 +128,8 @@ void row_api::add_routes(http::server& server, api_version spoken) {
   auto api = server.group(prefix_of(spoken)).within({.body_bytes = options_.request_bytes});
   api.route(http::method::post, "/{db}/{table}/pk-read",
             [this, spoken](http::exchange& e) { e.work.emplace(answer_row(e, spoken)); });
+  api.route(http::method::post, "/{db}/{table}/scan",
+            [this, spoken](http::exchange& e) { e.work.emplace(answer_scan(e, spoken)); });
   api.route(http::method::post, "/batch",
             [this, spoken](http::exchange& e) { e.work.emplace(answer_reads(e, spoken)); });
   api.route(http::method::post, "/batchwrite", [this, spoken](http::exchange& e) {
@@ -131,6 +160,30 @@ weft::task<void> row_api::answer_row(http::exchange& e, api_version spoken) {
     if (!done) co_return reply(e, not_done(done.error(), "read"), spoken);
     if (found.failure()) co_return reply(e, *found.failure(), spoken);
     if (!found.is_outdated()) co_return e.reply(found.code(), "application/json", memory->reply);
+  }
+  reply(e, outdated(), spoken);
+}
+
+weft::task<void> row_api::answer_scan(http::exchange& e, api_version spoken) {
+  const auto memory = memories_.take();
+  const auto asked = read_document<scan_request>(e.request().body(), *memory);
+  if (!asked) co_return reply(e, asked.error(), spoken);
+  const std::string_view database = name_in_path(e, "db", *memory);
+  const std::string_view table = name_in_path(e, "table", *memory);
+  auto fine = check_names(database, table);
+  if (fine) fine = check(*asked, *memory);
+  if (!fine) co_return reply(e, fine.error(), spoken);
+  for (int i = 0; i < attempts; ++i) {
+    const store::catalog_ref schema = engine_.schema();
+    auto plan = plan_scan(*schema, database, table, *asked, *memory);
+    if (!plan) co_return reply(e, plan.error(), spoken);
+    scan_reply rows{*plan, memory->reply};
+    const auto rest = co_await scan_in_parts(engine_, options_, *plan, rows, *memory);
+    if (!rest) co_return reply(e, not_scanned(rest.error()), spoken);
+    if (rows.failure()) co_return reply(e, *rows.failure(), spoken);
+    if (rows.is_outdated()) continue;
+    rows.finish(*rest);
+    co_return e.reply(http::status::ok, "application/json", memory->reply);
   }
   reply(e, outdated(), spoken);
 }

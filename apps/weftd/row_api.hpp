@@ -1,10 +1,10 @@
 // Rows by primary key: one read, or many of any tables in a batch; written in batches.
 //
 // Contract: below /0.1.0 and /0.2.0, which differ in how they tell faults (api_fault.hpp): POST
-// {db}/{table}/pk-read; POST batch; POST batchwrite with pk-write (updates the row or inserts it),
-// pk-update and pk-insert; POST or DELETE batchdelete with pk-delete. What is wrong with a request
-// is told in the order parse, validate, look up; docs/weftd.md has all of it. What is warm is read
-// without a wait; a write is answered when it is durable. One a shard.
+// {db}/{table}/pk-read and {db}/{table}/scan; POST batch; POST batchwrite with pk-write (updates
+// the row or inserts it), pk-update and pk-insert; POST or DELETE batchdelete with pk-delete. What
+// is wrong with a request is told in the order parse, validate, look up; docs/weftd.md has all of
+// it. What is warm is read without a wait; a write is answered when it is durable. One a shard.
 //
 //   app.add<weftd::row_api>();
 #pragma once
@@ -36,10 +36,15 @@ struct row_api_options {
   std::uint64_t request_bytes = 4U << 20U;
   std::size_t batch_operations = 128;
   std::size_t operation_id_bytes = 256;
+  /// Of one reply to a scan, which ends at whichever is first, and says where to go on.
+  std::size_t scan_rows = 10'000;
+  std::size_t scan_bytes = 4U << 20U;
 
   static constexpr auto bounds() {
     return weft::bounds(weft::at_least<&row_api_options::request_bytes>(1),
-                        weft::at_least<&row_api_options::batch_operations>(1));
+                        weft::at_least<&row_api_options::batch_operations>(1),
+                        weft::at_least<&row_api_options::scan_rows>(1),
+                        weft::at_least<&row_api_options::scan_bytes>(1));
   }
 };
 
@@ -52,6 +57,7 @@ class row_api {
  private:
   void add_routes(weft::http::server& server, api_version spoken);
   weft::task<void> answer_row(weft::http::exchange& e, api_version spoken);
+  weft::task<void> answer_scan(weft::http::exchange& e, api_version spoken);
   weft::task<void> answer_reads(weft::http::exchange& e, api_version spoken);
   using judge = checked (*)(const batch_write_request& asked, const api_limits& limits,
                             request_memory& memory);

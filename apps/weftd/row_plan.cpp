@@ -26,18 +26,6 @@ store::json_scalar scalar_of(const weft::json::lent_scalar& given) noexcept {
   return {kind, given.view()};
 }
 
-planned<const store::table*> find_table(const store::catalog& schema, std::string_view database,
-                                        std::string_view name) {
-  const store::table* const found = schema.find(database, name);
-  if (found == nullptr)
-    return std::unexpected{api_fault{
-        weft::http::status::not_found,
-        weft::format("Database/Table does not exist. Database: {} Table: {}", database, name)}};
-  if (found->key().empty())
-    return refuse(weft::format("Table {} has no primary key, which is unsupported.", name));
-  return found;
-}
-
 /// Where it stands in the key.
 planned<std::size_t> find_in_key(const store::table& in, std::string_view name) {
   const auto at = in.find(name);
@@ -45,15 +33,6 @@ planned<std::size_t> find_in_key(const store::table& in, std::string_view name) 
   const auto place = in.place_in_key(*at);
   if (!place) return refuse(weft::format("Wrong primary-key column. Column: {}", name));
   return *place;
-}
-
-planned<store::value> make_value(const column_value& given, const store::column& of,
-                                 store::purpose why, request_memory& memory) {
-  const auto value = store::to_value(scalar_of(given.value), of, why, memory.room);
-  if (value) return *value;
-  std::string message;
-  store::append_message(value.error(), of, message);
-  return refuse(std::move(message));
 }
 
 planned<std::span<const store::value>> make_key(const store::table& of,
@@ -67,25 +46,11 @@ planned<std::span<const store::value>> make_key(const store::table& of,
     const auto place = find_in_key(of, each.column->view());
     if (!place) return std::unexpected{place.error()};
     const store::column& column = of.columns()[of.key()[*place]];
-    const auto value = make_value(each, column, store::purpose::key, memory);
+    const auto value = make_value(each.value, column, store::purpose::key, memory);
     if (!value) return std::unexpected{value.error()};
     key[*place] = *value;
   }
   return key;
-}
-
-planned<std::span<const store::column_position>> choose_columns(
-    const store::table& of, const std::optional<request_vector<read_column>>& asked,
-    request_memory& memory) {
-  if (!asked || asked->empty()) return of.values();
-  const auto chosen = memory.room.make_array<store::column_position>(asked->size());
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    const std::string_view name = (*asked)[i].column->view();
-    const auto at = of.find(name);
-    if (!at) return refuse(weft::format("Column does not exist. Column: {}", name));
-    chosen[i] = *at;
-  }
-  return chosen;
 }
 
 struct new_content {
@@ -106,7 +71,7 @@ planned<new_content> make_content(const store::table& of,
     const store::column& column = of.columns()[*at];
     if (column.is_generated)
       return refuse(weft::format("Column {} is generated, and cannot be written.", column.name));
-    const auto value = make_value(each, column, store::purpose::content, memory);
+    const auto value = make_value(each.value, column, store::purpose::content, memory);
     if (!value) return std::unexpected{value.error()};
     made.columns[i] = *at;
     made.values[i] = *value;
@@ -116,6 +81,39 @@ planned<new_content> make_content(const store::table& of,
 
 }  // namespace
 
+planned<const store::table*> find_table(const store::catalog& schema, std::string_view database,
+                                        std::string_view name) {
+  const store::table* const found = schema.find(database, name);
+  if (found == nullptr)
+    return std::unexpected{api_fault{
+        weft::http::status::not_found,
+        weft::format("Database/Table does not exist. Database: {} Table: {}", database, name)}};
+  if (found->key().empty())
+    return refuse(weft::format("Table {} has no primary key, which is unsupported.", name));
+  return found;
+}
+
+planned<store::value> make_value(const weft::json::lent_scalar& given, const store::column& of,
+                                 store::purpose why, request_memory& memory) {
+  const auto value = store::to_value(scalar_of(given), of, why, memory.room);
+  if (value) return *value;
+  std::string message;
+  store::append_message(value.error(), of, message);
+  return refuse(std::move(message));
+}
+
+planned<std::span<const store::column_position>> find_columns(
+    const store::table& of, const request_vector<read_column>& asked, request_memory& memory) {
+  const auto found = memory.room.make_array<store::column_position>(asked.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const std::string_view name = asked[i].column->view();
+    const auto at = of.find(name);
+    if (!at) return refuse(weft::format("Column does not exist. Column: {}", name));
+    found[i] = *at;
+  }
+  return found;
+}
+
 planned<store::key_read> plan_read(const store::catalog& schema, std::string_view database,
                                    std::string_view table, const pk_read_request& asked,
                                    request_memory& memory) {
@@ -123,7 +121,9 @@ planned<store::key_read> plan_read(const store::catalog& schema, std::string_vie
   if (!from) return std::unexpected{from.error()};
   const auto key = make_key(**from, *asked.filters, memory);
   if (!key) return std::unexpected{key.error()};
-  const auto columns = choose_columns(**from, asked.readColumns, memory);
+  const bool names_columns = asked.readColumns && !asked.readColumns->empty();
+  const auto columns =
+      names_columns ? find_columns(**from, *asked.readColumns, memory) : (*from)->values();
   if (!columns) return std::unexpected{columns.error()};
   return store::key_read{*from, *key, *columns};
 }

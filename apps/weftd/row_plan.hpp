@@ -10,9 +10,11 @@
 #pragma once
 
 #include <expected>
+#include <span>
 #include <string_view>
 
 #include <weft/store/catalog.hpp>
+#include <weft/store/convert.hpp>
 #include <weft/store/engine.hpp>
 
 #include <apps/weftd/api_fault.hpp>
@@ -28,5 +30,16 @@ namespace weftd {
 [[nodiscard]] std::expected<weft::store::key_write, api_fault> plan_write(
     const weft::store::catalog& schema, std::string_view database, std::string_view table,
     weft::store::write_kind kind, const pk_write_request& asked, request_memory& memory);
+
+// What other plans share with these.
+
+/// One with a primary key.
+[[nodiscard]] std::expected<const weft::store::table*, api_fault> find_table(
+    const weft::store::catalog& schema, std::string_view database, std::string_view name);
+[[nodiscard]] std::expected<weft::store::value, api_fault> make_value(
+    const weft::json::lent_scalar& given, const weft::store::column& of, weft::store::purpose why,
+    request_memory& memory);
+[[nodiscard]] std::expected<std::span<const weft::store::column_position>, api_fault> find_columns(
+    const weft::store::table& of, const request_vector<read_column>& asked, request_memory& memory);
 
 }  // namespace weftd

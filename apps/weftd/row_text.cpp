@@ -11,12 +11,11 @@ void append_text(std::string_view text, std::string& out) {
   store::append_json(store::value::text(text), any, out);
 }
 
-void append_data(const store::key_read& asked, std::span<const store::value> values,
-                 std::string& out) {
+void append_data(const store::table& from, std::span<const store::column_position> columns,
+                 std::span<const store::value> values, std::string& out) {
   out += '{';
-  const std::span<const store::column> columns = asked.from->columns();
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const store::column& column = columns[asked.columns[i]];
+    const store::column& column = from.columns()[columns[i]];
     if (i != 0) out += ',';
     append_text(column.name, out);
     out += ':';

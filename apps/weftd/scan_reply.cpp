@@ -1,0 +1,36 @@
+#include <apps/weftd/scan_reply.hpp>
+
+#include <apps/weftd/row_text.hpp>
+
+namespace weftd {
+
+namespace store = weft::store;
+
+scan_reply::scan_reply(const store::scan_request& asked, std::string& reply)
+    : asked_{asked}, reply_{reply} {
+  reply_ = R"({"data":[)";
+}
+
+void scan_reply::finish(std::string_view rest) {
+  reply_ += R"(],"rows":)";
+  reply_ += std::to_string(rows_);
+  if (!rest.empty()) {
+    reply_ += R"(,"continuation":)";
+    append_text(rest, reply_);
+  }
+  reply_ += '}';
+}
+
+void scan_reply::row(std::span<const store::value> values) {
+  if (rows_++ != 0) reply_ += ',';
+  append_data(*asked_.from, asked_.columns, values, reply_);
+}
+
+void scan_reply::failed(const store::failure& why) {
+  if (why.kind == store::failure_kind::schema_changed)
+    is_outdated_ = true;
+  else
+    failure_ = api_fault{weft::http::status::internal_server_error, std::string{why.message}};
+}
+
+}  // namespace weftd

@@ -1,0 +1,46 @@
+// The rows of a scan as they go into its reply:
+// {"data":[{...},{...}],"rows":2,"continuation":"..."}.
+//
+// Contract: begins the reply, takes any number of slices, and ends it; `continuation` stands there
+// where there may be more. Of one scan; the text and the columns outlive it.
+//
+//   scan_reply rows{plan, memory.reply};
+//   const auto rest = co_await engine.scan(plan, rows);
+//   rows.finish(*rest);
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <apps/weftd/api_fault.hpp>
+#include <weft/store/scan.hpp>
+
+namespace weftd {
+
+class scan_reply final : public weft::store::scan_sink {
+ public:
+  scan_reply(const weft::store::scan_request& asked, std::string& reply);
+
+  [[nodiscard]] std::size_t rows() const noexcept { return rows_; }
+  /// A failure of the engine; nothing: none yet.
+  [[nodiscard]] const std::optional<api_fault>& failure() const noexcept { return failure_; }
+  /// The schema has changed meanwhile: the scan is to be made anew.
+  [[nodiscard]] bool is_outdated() const noexcept { return is_outdated_; }
+  /// `rest`: where to go on; empty: there is no more.
+  void finish(std::string_view rest);
+
+ private:
+  void row(std::span<const weft::store::value> values) override;
+  void failed(const weft::store::failure& why) override;
+
+  const weft::store::scan_request& asked_;
+  std::string& reply_;
+  std::size_t rows_ = 0;
+  std::optional<api_fault> failure_;
+  bool is_outdated_ = false;
+};
+
+}  // namespace weftd
