@@ -119,13 +119,15 @@ class feed {
     events.on<tick_text>([this](const tick_text& t) { (void)ticks_.publish_now(t.json); });
     server.get("/",
                [] { return http::response{http::status::ok, http::text_html, std::string{page}}; });
-    server.websocket("/ticks", [this](http::websocket& socket) -> weft::task<void> {
-      const http::subscription to_ticks{ticks_, socket};
-      while (auto message = co_await socket.read()) {}
-    });
+    server.websocket("/ticks", [this](http::websocket& socket) { return follow(socket); });
   }
 
  private:
+  weft::task<void> follow(http::websocket& socket) {
+    const http::subscription to_ticks{ticks_, socket};
+    while (auto message = co_await socket.read()) {}
+  }
+
   http::topic ticks_{{.policy = http::slow_reader::drop, .queued_bytes = 16 * 1024}};
 };
 
