@@ -5,6 +5,7 @@
 
 #include <weft/http/exchange.hpp>
 #include <weft/json/write.hpp>
+#include <weft/store/failure.hpp>
 
 namespace weftd {
 
@@ -31,7 +32,22 @@ std::string status_name(weft::http::status code) {
   return name;
 }
 
+weft::http::status status_of(weft::store::failure_kind kind) noexcept {
+  switch (kind) {
+    case weft::store::failure_kind::duplicate_key: return weft::http::status::conflict;
+    case weft::store::failure_kind::constraint: return weft::http::status::bad_request;
+    case weft::store::failure_kind::busy: return weft::http::status::service_unavailable;
+    case weft::store::failure_kind::read_only: return weft::http::status::forbidden;
+    case weft::store::failure_kind::full: return weft::http::status::insufficient_storage;
+    default: return weft::http::status::internal_server_error;
+  }
+}
+
 }  // namespace
+
+api_fault fault_of(const weft::store::failure& why) {
+  return {status_of(why.kind), std::string{why.message}};
+}
 
 void reply(weft::http::exchange& e, const api_fault& why, api_version spoken) {
   if (spoken == api_version::v0_1_0)

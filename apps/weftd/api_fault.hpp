@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,10 @@
 
 namespace weft::http {
 class exchange;
+}
+
+namespace weft::store {
+struct failure;
 }
 
 namespace weftd {
@@ -36,6 +41,13 @@ struct api_fault {
 [[nodiscard]] inline api_fault bad_request(std::string message) {
   return {weft::http::status::bad_request, std::move(message)};
 }
+
+[[nodiscard]] inline std::unexpected<api_fault> refuse(std::string message) {
+  return std::unexpected{bad_request(std::move(message))};
+}
+
+/// Of what an engine has failed to do.
+[[nodiscard]] api_fault fault_of(const weft::store::failure& why);
 
 /// As the reply to the whole request.
 void reply(weft::http::exchange& e, const api_fault& why, api_version spoken);

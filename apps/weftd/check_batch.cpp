@@ -22,10 +22,6 @@ constexpr std::string_view reading[] = {"pk-read"};
 constexpr std::string_view writing[] = {"pk-write", "pk-update", "pk-insert"};
 constexpr std::string_view removing[] = {"pk-delete"};
 
-std::unexpected<api_fault> refuse(std::string message) {
-  return std::unexpected{bad_request(std::move(message))};
-}
-
 checked check_path(std::string_view url, const batch_words& known) {
   if (url.empty()) return refuse("the relativeUrl section is required");
   const auto path = split_path(url);

@@ -12,10 +12,6 @@ namespace {
 
 constexpr std::size_t name_bytes_max = 64;
 
-std::unexpected<api_fault> refuse(std::string message) {
-  return std::unexpected{bad_request(std::move(message))};
-}
-
 /// Of text that is UTF-8: NUL, and what lies beyond U+FFFF, are in no identifier.
 bool has_invalid_character(std::string_view name) noexcept {
   return std::ranges::any_of(

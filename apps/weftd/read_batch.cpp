@@ -56,7 +56,7 @@ void read_batch::failed(std::size_t /*operation*/, const store::failure& why) {
   if (why.kind == store::failure_kind::schema_changed)
     is_outdated_ = true;
   else if (!failure_)
-    failure_ = api_fault{weft::http::status::internal_server_error, std::string{why.message}};
+    failure_ = fault_of(why);
 }
 
 void read_batch::tell_faults_before(std::size_t operation) {

@@ -11,7 +11,7 @@ thread_local request_memory* in_use = nullptr;
 
 void clear(std::string& text) noexcept {
   if (text.capacity() > request_memory::kept_bytes)
-    text = {};
+    std::string{}.swap(text);  // an assignment may keep the memory
   else
     text.clear();
 }
@@ -30,20 +30,19 @@ void* using_memory::take(std::size_t size_bytes) {
 }
 
 request_memory_pool::lease request_memory_pool::take() {
-  if (free_.empty()) {
-    free_.reserve(free_.capacity() + 1);  // so that none is lost on its way back
-    return {new request_memory, {this}};
-  }
+  if (free_.empty()) return {new request_memory, {this}};
   request_memory* const memory = free_.back().release();
   free_.pop_back();
   return {memory, {this}};
 }
 
-void request_memory_pool::take_back(request_memory* memory) noexcept {
+void request_memory_pool::take_back(request_memory* given) noexcept {
+  std::unique_ptr<request_memory> memory{given};
+  if (free_.size() == kept) return;
   clear(memory->document);
   clear(memory->reply);
   memory->room.clear();
-  free_.emplace_back(memory);
+  free_.push_back(std::move(memory));
 }
 
 }  // namespace weftd

@@ -71,11 +71,15 @@ class request_memory_pool {
   };
   using lease = std::unique_ptr<request_memory, give_back>;
 
+  /// What many requests at once have had is given up when they are over.
+  static constexpr std::size_t kept = 16;
+
+  request_memory_pool() { free_.reserve(kept); }
   /// The pool outlives it.
   [[nodiscard]] lease take();
 
  private:
-  void take_back(request_memory* memory) noexcept;
+  void take_back(request_memory* given) noexcept;
 
   std::vector<std::unique_ptr<request_memory>> free_;
 };

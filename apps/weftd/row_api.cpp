@@ -36,9 +36,10 @@ api_fault outdated() {
 
 /// Of a call to the engine that has told its sink no more.
 api_fault not_done(weft::error why, std::string_view what) {
-  const bool is_full = why == weft::errc::limit_exceeded;
-  return {is_full ? http::status::service_unavailable : http::status::internal_server_error,
-          weft::format("the rows were not {}: {}", what, why.message())};
+  const http::status code = why == weft::errc::limit_exceeded ? http::status::service_unavailable
+                            : why == weft::errc::timed_out    ? http::status::gateway_timeout
+                                                              : http::status::internal_server_error;
+  return {code, weft::format("the rows were not {}: {}", what, why.message())};
 }
 
 /// The name in the path that `parameter` stands for; empty: it cannot be decoded.
@@ -80,7 +81,7 @@ class one_row final : public store::read_sink {
     if (why.kind == store::failure_kind::schema_changed)
       is_outdated_ = true;
     else
-      failure_ = api_fault{http::status::internal_server_error, std::string{why.message}};
+      failure_ = fault_of(why);
   }
   void begin(std::string_view start) {
     reply_ = start;

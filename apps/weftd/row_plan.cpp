@@ -13,10 +13,6 @@ namespace store = weft::store;
 template <class T>
 using planned = std::expected<T, api_fault>;
 
-std::unexpected<api_fault> refuse(std::string message) {
-  return std::unexpected{bad_request(std::move(message))};
-}
-
 store::json_scalar scalar_of(const weft::json::lent_scalar& given) noexcept {
   using weft::json::scalar_kind;
   const auto kind = given.kind() == scalar_kind::string    ? store::json_kind::string

@@ -19,10 +19,6 @@ namespace store = weft::store;
 template <class T>
 using planned = std::expected<T, api_fault>;
 
-std::unexpected<api_fault> refuse(std::string message) {
-  return std::unexpected{bad_request(std::move(message))};
-}
-
 template <class Kind>
 struct word {
   std::string_view text;

@@ -30,7 +30,7 @@ void scan_reply::failed(const store::failure& why) {
   if (why.kind == store::failure_kind::schema_changed)
     is_outdated_ = true;
   else
-    failure_ = api_fault{weft::http::status::internal_server_error, std::string{why.message}};
+    failure_ = fault_of(why);
 }
 
 }  // namespace weftd

@@ -8,7 +8,6 @@
 namespace weftd {
 namespace {
 
-namespace http = weft::http;
 namespace store = weft::store;
 
 store::write_kind kind_of(std::string_view action) noexcept {
@@ -17,19 +16,8 @@ store::write_kind kind_of(std::string_view action) noexcept {
   return action == "pk-delete" ? store::write_kind::remove : store::write_kind::upsert;
 }
 
-api_fault fault_of_operation(std::size_t operation, http::status code, std::string_view message) {
-  return {code, weft::format("operation {}: {}", operation, message)};
-}
-
-http::status status_of(store::failure_kind kind) noexcept {
-  switch (kind) {
-    case store::failure_kind::duplicate_key: return http::status::conflict;
-    case store::failure_kind::constraint: return http::status::bad_request;
-    case store::failure_kind::busy: return http::status::service_unavailable;
-    case store::failure_kind::read_only: return http::status::forbidden;
-    case store::failure_kind::full: return http::status::insufficient_storage;
-    default: return http::status::internal_server_error;
-  }
+api_fault fault_of_operation(std::size_t operation, const api_fault& why) {
+  return {why.code, weft::format("operation {}: {}", operation, why.message)};
 }
 
 /// Nothing: it has what it needs.
@@ -56,15 +44,13 @@ std::expected<write_batch, api_fault> write_batch::plan(const store::catalog& sc
     const auto path = split_path(asked[i].relative_url->view());
     if (path->database != database)
       return std::unexpected{fault_of_operation(
-          i, http::status::bad_request,
-          weft::format("all writes of a batch are of one database: of {}, not of {}", database,
-                       path->database))};
+          i, bad_request(weft::format("all writes of a batch are of one database: of {}, not of {}",
+                                      database, path->database)))};
     const store::write_kind kind = kind_of(path->action);
     if (const auto why = missing_part(kind, *asked[i].body))
-      return std::unexpected{fault_of_operation(i, http::status::bad_request, *why)};
+      return std::unexpected{fault_of_operation(i, bad_request(std::string{*why}))};
     const auto plan = plan_write(schema, database, path->table, kind, *asked[i].body, memory);
-    if (!plan)
-      return std::unexpected{fault_of_operation(i, plan.error().code, plan.error().message)};
+    if (!plan) return std::unexpected{fault_of_operation(i, plan.error())};
     made.plans_.push_back(*plan);
   }
   memory.reply = R"({"result":[)";
@@ -86,8 +72,7 @@ void write_batch::missing(std::size_t operation) {
 void write_batch::failed(std::size_t operation, const store::failure& why) {
   if (why.kind == store::failure_kind::schema_changed) is_outdated_ = true;
   const bool is_cause = why.kind != store::failure_kind::rolled_back;
-  if (is_cause && !failure_)
-    failure_ = fault_of_operation(operation, status_of(why.kind), why.message);
+  if (is_cause && !failure_) failure_ = fault_of_operation(operation, fault_of(why));
 }
 
 void write_batch::begin(std::size_t operation, std::string_view code) {

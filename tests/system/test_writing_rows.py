@@ -102,6 +102,17 @@ def test_one_that_is_wrong_fails_the_batch(server, shop, wrong, status, words):
     assert rows(shop) == [(1, "Ada", 36), (2, "Alan", 41)]
 
 
+def test_a_database_that_another_program_holds_is_503(weftd, shop):
+    with Server([weftd, "--listen", "127.0.0.1:0", "--threads", "1", "--data", shop,
+                 "--store.sqlite.engine.busy_timeout=50ms"]) as server, sqlite3.connect(shop / "shop.db") as other:
+        other.execute("BEGIN IMMEDIATE")
+        reply = post(server, write("pk-write", 1, name="New"))
+        assert reply.status_code == 503, reply.text
+        other.rollback()
+        assert post(server, write("pk-write", 1, name="New")).status_code == 200
+        assert server.stop() == 0, server.log
+
+
 def test_writes_of_many_at_once_are_all_done(server, shop):
     def insert(first):
         with httpx.Client() as client:
