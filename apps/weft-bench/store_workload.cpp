@@ -15,6 +15,7 @@
 #include <weft/service/lifetime.hpp>
 #include <weft/store/sqlite/engine.hpp>
 #include <weft/store/sqlite/library.hpp>
+#include <weft/telemetry/registry.hpp>
 
 #include "workload_loop.hpp"
 
@@ -104,7 +105,8 @@ task<void> run_engine(const std::string& folder, event_loop& loop, const workloa
                       workload_share& done) {
   static constexpr std::string_view name = "bench";
   lifetime own{name};
-  store::sqlite::engine engine{{.directory = folder}, loop, own};
+  telemetry::registry metrics;
+  store::sqlite::engine engine{{.directory = folder}, loop, own, metrics.shard(0)};
   done.is_right = (co_await engine.start()).has_value();
   if (done.is_right) co_await look_up(engine, loop, options, done);
   own.request_end();

@@ -10,6 +10,7 @@
 #include <apps/weftd/probe_api.hpp>
 #include <apps/weftd/routes.hpp>
 #include <apps/weftd/row_api.hpp>
+#include <apps/weftd/stat_api.hpp>
 #include <weft/base/format.hpp>
 #include <weft/http/health_pages.hpp>
 #include <weft/http/metrics_page.hpp>
@@ -118,6 +119,7 @@ int main(int argc, char** argv) {
   app.add<weft::store::sqlite::engine>(store).as<weft::store::engine>();
   app.add<weftd::row_api>();
   app.add<weftd::probe_api>();
+  app.add<weftd::stat_api>();
   app.add<weftd::root_page>();
   app.add<weftd::ping_api>();
   app.add<weft::http::health_pages>();

@@ -67,7 +67,8 @@ class warm_rows : public weft::testing::each_backend {
                             std::string_view expected) {
     static constexpr std::string_view name = "store.sqlite.engine";
     weft::lifetime own{name};
-    weft::store::sqlite::engine rows{{.directory = folder_}, loop(), own};
+    weft::store::sqlite::engine rows{
+        {.directory = folder_}, loop(), own, world().metrics().shard(0)};
     row_api api{{}, http(), rows};
     run([&]() -> weft::task<void> {
       const auto started = co_await rows.start();

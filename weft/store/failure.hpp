@@ -8,8 +8,10 @@
 //   }
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 namespace weft::store {
 
@@ -25,6 +27,11 @@ enum class failure_kind : std::uint8_t {
   input_output,    // the disk, or the way to it, failed
   other,
 };
+inline constexpr std::size_t failure_kinds =
+    std::size_t{std::to_underlying(failure_kind::other)} + 1;
+
+/// As it is spelled here. Static storage.
+[[nodiscard]] std::string_view to_string(failure_kind kind) noexcept;
 
 struct failure {
   failure_kind kind = failure_kind::other;

@@ -76,13 +76,17 @@ void cold_batch::fail_all(failure_kind why, std::string_view message) {
   for (std::size_t i = 0; i < operations_.size(); ++i) keep_failure(why, message);
 }
 
-std::size_t cold_batch::tell(std::size_t first, read_sink& to) const {
+std::size_t cold_batch::tell(std::size_t first, read_sink& to, engine_counts& counts) const {
   for (std::size_t i = 0; i < found_.size(); ++i) {
     const found& each = found_[i];
     switch (each.is) {
-      case found::outcome::row: to.row(first + i, each.values); break;
+      case found::outcome::row:
+        counts.rows_read.add();
+        to.row(first + i, each.values);
+        break;
       case found::outcome::missing: to.missing(first + i); break;
       case found::outcome::failed:
+        counts.failed(each.why);
         to.failed(first + i, {.kind = each.why, .message = each.message});
         break;
     }

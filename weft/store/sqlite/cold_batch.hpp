@@ -6,7 +6,7 @@
 //
 //   cold_batch batch{storage, "shop", version, operations};
 //   co_await blocking([&] { batch.run(); });
-//   done += batch.tell(done, sink);
+//   done += batch.tell(done, sink, counts);
 #pragma once
 
 #include <cstddef>
@@ -18,6 +18,7 @@
 
 #include <weft/store/engine.hpp>
 #include <weft/store/scratch.hpp>
+#include <weft/store/sqlite/engine_counts.hpp>
 #include <weft/store/sqlite/storage.hpp>
 
 namespace weft::store::sqlite {
@@ -32,8 +33,8 @@ class cold_batch {
   /// Any thread.
   void run();
 
-  /// How many operations were done; their numbers count from `first`.
-  std::size_t tell(std::size_t first, read_sink& to) const;
+  /// How many operations were done; their numbers count from `first`. What was found is counted.
+  std::size_t tell(std::size_t first, read_sink& to, engine_counts& counts) const;
   /// Whether it ended because the schema is of another version.
   [[nodiscard]] bool is_stale() const noexcept { return is_stale_; }
 

@@ -86,15 +86,17 @@ TEST_P(cold_read, is_made_elsewhere_and_warms_the_next) {
   if (!can_be_cold(path_of("d"))) GTEST_SKIP() << "no page can be seen to be cold here";
   run([&](engine& thick) -> task<void> {
     EXPECT_EQ(co_await read_some(thick), 100U);
-    EXPECT_GT(thick.counts().cold_reads, 0U);
-    const auto cold = thick.counts().cold_reads;
-    EXPECT_EQ(cold + thick.counts().warm_reads, 100U);
+    const auto cold = counted("store_reads_total", {{"by", "thread"}});
+    EXPECT_GT(cold, 0);
+    EXPECT_EQ(cold + counted("store_reads_total", {{"by", "shard"}}), 100);
+    EXPECT_EQ(counted("store_rows_read_total"), 100);
+    EXPECT_GT(counted("store_read_wait_ns"), 0);
     // The system may need the memory for others meanwhile; it does not always.
     bool is_warm = false;
     for (int attempt = 0; attempt < 50 && !is_warm; ++attempt) {
-      const auto before = thick.counts().cold_reads;
+      const auto before = counted("store_reads_total", {{"by", "thread"}});
       EXPECT_EQ(co_await read_some(thick), 100U);
-      is_warm = thick.counts().cold_reads == before;
+      is_warm = counted("store_reads_total", {{"by", "thread"}}) == before;
     }
     EXPECT_TRUE(is_warm);
   });
@@ -105,17 +107,18 @@ TEST_P(cold_read, waits_for_another_program_elsewhere) {
   options_.busy_timeout = std::chrono::milliseconds{1};
   run([&](engine& plain) -> task<void> {
     EXPECT_EQ(co_await look_up(plain, "d", "t", {value::integer(1)}, {"a"}), "[2]");
-    EXPECT_EQ(plain.counts().cold_reads, 0U);
+    EXPECT_EQ(counted("store_reads_total", {{"by", "thread"}}), 0);
     co_await next_turn();
     sqlite3* other = nullptr;
     EXPECT_EQ(sqlite3_open(path_of("d").c_str(), &other), SQLITE_OK);
     EXPECT_EQ(sqlite3_exec(other, "BEGIN EXCLUSIVE", nullptr, nullptr, nullptr), SQLITE_OK);
     const std::string told = co_await look_up(plain, "d", "t", {value::integer(1)}, {"a"});
     EXPECT_TRUE(told.starts_with("!") && told.contains("another program writes to it")) << told;
-    EXPECT_EQ(plain.counts().cold_reads, 1U);
+    EXPECT_EQ(counted("store_reads_total", {{"by", "thread"}}), 1);
+    EXPECT_EQ(counted("store_failures_total", {{"kind", "busy"}}), 1);
     sqlite3_close(other);
     EXPECT_EQ(co_await look_up(plain, "d", "t", {value::integer(1)}, {"a"}), "[2]");
-    EXPECT_EQ(plain.counts().cold_reads, 1U);
+    EXPECT_EQ(counted("store_reads_total", {{"by", "thread"}}), 1);
   });
 }
 

@@ -13,6 +13,7 @@
 #include <weft/loop/sleep.hpp>
 #include <weft/store/scan_token.hpp>
 #include <weft/store/sqlite/cold_batch.hpp>
+#include <weft/store/sqlite/engine_counts.hpp>
 #include <weft/store/sqlite/queued_write.hpp>
 #include <weft/store/sqlite/scan_slice.hpp>
 #include <weft/store/sqlite/schema_load.hpp>
@@ -32,12 +33,16 @@ std::uint64_t cache_share(const engine_options& options, const event_loop& loop)
   return options.page_cache_bytes / (port != nullptr ? port->shards().size() : 1);
 }
 
-void tell_outcomes(std::span<const write_outcome> outcomes, write_sink& to) {
+void tell_outcomes(std::span<const write_outcome> outcomes, engine_counts& counts, write_sink& to) {
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     switch (outcomes[i].is) {
-      case write_outcome::kind::done: to.done(i); break;
+      case write_outcome::kind::done:
+        counts.writes.add();
+        to.done(i);
+        break;
       case write_outcome::kind::missing: to.missing(i); break;
       case write_outcome::kind::failed:
+        counts.failed(outcomes[i].why);
         to.failed(i, {.kind = outcomes[i].why, .message = outcomes[i].message});
         break;
     }
@@ -54,8 +59,8 @@ struct engine::state {
     shard_database::outcome why = shard_database::outcome::told;
   };
 
-  state(engine_options from_config, event_loop& on, lifetime& owner)
-      : options{std::move(from_config)}, loop{on}, own{owner}, turn_end{*this} {}
+  state(engine_options from_config, event_loop& on, lifetime& owner, telemetry::meter& meter)
+      : options{std::move(from_config)}, loop{on}, own{owner}, turn_end{*this}, counts{meter} {}
   ~state() {
     if (turn_end.hook.is_linked()) turn_end.hook.unlink();
   }
@@ -70,6 +75,7 @@ struct engine::state {
   void read_warm(std::span<const key_read> operations, progress& at, read_sink& to);
   [[nodiscard]] task<result<void>> read_cold(std::span<const key_read> operations, progress& at,
                                              read_sink& to);
+  [[nodiscard]] task<result<void>> until_durable(queued_write& batch);
   /// False: a table has changed, and `to` has been told of all.
   [[nodiscard]] bool are_current(std::span<const key_write> operations, write_sink& to) const;
   [[nodiscard]] const table* current(const table& named) const noexcept;
@@ -99,6 +105,7 @@ struct engine::state {
   mutex refreshing;
   std::vector<std::string> told;  // to the log, last
   bool has_told_blind = false;
+  std::uint64_t catalogs = 0;  // so many have been taken over
   engine_counts counts;
 };
 
@@ -123,10 +130,10 @@ task<void> engine::state::follow() {
 }
 
 task<result<void>> engine::state::refresh() {
-  const std::uint64_t before = counts.catalogs;
+  const std::uint64_t before = catalogs;
   auto one = co_await refreshing.lock();
   if (!one) co_return fail(one.error());
-  if (counts.catalogs != before) co_return {};  // somebody has done it meanwhile
+  if (catalogs != before) co_return {};  // somebody has done it meanwhile
   std::vector<known_database> known;
   known.reserve(databases.size());
   for (const auto& each : databases)
@@ -160,7 +167,7 @@ void engine::state::take_over(loaded found) {
   for (loaded_database& each : found.databases) {
     if (each.opened) {
       next.push_back(std::make_unique<shard_database>(each.name, std::move(*each.opened), *files,
-                                                      options.statements_max));
+                                                      options.statements_max, counts));
     } else {
       const auto kept = std::ranges::find_if(
           databases, [&](const auto& old) { return old != nullptr && old->name() == each.name; });
@@ -173,7 +180,8 @@ void engine::state::take_over(loaded found) {
   last_read = nullptr;
   last_table = nullptr;
   schema = catalog_ref{std::make_unique<const catalog>(std::move(definitions))};
-  ++counts.catalogs;
+  ++catalogs;
+  counts.catalogs.add();
 }
 
 /// The table of today's catalog that is the same; nullptr: there is none.
@@ -197,7 +205,7 @@ shard_database* engine::state::database_of(const table& named) noexcept {
 void engine::state::note_turn(shard_database& read) noexcept {
   if (!read.in_transaction() || turn_end.hook.is_linked()) return;
   loop.flush_later(turn_end);
-  ++counts.transactions;
+  counts.transactions.add();
 }
 
 void engine::state::read_warm(std::span<const key_read> operations, progress& at, read_sink& to) {
@@ -215,7 +223,7 @@ void engine::state::read_warm(std::span<const key_read> operations, progress& at
     note_turn(*at.at);
     if (at.why != shard_database::outcome::told) return;
     ++at.done;
-    ++counts.warm_reads;
+    counts.warm_reads.add();
   }
 }
 
@@ -231,13 +239,25 @@ task<result<void>> engine::state::read_cold(std::span<const key_read> operations
   }
   const std::string name = at.at->name();  // which may go meanwhile
   cold_batch batch{*files, name, at.at->version(), operations.subspan(at.done, count)};
+  const time_point began = loop.now();
   const auto waited = co_await blocking([&] { batch.run(); });
   if (!waited) co_return fail(waited.error());
-  const std::size_t told_of = batch.tell(at.done, to);
+  counts.cold_waits.record(loop.now() - began);
+  const std::size_t told_of = batch.tell(at.done, to, counts);
   at.done += told_of;
-  counts.cold_reads += told_of;
+  counts.cold_reads.add(told_of);
   at.why = batch.is_stale() ? shard_database::outcome::stale : shard_database::outcome::told;
   co_return {};
+}
+
+task<result<void>> engine::state::until_durable(queued_write& batch) {
+  const time_point began = loop.now();
+  counts.batches_waiting.add(1);
+  const result<void> written = co_await batch;
+  counts.batches_waiting.add(-1);
+  counts.write_waits.record(loop.now() - began);
+  if (batch.has_led_commit()) counts.commits.add();
+  co_return written;
 }
 
 bool engine::state::are_current(std::span<const key_write> operations, write_sink& to) const {
@@ -252,8 +272,8 @@ bool engine::state::are_current(std::span<const key_write> operations, write_sin
   return false;
 }
 
-engine::engine(engine_options options, event_loop& loop, lifetime& own)
-    : state_{std::make_unique<state>(std::move(options), loop, own)} {}
+engine::engine(engine_options options, event_loop& loop, lifetime& own, telemetry::meter& meter)
+    : state_{std::make_unique<state>(std::move(options), loop, own, meter)} {}
 engine::~engine() = default;
 
 task<result<void>> engine::start() {
@@ -266,7 +286,6 @@ task<result<void>> engine::start() {
 const catalog_ref& engine::schema() const noexcept { return state_->schema; }
 std::size_t engine::writes_waiting() const { return state_->files->writes_waiting(); }
 std::uint64_t engine::commits() const noexcept { return state_->files->commits(); }
-const engine_counts& engine::counts() const noexcept { return state_->counts; }
 task<result<void>> engine::refresh() {
   if (state_->files == nullptr) co_return {};
   co_return co_await state_->refresh();
@@ -287,11 +306,11 @@ task<result<void>> engine::read(std::span<const key_read> operations, read_sink&
       to.failed(at.done++, {.kind = failure_kind::schema_changed, .message = schema_has_changed});
       continue;
     }
-    const std::uint64_t before = s.counts.catalogs;
+    const std::uint64_t before = s.catalogs;
     const auto refreshed = co_await s.refresh();
     if (!refreshed) co_return refreshed;
     // Nothing is new for the catalog: only the statements were of an older schema.
-    if (s.counts.catalogs == before) at.at->follow(at.at->version());
+    if (s.catalogs == before) at.at->follow(at.at->version());
   }
 }
 
@@ -308,9 +327,10 @@ task<result<void>> engine::write(std::span<const key_write> operations, write_si
     WEFT_ASSERT(known != nullptr, "a catalog's tables are those of open databases");
     known->end_turn();  // nobody need wait for what it reads
     queued_write batch{s.loop, s.files->writer_of(database), known->version(), operations};
-    if (const auto written = co_await batch; !written) co_return fail(written.error());
+    if (const auto written = co_await s.until_durable(batch); !written)
+      co_return fail(written.error());
     if (!batch.is_stale()) {
-      tell_outcomes(batch.outcomes(), to);
+      tell_outcomes(batch.outcomes(), s.counts, to);
       co_return {};
     }
     const auto refreshed = co_await s.refresh();
@@ -349,9 +369,15 @@ task<result<std::string>> engine::scan(const scan_request& request, scan_sink& t
       if (const auto fresh = co_await s.refresh(); !fresh) co_return fail(fresh.error());
       continue;
     }
-    left -= slice.tell(to);
+    const std::size_t rows = slice.tell(to);
+    left -= rows;
+    s.counts.scan_slices.add();
+    s.counts.scan_rows.add(rows);
     if (slice.is_late()) co_return fail(errc::timed_out);
-    if (!slice.fault().message.empty()) to.failed(slice.fault());
+    if (!slice.fault().message.empty()) {
+      s.counts.failed(slice.fault().kind);
+      to.failed(slice.fault());
+    }
     if (!slice.has_more()) co_return std::string{};
     // What the next slice goes on from replaces what this one went on from.
     scratch next;

@@ -24,21 +24,18 @@
 #include <weft/store/engine.hpp>
 #include <weft/store/sqlite/engine_options.hpp>
 
-namespace weft::store::sqlite {
+namespace weft::telemetry {
+class meter;
+}
 
-/// Since the engine was made.
-struct engine_counts {
-  std::uint64_t warm_reads = 0;    // operations read on the shard
-  std::uint64_t cold_reads = 0;    // and on other threads
-  std::uint64_t transactions = 0;  // turns that have read
-  std::uint64_t catalogs = 0;      // how often the schema was taken over
-};
+namespace weft::store::sqlite {
 
 class engine final : public store::engine {
  public:
   using options = engine_options;
 
-  engine(engine_options options, event_loop& loop, lifetime& own);
+  /// `meter`: of the shard; engine_counts.hpp says what is counted.
+  engine(engine_options options, event_loop& loop, lifetime& own, telemetry::meter& meter);
   ~engine() override;
 
   /// errc::not_found: no such folder, or one that cannot be read; errc::system: what was to be
@@ -57,7 +54,6 @@ class engine final : public store::engine {
   [[nodiscard]] std::size_t writes_waiting() const;
   /// Transactions of writes that have become durable, of all shards.
   [[nodiscard]] std::uint64_t commits() const noexcept;
-  [[nodiscard]] const engine_counts& counts() const noexcept;
 
  private:
   struct state;

@@ -5,7 +5,10 @@
 //   run([&](engine& shop) -> task<void> { EXPECT_EQ(co_await look_up(shop, ...), "..."); });
 #pragma once
 
+#include <cstdint>
+#include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +23,7 @@
 #include <weft/store/json_value.hpp>
 #include <weft/store/sqlite/engine.hpp>
 #include <weft/store/sqlite/library.hpp>
+#include <weft/telemetry/registry.hpp>
 
 namespace weft::store::sqlite {
 
@@ -74,6 +78,7 @@ class engine_fixture : public ::testing::TestWithParam<backend_kind> {
     folder_ = make_folder();
     options_.directory = folder_;
     prepare_library();
+    metrics_.emplace();
     auto made = event_loop::create({.backend = GetParam()});
     if (!made) GTEST_SKIP() << "no such backend here";
     loop_ = std::move(*made);
@@ -106,8 +111,9 @@ class engine_fixture : public ::testing::TestWithParam<backend_kind> {
   void run(Body body) {
     static constexpr std::string_view name = "store.sqlite.engine";
     lifetime own{name};
+    metrics_.emplace();
     {
-      engine tried{options_, *loop_, own};
+      engine tried{options_, *loop_, own, metrics_->shard(0)};
       loop_->spawn(live(tried, own, body));
       loop_->run();
     }
@@ -120,6 +126,14 @@ class engine_fixture : public ::testing::TestWithParam<backend_kind> {
     if (started) co_await body(tried);
     own.request_end();
     co_await own.ended();
+  }
+
+  /// Of the engine that runs, or has run last; -1: there is no such series.
+  [[nodiscard]] std::int64_t counted(std::string_view series,
+                                     std::initializer_list<telemetry::label> labels = {}) const {
+    const telemetry::snapshot seen = metrics_->read();
+    const telemetry::series* const found = seen.find(series, labels);
+    return found == nullptr ? -1 : found->value;
   }
 
   task<void> next_turn() { EXPECT_TRUE(co_await sleep_for(*loop_, std::chrono::milliseconds{1})); }
@@ -143,6 +157,7 @@ class engine_fixture : public ::testing::TestWithParam<backend_kind> {
   std::string folder_;
   engine_options options_;
   std::unique_ptr<event_loop> loop_;
+  std::optional<telemetry::registry> metrics_;  // of the run
 };
 
 }  // namespace weft::store::sqlite

@@ -144,11 +144,13 @@ TEST_P(engine_read, shares_one_transaction_in_a_turn_and_allocates_nothing) {
     summing_sink sink;
     EXPECT_TRUE(co_await shop.read(operations, sink));
     EXPECT_TRUE(co_await shop.read(operations, sink));
-    EXPECT_EQ(shop.counts().transactions, 1U);
+    EXPECT_EQ(counted("store_read_transactions_total"), 1);
     co_await next_turn();
     EXPECT_TRUE(co_await shop.read(operations, sink));
-    EXPECT_EQ(shop.counts().transactions, 2U);
-    EXPECT_EQ(shop.counts().warm_reads, 300U);
+    EXPECT_EQ(counted("store_read_transactions_total"), 2);
+    EXPECT_EQ(counted("store_reads_total", {{"by", "shard"}}), 300);
+    EXPECT_EQ(counted("store_rows_read_total"), 300);
+    EXPECT_EQ(counted("store_statements_prepared_total"), 1);
     EXPECT_EQ(sink.sum, 3 * 10100);
     if constexpr (WEFT_SANITIZED == 0) {
       const testing::allocation_counter since;
@@ -225,9 +227,9 @@ TEST_P(engine_read, follows_files_that_come_go_and_are_replaced) {
     std::filesystem::remove(path_of("shop"));
     EXPECT_TRUE(co_await shop.refresh());
     EXPECT_FALSE(shop.schema()->has("shop"));
-    const auto catalogs = shop.counts().catalogs;
+    const auto catalogs = counted("store_schema_changes_total");
     EXPECT_TRUE(co_await shop.refresh());
-    EXPECT_EQ(shop.counts().catalogs, catalogs);
+    EXPECT_EQ(counted("store_schema_changes_total"), catalogs);
   });
 }
 
@@ -259,7 +261,7 @@ TEST_P(engine_read, says_when_there_is_no_folder) {
   options_.directory = folder_ + "/none";
   static constexpr std::string_view name = "store.sqlite.engine";
   lifetime own{name};
-  engine tried{options_, *loop_, own};
+  engine tried{options_, *loop_, own, metrics_->shard(0)};
   result<void> started;
   const auto start = [&]() -> task<void> { started = co_await tried.start(); };
   loop_->spawn(start());

@@ -197,6 +197,24 @@ TEST_P(engine_write, notices_a_changed_schema) {
   });
 }
 
+TEST_P(engine_write, counts_what_is_durable_and_what_failed) {
+  run([&](engine& shop) -> task<void> {
+    using enum write_kind;
+    EXPECT_EQ(co_await change_all(shop, {{update, 1, "uno"}, {update, 9, "none"}, {remove, 2}}),
+              "ok missing ok");
+    EXPECT_EQ(counted("store_writes_total"), 2);
+    EXPECT_EQ(counted("store_commits_total"), 1);
+    EXPECT_EQ(counted("store_write_wait_ns"), 1);
+    EXPECT_EQ(counted("store_write_batches_waiting"), 0);
+    const std::string undone = kind_text(failure_kind::rolled_back);
+    EXPECT_EQ(co_await change_all(shop, {{insert, 7, "seven"}, {insert, 1, "again"}}),
+              undone + " " + kind_text(failure_kind::duplicate_key));
+    EXPECT_EQ(counted("store_writes_total"), 2);
+    EXPECT_EQ(counted("store_failures_total", {{"kind", "duplicate_key"}}), 1);
+    EXPECT_EQ(counted("store_failures_total", {{"kind", "rolled_back"}}), 1);
+  });
+}
+
 TEST_P(engine_write, is_of_one_database) {
   make_database("other", "CREATE TABLE t(id INTEGER PRIMARY KEY)");
   run([&](engine& shop) -> task<void> {

@@ -61,6 +61,8 @@ class queued_write : private stop_registration, private timer, private runnable 
   }
 
   [[nodiscard]] bool is_stale() const noexcept { return is_stale_; }
+  /// Whether it was the first of those in its commit.
+  [[nodiscard]] bool has_led_commit() const noexcept { return has_led_commit_; }
   [[nodiscard]] std::span<const write_outcome> outcomes() const noexcept { return outcomes_; }
 
  private:
@@ -92,6 +94,7 @@ class queued_write : private stop_registration, private timer, private runnable 
   std::coroutine_handle<> waiting_;
   std::optional<error> refusal_;
   bool is_stale_ = false;
+  bool has_led_commit_ = false;
   list_hook in_line_;
 };
 

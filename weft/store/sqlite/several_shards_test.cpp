@@ -43,7 +43,8 @@ class several_shards : public engine_fixture {
       ASSERT_TRUE(loop);
       static constexpr std::string_view name = "another";
       lifetime own{name};
-      engine tried{options_, **loop, own};
+      telemetry::registry metrics;
+      engine tried{options_, **loop, own, metrics.shard(0)};
       (*loop)->spawn(live(tried, own, body));
       (*loop)->run();
     }};

@@ -56,6 +56,7 @@ shard_database::outcome shard_database::read(std::size_t number, const key_read&
       end_turn();
       return here.would_block() ? outcome::cold : outcome::stale;
     }
+    counts_.statements_prepared.add();
     select = statements_.make(connection_, *operation.from, operation.columns);
     if (select == nullptr)
       return fail(sqlite3_extended_errcode(connection_.get()), number, here, to);
@@ -66,6 +67,7 @@ shard_database::outcome shard_database::read(std::size_t number, const key_read&
   if (code == SQLITE_ROW) {
     if (room.size() < operation.columns.size()) room.resize(operation.columns.size());
     take_values(select->run.get(), operation, room);
+    counts_.rows_read.add();
     to.row(number, {room.data(), operation.columns.size()});
   } else if (code == SQLITE_DONE) {
     to.missing(number);
@@ -86,6 +88,7 @@ shard_database::outcome shard_database::fail(int code, std::size_t number, const
   const std::string message = connection_.describe(code);
   const failure_kind kind = kind_of(code);
   is_suspect_ = is_suspect_ || kind == failure_kind::corrupt || kind == failure_kind::input_output;
+  counts_.failed(kind);
   to.failed(number, {.kind = kind, .message = message});
   return outcome::told;
 }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <weft/store/engine.hpp>
+#include <weft/store/sqlite/engine_counts.hpp>
 #include <weft/store/sqlite/handle.hpp>
 #include <weft/store/sqlite/nowait_reads.hpp>
 #include <weft/store/sqlite/statement_cache.hpp>
@@ -27,12 +28,13 @@ class shard_database {
  public:
   enum class outcome : std::uint8_t { told, cold, stale };
 
-  shard_database(std::string name, connection opened, const storage& of,
-                 std::size_t statements_max) noexcept
+  shard_database(std::string name, connection opened, const storage& of, std::size_t statements_max,
+                 engine_counts& counts) noexcept
       : name_{std::move(name)},
         connection_{std::move(opened)},
         of_{of},
-        statements_{statements_max} {}
+        statements_{statements_max},
+        counts_{counts} {}
   shard_database(const shard_database&) = delete;
   shard_database& operator=(const shard_database&) = delete;
   ~shard_database() { end_turn(); }
@@ -68,6 +70,7 @@ class shard_database {
   statement end_;
   statement ask_version_;
   statement_cache statements_;
+  engine_counts& counts_;
   std::int64_t version_ = 0;
   std::uint64_t commits_seen_ = 0;
   bool in_transaction_ = false;

@@ -166,6 +166,7 @@ void writer::write_group_or_each(std::span<queued_write* const> batches) {
   write_group group{*connection_, *statements_};
   if (group.run(batches)) {
     commits_.fetch_add(1, std::memory_order_release);
+    batches.front()->has_led_commit_ = true;
     return;
   }
   const failure_kind why = kind_of(group.code());

@@ -1,0 +1,177 @@
+#include <apps/weftd/stat_api.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <apps/weftd/api_fault.hpp>
+#include <weft/http/server.hpp>
+#include <weft/loop/event_loop.hpp>
+#include <weft/store/engine.hpp>
+#include <weft/telemetry/registry.hpp>
+
+namespace weftd {
+
+namespace http = weft::http;
+namespace telemetry = weft::telemetry;
+
+struct database_stat {
+  std::string name;
+  std::uint64_t tables;
+};
+struct http_stat {
+  std::int64_t connections;
+  std::int64_t connectionsAccepted;
+  std::int64_t connectionsRefused;
+  std::int64_t replies;
+  std::int64_t repliesOfServerFaults;
+  std::int64_t receivedBytes;
+  std::int64_t replyBodyBytes;
+
+  static constexpr weft::json::description descriptions[] = {
+      {"connections", "Open now"},
+      {"connectionsRefused", "Beyond the limit"},
+      {"repliesOfServerFaults", "Of status 500 and above"}};
+};
+struct store_stat {
+  std::int64_t readsInMemory;
+  std::int64_t readsElsewhere;
+  std::int64_t rowsRead;
+  std::int64_t readTransactions;
+  std::int64_t statementsPrepared;
+  std::int64_t rowsScanned;
+  std::int64_t rowsWritten;
+  std::int64_t commits;
+  std::int64_t writeBatchesWaiting;
+  std::int64_t schemaChanges;
+  std::map<std::string, std::int64_t> failures;
+
+  static constexpr weft::json::description descriptions[] = {
+      {"", "What the shards' engines have done since the program began"},
+      {"readsInMemory", "Look-ups by key that the shards made"},
+      {"readsElsewhere", "And those that threads made which may wait for the disk"},
+      {"rowsRead", "Look-ups that found a row"},
+      {"statementsPrepared", "Look-ups whose statement was not kept ready"},
+      {"writeBatchesWaiting", "Until they are durable, now"},
+      {"failures", "What was not done, by why"}};
+};
+struct memory_stat {
+  std::int64_t coroutineFrames;
+  std::int64_t frameBytes;
+  std::int64_t receiveBuffers;
+
+  static constexpr weft::json::description descriptions[] = {
+      {"", "What the loops hold"}, {"receiveBuffers", "Of 4 KiB each, lent out"}};
+};
+struct server_stat {
+  std::string version;
+  std::int64_t uptimeSeconds;
+  std::uint64_t shards;
+  std::vector<database_stat> databases;
+  http_stat http;
+  store_stat store;
+  memory_stat memory;
+
+  static constexpr weft::json::description descriptions[] = {
+      {"", "What the server holds and has done; /metrics has the same numbers and more"},
+      {"version", "Of weftd"}};
+};
+
+namespace {
+
+/// Over all shards; 0 where nobody counts it.
+class numbers {
+ public:
+  explicit numbers(telemetry::snapshot seen) : seen_{std::move(seen)} {}
+
+  [[nodiscard]] std::int64_t of(std::string_view name,
+                                std::initializer_list<telemetry::label> labels = {}) const {
+    const telemetry::series* const found = seen_.find(name, labels);
+    return found == nullptr ? 0 : found->value;
+  }
+  [[nodiscard]] std::int64_t replies(std::string_view status_class) const {
+    return of("http_replies_total", {{"class", status_class}});
+  }
+  /// Of the series of this name, what is not 0, by the value of their only label.
+  [[nodiscard]] std::map<std::string, std::int64_t> by_label(std::string_view name) const {
+    std::map<std::string, std::int64_t> all;
+    for (const telemetry::series& each : seen_.all)
+      if (each.name == name && each.value != 0) all[each.labels.front().second] = each.value;
+    return all;
+  }
+  [[nodiscard]] std::uint64_t shards() const {
+    const telemetry::series* const turns = seen_.find("loop_turns_total");
+    return turns == nullptr ? 1 : turns->by_shard.size();
+  }
+
+ private:
+  telemetry::snapshot seen_;
+};
+
+http_stat http_of(const numbers& seen) {
+  std::int64_t replies = 0;
+  for (const std::string_view each : {"1xx", "2xx", "3xx", "4xx", "5xx"})
+    replies += seen.replies(each);
+  return {.connections = seen.of("http_connections"),
+          .connectionsAccepted = seen.of("http_connections_total"),
+          .connectionsRefused = seen.of("http_connections_refused_total"),
+          .replies = replies,
+          .repliesOfServerFaults = seen.replies("5xx"),
+          .receivedBytes = seen.of("http_received_bytes_total"),
+          .replyBodyBytes = seen.of("http_reply_body_bytes_total")};
+}
+
+store_stat store_of(const numbers& seen) {
+  return {.readsInMemory = seen.of("store_reads_total", {{"by", "shard"}}),
+          .readsElsewhere = seen.of("store_reads_total", {{"by", "thread"}}),
+          .rowsRead = seen.of("store_rows_read_total"),
+          .readTransactions = seen.of("store_read_transactions_total"),
+          .statementsPrepared = seen.of("store_statements_prepared_total"),
+          .rowsScanned = seen.of("store_scan_rows_total"),
+          .rowsWritten = seen.of("store_writes_total"),
+          .commits = seen.of("store_commits_total"),
+          .writeBatchesWaiting = seen.of("store_write_batches_waiting"),
+          .schemaChanges = seen.of("store_schema_changes_total"),
+          .failures = seen.by_label("store_failures_total")};
+}
+
+std::vector<database_stat> databases_of(const weft::store::catalog& schema) {
+  std::vector<database_stat> all;
+  for (const std::string& name : schema.databases()) all.push_back({name, 0});
+  for (const auto& each : schema.tables())
+    for (database_stat& of : all)
+      if (of.name == each->database()) ++of.tables;
+  return all;
+}
+
+}  // namespace
+
+stat_api::stat_api(http::server& server, weft::store::engine& engine, telemetry::registry& metrics,
+                   weft::event_loop& loop)
+    : engine_{engine}, metrics_{metrics}, loop_{loop}, began_{loop.now()} {
+  for (const api_version each : {api_version::v0_1_0, api_version::v0_2_0})
+    server.group(prefix_of(each))
+        .get("/stat", http::described([this] { return read(); },
+                                      {.summary = "What the server holds and has done",
+                                       .tags = {"operation"}}));
+}
+
+server_stat stat_api::read() const {
+  const numbers seen{metrics_.read()};
+  return {.version = WEFT_VERSION,
+          .uptimeSeconds =
+              std::chrono::duration_cast<std::chrono::seconds>(loop_.now() - began_).count(),
+          .shards = seen.shards(),
+          .databases = databases_of(*engine_.schema()),
+          .http = http_of(seen),
+          .store = store_of(seen),
+          .memory = {.coroutineFrames = seen.of("loop_live_frames"),
+                     .frameBytes = seen.of("loop_frame_bytes"),
+                     .receiveBuffers = seen.of("loop_buffers_in_use")}};
+}
+
+}  // namespace weftd
