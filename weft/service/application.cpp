@@ -1,44 +1,29 @@
 #include <weft/service/application.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
-#include <exception>
-#include <mutex>
-#include <string>
+#include <iterator>
 #include <system_error>
-#include <thread>
-#include <vector>
 
-#include <weft/base/failure_note.hpp>
 #include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
-#include <weft/loop/leftovers.hpp>
 #include <weft/loop/make_backend.hpp>
-#include <weft/loop/mesh.hpp>
 #include <weft/loop/sleep.hpp>
-#include <weft/loop/stall_watch.hpp>
 #include <weft/loop/thread_place.hpp>
-#include <weft/net/address_book.hpp>
-#include <weft/service/application_settings.hpp>
+#include <weft/service/application_state.hpp>
 #include <weft/service/description.hpp>
 #include <weft/service/shard.hpp>
 #include <weft/service/signal_watch.hpp>
 #include <weft/service/standard_services.hpp>
 #include <weft/telemetry/loop_series.hpp>
-#include <weft/telemetry/registry.hpp>
 
 namespace weft {
 namespace {
 
 constexpr int exit_failed = 1;
 constexpr duration end_timeout_max = std::chrono::hours{24};
-/// How long a shard has to say what it has left. A thread that takes longer is kept by something.
-constexpr duration answer_time = std::chrono::seconds{1};
 
 /// No sum of a time now and this overflows.
 application_options bounded(application_options given) {
@@ -48,74 +33,8 @@ application_options bounded(application_options given) {
 
 }  // namespace
 
-struct application::state {
-  state(int count, char** values, application_options program)
-      : argc{count},
-        argv{values},
-        options{bounded(std::move(program))},
-        cli{options.name.empty() ? program_name(values[0]) : options.name, options.about,
-            options.version} {
-    settings.offer(cli, given);
-  }
-
-  [[nodiscard]] std::optional<int> configure();
-  int run();
-  void run_shard(unsigned index, detail::signal_watch* signals);
-  void add_services(shard& here, telemetry::registry& numbers);
-  void print_graph();
-  void on_started(unsigned index, bool up);
-  void on_stopping(std::optional<std::size_t> connections);
-  void start_others();
-  void give_up_from(unsigned first);
-  void enlist(shard& here);
-  void discharge(shard& here);
-  void stop_all();
-  void watch_stalls();
-  void begin();
-  void end();
-  void watch_end();
-  void ask_for_leftovers();
-  void tell_leftovers(shard& of) const;
-  task<void> watch_signals(event_loop& loop, detail::signal_watch& signals);
-
-  int argc;
-  char** argv;
-  application_options options;
-  command_line cli;
-  config given;
-  detail::application_settings settings{{.threads = options.threads,
-                                         .stop_timeout = options.stop_timeout,
-                                         .stall_limit = options.stall_limit}};
-  bool parsed = false;
-  std::vector<installer> installers;
-  std::vector<unique_function<void(config&)>> introductions;  // of services' options
-  net::address_book addresses;
-  unique_function<void()> ready;
-  std::atomic<unsigned> started{0};
-  std::atomic<bool> clean{true};
-  std::vector<std::thread> others;  // all shards but the first, which is the main thread's
-
-  std::unique_ptr<mesh> shards_mesh;    // from begin() on
-  std::unique_ptr<stall_watch> stalls;  // if there is a limit
-  std::optional<telemetry::registry> metrics;
-  telemetry::source_registration loops_counted;
-
-  std::mutex mutex;
-  // All under mutex.
-  std::vector<shard*> shards;  // running now
-  bool running = false;
-  bool stop_requested = false;
-  std::chrono::steady_clock::time_point stop_requested_at;
-  unsigned stopping = 0;                       // shards that have told of it
-  std::optional<std::size_t> open_at_stop;     // connections, of those
-  std::vector<std::vector<std::string>> left;  // what shards say of it, by shard, once asked
-  std::size_t asked = 0;                       // who has not said it yet
-  std::thread watchdog;
-  std::condition_variable ended;
-};
-
 application::application(int argc, char** argv, application_options options)
-    : state_{std::make_unique<state>(argc, argv, std::move(options))} {}
+    : state_{std::make_unique<state>(argc, argv, bounded(std::move(options)))} {}
 
 application::~application() = default;
 
@@ -143,6 +62,10 @@ int application::run() {
   return state_->run();
 }
 
+void application::check_options(unique_function<std::vector<std::string>()> f) {
+  state_->checks.push_back(std::move(f));
+}
+
 void application::on_ready(unique_function<void()> f) { state_->ready = std::move(f); }
 
 net::address_book& application::addresses() noexcept { return state_->addresses; }
@@ -152,10 +75,16 @@ void application::request_stop() { state_->stop_all(); }
 /// Hears everybody who may set an option. An exit code if the program ends with that.
 std::optional<int> application::state::configure() {
   for (auto& bind : introductions) bind(given);
-  const std::vector<std::string> faults = settings.apply(cli, given);
+  std::vector<std::string> faults = settings.apply(cli, given);
+  if (faults.empty())
+    for (auto& check : checks) std::ranges::move(check(), std::back_inserter(faults));
   for (const std::string& fault : faults)
     std::fputs(weft::format("{}: {}\n", cli.program(), fault).c_str(), stderr);
   if (!faults.empty()) return command_line::exit_usage;
+  if (settings.is_to_check()) {
+    std::puts("all options are right");
+    return 0;
+  }
   if (settings.is_to_print()) {
     std::fputs(given.to_toml().c_str(), stdout);
     return 0;
@@ -286,17 +215,6 @@ void application::state::on_stopping(std::optional<std::size_t> connections) {
                          std::chrono::duration_cast<std::chrono::seconds>(options.stop_timeout)));
 }
 
-void application::state::stop_all() {
-  const std::lock_guard lock{mutex};
-  if (!std::exchange(stop_requested, true)) stop_requested_at = std::chrono::steady_clock::now();
-  try {
-    if (running && !watchdog.joinable()) watchdog = std::thread{[this] { watch_end(); }};
-  } catch (const std::system_error& why) {
-    log::warning(weft::format("nothing watches that the program ends: {}", why.what()));
-  }
-  if (shards_mesh != nullptr) shards_mesh->request_stop();
-}
-
 void application::state::watch_stalls() {
   if (options.stall_limit <= duration::zero()) return;
   try {
@@ -323,67 +241,14 @@ void application::state::begin() {
   stop_all();
 }
 
-void application::state::end() {
-  {
-    const std::lock_guard lock{mutex};
-    running = false;
-    if (stop_requested)
-      log::info(weft::format("ended, {} after it was to stop",
-                             std::chrono::duration_cast<std::chrono::milliseconds>(
-                                 std::chrono::steady_clock::now() - stop_requested_at)));
-  }
-  ended.notify_all();
-  if (watchdog.joinable()) watchdog.join();
-}
-
-/// A task can only be asked to end, and a thread not even that. A program that waits for one in
-/// silence is worse than one that says so and ends. On a thread of its own: what it waits for may
-/// keep any other.
-void application::state::watch_end() {
-  std::unique_lock lock{mutex};
-  const auto patience = options.stop_timeout + options.end_timeout;
-  if (ended.wait_for(lock, patience, [this] { return !running; })) return;
-  ask_for_leftovers();
-  ended.wait_for(lock, answer_time, [this] { return !running || asked == 0; });
-  if (!running) return;
-  for (shard* each : shards) tell_leftovers(*each);
-  if (const char* const note = failure_note(); note != nullptr) log::error(note);
-  log::error("what does not end is left: the process ends");
-  std::_Exit(exit_failed);
-}
-
-/// Each on its own thread: what lives on a shard is nobody else's to look at.
-void application::state::ask_for_leftovers() {
-  left.resize(options.threads);
-  for (shard* each : shards) {
-    const auto posted = each->loop().post([this, &loop = each->loop()] {
-      auto lines = leftovers(loop);
-      const std::lock_guard answering{mutex};
-      left[loop.shard()] = std::move(lines);
-      --asked;
-      ended.notify_all();
-    });
-    if (posted) ++asked;
-  }
-}
-
-void application::state::tell_leftovers(shard& of) const {
-  log::error(of.progress());
-  const std::vector<std::string>& lines = left[of.index()];
-  if (lines.empty()) {
-    const std::string task = task_at_work(of.loop());
-    log::error(weft::format("shard {} does not say what it has left: its thread is kept by {}",
-                            of.index(), task.empty() ? "what is no task" : task));
-  }
-  for (const std::string& line : lines) log::error(line);
-}
-
 task<void> application::state::watch_signals(event_loop& loop, detail::signal_watch& signals) {
   while (co_await readable(loop, signals.fd())) {
     const int number = signals.take();
     if (number == 0) continue;
     if (number == SIGHUP) {
       log::info("SIGHUP: services read their files again");
+      for (const std::string& fault : settings.read_log_again(cli))
+        log::error(weft::format("the log stays as it is: {}", fault));
       const std::lock_guard lock{mutex};
       for (shard* each : shards) each->reload();
       continue;

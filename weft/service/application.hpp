@@ -1,6 +1,6 @@
 // A program of services: reads its command line, runs one event loop a shard with its services on
-// it, and ends cleanly on SIGINT or SIGTERM. On SIGHUP, services with a `result<void> reload()` are
-// called on all shards.
+// it, and ends cleanly on SIGINT or SIGTERM. On SIGHUP, what the log is to say is read again, and
+// services with a `result<void> reload()` are called on all shards.
 //
 // Contract: add<T>() makes one T on every shard (shared nothing), built by its constructor's needs;
 // add<T>().single() makes one in all (remote.hpp).
@@ -27,6 +27,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <weft/base/assert.hpp>
 #include <weft/base/time.hpp>
@@ -66,8 +67,8 @@ class application {
   ~application();
 
   /// The program's own options go here, next to --threads, --backend, --idle, --stop-timeout,
-  /// --log-level, --log-format, --config, --set, --print-config, --print-graph, --help and
-  /// --version.
+  /// --log-level, --log-format, --config, --set, --check-config, --print-config, --print-graph,
+  /// --help and --version.
   [[nodiscard]] command_line& options() noexcept;
 
   /// Reads the command line now, so that what it set can be used for add(). An exit code if the
@@ -101,6 +102,11 @@ class application {
     WEFT_ASSERT(found != nullptr, "options_for<T>() is for a T with options that was added");
     return *static_cast<const options_of<T>*>(found);
   }
+
+  /// `f` says what is wrong with the options taken together, a line each; asked once, when they
+  /// have been read and before any service is made. A line or more: the program ends with exit code
+  /// 2, as for any wrong option.
+  void check_options(unique_function<std::vector<std::string>()> f);
 
   /// `f` is called once, on one of the shards, when all have started: the place to tell people
   /// where to go.

@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -51,8 +53,13 @@ class options_file {
   explicit options_file(const std::string& text) {
     const int file = ::mkstemp(path_);
     EXPECT_GE(file, 0);
-    EXPECT_EQ(::write(file, text.data(), text.size()), static_cast<ssize_t>(text.size()));
     ::close(file);
+    write(text);
+  }
+  void write(const std::string& text) const {
+    std::ofstream file{path_, std::ios::trunc};
+    file << text;
+    EXPECT_TRUE(file.flush().good());
   }
   options_file(const options_file&) = delete;
   options_file& operator=(const options_file&) = delete;
@@ -159,6 +166,75 @@ TEST_F(application_config, hears_how_the_log_is_to_be) {
   EXPECT_EQ(err, std::string{"bakery: "} + file.path() +
                      ":2:10: log.levels is a list of NAME=LEVEL, such as \"http.server=debug\" "
                      "(trace, debug, info, warning, error, off), not \"b=loud\"\n");
+}
+
+/// Changes the file of options, has it read, and ends the program.
+struct rereader {
+  weft::result<void> reload() {
+    seen = weft::log::current_level();
+    seen_named = weft::log::level_of("bakery.oven");
+    ::kill(::getpid(), SIGTERM);
+    return {};
+  }
+  static inline weft::log::level seen{};
+  static inline weft::log::level seen_named{};
+};
+
+TEST_F(application_config, hears_on_a_hangup_how_the_log_is_to_be_from_now_on) {
+  const auto level_after = [this](const std::string& text) {
+    const options_file file{"[log]\nlevel = 'warning'\nlevels = ['bakery.oven=trace']\n"};
+    std::vector<const char*> arguments{"bakery", "--config", file.path()};
+    weft::application app{3, const_cast<char**>(arguments.data())};
+    app.add<bakery::oven>();
+    app.add<rereader>();
+    app.on_ready([&] {
+      file.write(text);
+      ::kill(::getpid(), SIGHUP);
+    });
+    ::testing::internal::CaptureStderr();
+    EXPECT_EQ(app.run(), 0);
+    err = ::testing::internal::GetCapturedStderr();
+    weft::log::forget_named_levels();
+    weft::log::set_level(weft::log::level::info);
+    return rereader::seen;
+  };
+  EXPECT_EQ(level_after("[log]\nlevel = 'error'\n[bakery.oven]\nloaves = 4\n"),
+            weft::log::level::error);
+  EXPECT_EQ(rereader::seen_named, weft::log::level::error);
+  EXPECT_EQ(level_after("[log]\nlevel = 'loud'\n"), weft::log::level::warning);
+  EXPECT_EQ(rereader::seen_named, weft::log::level::trace);
+  EXPECT_TRUE(err.contains("the log stays as it is: ")) << err;
+  EXPECT_TRUE(err.contains(":2:9: log.level is one of ")) << err;
+}
+
+TEST_F(application_config, says_whether_all_options_are_right_and_runs_nothing) {
+  EXPECT_EQ(run({"--check-config"}), 0);
+  EXPECT_EQ(out, "all options are right\n");
+  EXPECT_EQ(run({"--check-config", "--bakery.oven.loaves=many"}), 2);
+  EXPECT_EQ(out, "");
+  EXPECT_TRUE(err.starts_with("bakery: --bakery.oven.loaves: ")) << err;
+  EXPECT_EQ(bakery::oven::seen().loaves, -1);
+}
+
+TEST_F(application_config, lets_the_program_say_what_does_not_go_together) {
+  const auto run_with = [this](const char* loaves) {
+    std::vector<const char*> arguments{"bakery", loaves};
+    weft::application app{2, const_cast<char**>(arguments.data())};
+    app.add<bakery::oven>();
+    app.check_options([&app] {
+      std::vector<std::string> faults;
+      if (app.options_for<bakery::oven>().loaves > 10) faults.emplace_back("too many for wheat");
+      return faults;
+    });
+    app.request_stop();
+    ::testing::internal::CaptureStderr();
+    const int code = app.run();
+    err = ::testing::internal::GetCapturedStderr();
+    return code;
+  };
+  EXPECT_EQ(run_with("--bakery.oven.loaves=10"), 0);
+  EXPECT_EQ(run_with("--bakery.oven.loaves=11"), 2);
+  EXPECT_EQ(err, "bakery: too many for wheat\n");
 }
 
 TEST_F(application_config, refuses_wrong_options_before_anything_is_made) {

@@ -50,6 +50,22 @@ std::optional<named_level> parse_named_level(std::string_view text) noexcept {
   return named_level{text.substr(0, equals), *lowest};
 }
 
+std::string wrong_levels(const log_section& section, const config& given) {
+  const auto said = [&given](const std::string& what) {
+    return weft::format("{}: {}", given.origin_of("log.levels"), what);
+  };
+  if (section.levels.size() > log::named_levels_max)
+    return said(weft::format("log.levels has {} names, more than {}", section.levels.size(),
+                             log::named_levels_max));
+  for (const std::string& each : section.levels)
+    if (!parse_named_level(each))
+      return said(
+          weft::format("log.levels is a list of NAME=LEVEL, such as \"http.server=debug\" (trace, "
+                       "debug, info, warning, error, off), not {}",
+                       detail::quoted(each)));
+  return {};
+}
+
 /// Where one of the first three is closed, a socket would take its number, and be sent the log.
 void keep_standard_descriptors() noexcept {
   for (const int each : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
@@ -99,6 +115,7 @@ void application_settings::offer(command_line& cli, config& given) {
   cli.stands_for("--log-level", "log.level");
   cli.stands_for("--log-format", "log.format");
   cli.accept_assignments();
+  cli.flag("--check-config", checks_, "Say what is wrong with the options, if anything, and end");
   cli.flag("--print-config", prints_,
            "Print all options as a TOML file, with the origin of each, and end");
   cli.choice("--print-graph", graph_, {"dot", "json"},
@@ -106,15 +123,34 @@ void application_settings::offer(command_line& cli, config& given) {
 }
 
 std::vector<std::string> application_settings::apply(const command_line& cli, config& given) {
-  if (!file_.empty())
-    if (const auto read = given.read_file(file_); !read) return {read.error()};
-  given.read_environment(environ);
-  for (const auto& [text, name] : cli.assignments())
-    if (!given.assign(text, name)) return {weft::format("'{}' is no SECTION.KEY=VALUE", text)};
+  if (std::string wrong = read_sources(cli, given); !wrong.empty()) return {std::move(wrong)};
   auto faults = given.apply();
-  for (auto wrong : {wrong_value(given), wrong_levels(given)})
+  for (auto wrong : {wrong_value(given), wrong_levels(log_, given)})
     if (!wrong.empty()) faults.push_back(std::move(wrong));
   return faults;
+}
+
+std::string application_settings::read_sources(const command_line& cli, config& given) const {
+  if (!file_.empty())
+    if (auto read = given.read_file(file_); !read) return std::move(read).error();
+  given.read_environment(environ);
+  for (const auto& [text, name] : cli.assignments())
+    if (!given.assign(text, name)) return weft::format("'{}' is no SECTION.KEY=VALUE", text);
+  return {};
+}
+
+std::vector<std::string> application_settings::read_log_again(const command_line& cli) {
+  log_section again;
+  config given;
+  given.bind("log", again);
+  if (std::string wrong = read_sources(cli, given); !wrong.empty()) return {std::move(wrong)};
+  auto faults = given.apply(unknown_sections::pass_over);
+  if (auto wrong = wrong_levels(again, given); !wrong.empty()) faults.push_back(std::move(wrong));
+  if (!faults.empty()) return faults;
+  log_ = std::move(again);
+  log::forget_named_levels();
+  set_log();
+  return {};
 }
 
 std::string application_settings::wrong_value(const config& given) const {
@@ -124,22 +160,6 @@ std::string application_settings::wrong_value(const config& given) const {
   };
   const std::string idle = wrong_idle(section_.idle);
   return idle.empty() ? idle : said("idle", idle);
-}
-
-std::string application_settings::wrong_levels(const config& given) const {
-  const auto said = [&given](const std::string& what) {
-    return weft::format("{}: {}", given.origin_of("log.levels"), what);
-  };
-  if (log_.levels.size() > log::named_levels_max)
-    return said(weft::format("log.levels has {} names, more than {}", log_.levels.size(),
-                             log::named_levels_max));
-  for (const std::string& each : log_.levels)
-    if (!parse_named_level(each))
-      return said(
-          weft::format("log.levels is a list of NAME=LEVEL, such as \"http.server=debug\" (trace, "
-                       "debug, info, warning, error, off), not {}",
-                       detail::quoted(each)));
-  return {};
 }
 
 void application_settings::set_log() const {

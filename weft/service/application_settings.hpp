@@ -69,17 +69,23 @@ class application_settings {
   [[nodiscard]] std::vector<std::string> apply(const command_line& cli, config& given);
 
   [[nodiscard]] bool is_to_print() const noexcept { return prints_; }
+  /// Whether the program is to end once its options have been read.
+  [[nodiscard]] bool is_to_check() const noexcept { return checks_; }
   /// "dot" or "json": the services are to be printed so. Empty: they are not.
   [[nodiscard]] const std::string& graph() const noexcept { return graph_; }
   [[nodiscard]] const application_section& now() const noexcept { return section_; }
   /// From now on the log is as [log] says.
   void set_log() const;
+  /// From now on the log is as [log] says by then, wherever that is from. What is wrong, a line
+  /// each: then all is as it was. After apply().
+  [[nodiscard]] std::vector<std::string> read_log_again(const command_line& cli);
   /// The backend's name, as parse_backend() takes it.
   [[nodiscard]] std::string backend() const;
 
  private:
+  /// What is wrong with the sources themselves; empty: nothing.
+  [[nodiscard]] std::string read_sources(const command_line& cli, config& given) const;
   [[nodiscard]] std::string wrong_value(const config& given) const;
-  [[nodiscard]] std::string wrong_levels(const config& given) const;
 
   application_section section_;
   log_section log_;
@@ -92,6 +98,7 @@ class application_settings {
   std::string log_format_ = "auto";
   std::string file_;
   bool prints_ = false;
+  bool checks_ = false;
   std::string graph_;
 };
 

@@ -90,6 +90,7 @@ struct config::state {
   void report_unused_variables(section& to);
   void apply_assignment(const std::string& path, const config_value& given);
 
+  unknown_sections others = unknown_sections::refuse;
   std::vector<section> sections;
   std::vector<config_value> files;
   std::vector<variable> variables;
@@ -168,8 +169,9 @@ void config::bind(std::string name, const option_type& type, void* options, cons
   state_->sections.push_back(std::move(added));
 }
 
-std::vector<std::string> config::apply() {
+std::vector<std::string> config::apply(unknown_sections others) {
   state& all = *state_;
+  all.others = others;
   for (const config_value& file : all.files) all.apply_table("", file);
   for (section& each : all.sections) all.apply_environment(each);
   for (section& each : all.sections) all.report_unused_variables(each);
@@ -245,6 +247,7 @@ void config::state::apply_member(const std::string& path, const config_member& m
     for (std::string_view& each : others) each.remove_prefix(path.size() + 1);
     return read_member(*owner->type, owner->options, path, member, std::move(others), report);
   }
+  if (others == unknown_sections::pass_over) return;
   report.faults.push_back(weft::format("{}: there is no section '{}'{}", member.where, name,
                                        did_you_mean(name, views(below))));
 }
@@ -281,6 +284,7 @@ void config::state::apply_assignment(const std::string& path, const config_value
                 nested(std::string_view{path}.substr(owner->name.size() + 1), given), {}, report);
     return;
   }
+  if (others == unknown_sections::pass_over) return;
   std::vector<std::string_view> known;
   known.reserve(sections.size());
   for (const section& each : sections) known.push_back(each.name);

@@ -14,6 +14,7 @@
 //   for (const std::string& fault : given.apply()) complain(fault);
 #pragma once
 
+#include <cstdint>
 #include <expected>
 #include <memory>
 #include <string>
@@ -28,6 +29,9 @@ namespace weft {
 /// The section of a service that has no other name, from its type's: "http.server" for
 /// weft::http::server, "shop.store" for shop::store.
 [[nodiscard]] std::string section_of(std::string_view type);
+
+/// What becomes of sections that nobody has bound.
+enum class unknown_sections : std::uint8_t { refuse, pass_over };
 
 class config {
  public:
@@ -61,7 +65,7 @@ class config {
   }
 
   /// Writes what was read into what was bound, and gives the faults; none: all is well.
-  [[nodiscard]] std::vector<std::string> apply();
+  [[nodiscard]] std::vector<std::string> apply(unknown_sections others = unknown_sections::refuse);
 
   /// `section`, or if that is bound, "section_2" and so on.
   [[nodiscard]] std::string unused(std::string section) const;
