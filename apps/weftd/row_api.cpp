@@ -1,11 +1,13 @@
 #include <apps/weftd/row_api.hpp>
 
 #include <algorithm>
+#include <expected>
 #include <optional>
 #include <span>
 #include <string>
 
 #include <weft/base/format.hpp>
+#include <weft/base/utf8.hpp>
 #include <weft/http/server.hpp>
 #include <weft/http/target.hpp>
 #include <weft/store/engine.hpp>
@@ -27,7 +29,6 @@ namespace store = weft::store;
 
 /// How often a request is made anew because the schema changes while it is answered.
 constexpr int attempts = 3;
-constexpr std::size_t scan_rows_at_once = 256;
 
 api_fault outdated() {
   return {http::status::service_unavailable,
@@ -42,13 +43,34 @@ api_fault not_done(weft::error why, std::string_view what) {
   return {code, weft::format("the rows were not {}: {}", what, why.message())};
 }
 
-/// The name in the path that `parameter` stands for; empty: it cannot be decoded.
-std::string_view name_in_path(const http::exchange& e, std::string_view parameter,
-                              request_memory& memory) {
+/// What `parameter` of the path stands for.
+std::expected<std::string_view, api_fault> name_in_path(const http::exchange& e,
+                                                        std::string_view parameter,
+                                                        request_memory& memory) {
   const std::string_view sent = *e.request().parameter(parameter);
   if (!sent.contains('%')) return sent;
   const auto decoded = http::percent_decode(sent);
-  return decoded ? memory.room.copy(*decoded) : std::string_view{};
+  if (!decoded || !weft::is_utf8(*decoded))
+    return std::unexpected{
+        bad_request(weft::format("identifier carries an invalid character: {} in the path is no "
+                                 "UTF-8 that is percent-encoded",
+                                 sent))};
+  return memory.room.copy(*decoded);
+}
+
+struct table_path {
+  std::string_view database;
+  std::string_view table;
+};
+
+std::expected<table_path, api_fault> table_in_path(const http::exchange& e,
+                                                   request_memory& memory) {
+  const auto database = name_in_path(e, "db", memory);
+  if (!database) return std::unexpected{database.error()};
+  const auto table = name_in_path(e, "table", memory);
+  if (!table) return std::unexpected{table.error()};
+  if (const auto fine = check_names(*database, *table); !fine) return std::unexpected{fine.error()};
+  return table_path{*database, *table};
 }
 
 api_fault not_scanned(weft::error why) {
@@ -97,23 +119,6 @@ class one_row final : public store::read_sink {
   std::optional<api_fault> failure_;
 };
 
-/// In parts, so that a reply ends where it has become large. Gives where to go on.
-weft::task<weft::result<std::string>> scan_in_parts(store::engine& engine,
-                                                    const row_api_options& bounds,
-                                                    store::scan_request& plan, scan_reply& rows,
-                                                    request_memory& memory) {
-  std::size_t left = std::min(plan.limit, bounds.scan_rows);
-  for (;;) {
-    plan.limit = std::min(left, scan_rows_at_once);
-    const std::size_t before = rows.rows();
-    auto rest = co_await engine.scan(plan, rows);
-    left -= rows.rows() - before;
-    const bool is_over = !rest || rest->empty() || rows.failure() || rows.is_outdated();
-    if (is_over || left == 0 || memory.reply.size() >= bounds.scan_bytes) co_return rest;
-    plan.continuation = memory.room.copy(*rest);
-  }
-}
-
 }  // namespace
 
 row_api::row_api(row_api_options options, http::server& server, store::engine& engine)
@@ -146,15 +151,14 @@ weft::task<void> row_api::answer_row(http::exchange& e, api_version spoken) {
   const auto memory = memories_.take();
   const auto asked = read_document<pk_read_request>(e.request().body(), *memory);
   if (!asked) co_return reply(e, asked.error(), spoken);
-  const std::string_view database = name_in_path(e, "db", *memory);
-  const std::string_view table = name_in_path(e, "table", *memory);
-  auto fine = check_names(database, table);
-  if (fine) fine = check(*asked, limits_, *memory);
+  const auto path = table_in_path(e, *memory);
+  if (!path) co_return reply(e, path.error(), spoken);
+  const auto fine = check(*asked, limits_, *memory);
   if (!fine) co_return reply(e, fine.error(), spoken);
   const std::string_view id = asked->operationId ? asked->operationId->view() : std::string_view{};
   for (int i = 0; i < attempts; ++i) {
     const store::catalog_ref schema = engine_.schema();
-    const auto plan = plan_read(*schema, database, table, *asked, *memory);
+    const auto plan = plan_read(*schema, path->database, path->table, *asked, *memory);
     if (!plan) co_return reply(e, plan.error(), spoken);
     one_row found{*plan, id, memory->reply};
     const auto done = co_await engine_.read({&*plan, 1}, found);
@@ -169,17 +173,17 @@ weft::task<void> row_api::answer_scan(http::exchange& e, api_version spoken) {
   const auto memory = memories_.take();
   const auto asked = read_document<scan_request>(e.request().body(), *memory);
   if (!asked) co_return reply(e, asked.error(), spoken);
-  const std::string_view database = name_in_path(e, "db", *memory);
-  const std::string_view table = name_in_path(e, "table", *memory);
-  auto fine = check_names(database, table);
-  if (fine) fine = check(*asked, *memory);
+  const auto path = table_in_path(e, *memory);
+  if (!path) co_return reply(e, path.error(), spoken);
+  const auto fine = check(*asked, *memory);
   if (!fine) co_return reply(e, fine.error(), spoken);
   for (int i = 0; i < attempts; ++i) {
     const store::catalog_ref schema = engine_.schema();
-    auto plan = plan_scan(*schema, database, table, *asked, *memory);
+    auto plan = plan_scan(*schema, path->database, path->table, *asked, *memory);
     if (!plan) co_return reply(e, plan.error(), spoken);
-    scan_reply rows{*plan, memory->reply};
-    const auto rest = co_await scan_in_parts(engine_, options_, *plan, rows, *memory);
+    plan->limit = std::min(plan->limit, options_.scan_rows);
+    scan_reply rows{*plan, options_.scan_bytes, memory->reply};
+    const auto rest = co_await engine_.scan(*plan, rows);
     if (!rest) co_return reply(e, not_scanned(rest.error()), spoken);
     if (rows.failure()) co_return reply(e, *rows.failure(), spoken);
     if (rows.is_outdated()) continue;

@@ -6,8 +6,8 @@ namespace weftd {
 
 namespace store = weft::store;
 
-scan_reply::scan_reply(const store::scan_request& asked, std::string& reply)
-    : asked_{asked}, reply_{reply} {
+scan_reply::scan_reply(const store::scan_request& asked, std::size_t bytes_max, std::string& reply)
+    : asked_{asked}, bytes_max_{bytes_max}, reply_{reply} {
   reply_ = R"({"data":[)";
 }
 

@@ -2,9 +2,10 @@
 // {"data":[{...},{...}],"rows":2,"continuation":"..."}.
 //
 // Contract: begins the reply, takes any number of slices, and ends it; `continuation` stands there
-// where there may be more. Of one scan; the text and the columns outlive it.
+// where there may be more. The scan ends early once the reply has `bytes_max` bytes. Of one scan;
+// the text and the columns outlive it.
 //
-//   scan_reply rows{plan, memory.reply};
+//   scan_reply rows{plan, options.scan_bytes, memory.reply};
 //   const auto rest = co_await engine.scan(plan, rows);
 //   rows.finish(*rest);
 #pragma once
@@ -22,9 +23,8 @@ namespace weftd {
 
 class scan_reply final : public weft::store::scan_sink {
  public:
-  scan_reply(const weft::store::scan_request& asked, std::string& reply);
+  scan_reply(const weft::store::scan_request& asked, std::size_t bytes_max, std::string& reply);
 
-  [[nodiscard]] std::size_t rows() const noexcept { return rows_; }
   /// A failure of the engine; nothing: none yet.
   [[nodiscard]] const std::optional<api_fault>& failure() const noexcept { return failure_; }
   /// The schema has changed meanwhile: the scan is to be made anew.
@@ -35,8 +35,10 @@ class scan_reply final : public weft::store::scan_sink {
  private:
   void row(std::span<const weft::store::value> values) override;
   void failed(const weft::store::failure& why) override;
+  [[nodiscard]] bool is_full() const override { return reply_.size() >= bytes_max_; }
 
   const weft::store::scan_request& asked_;
+  std::size_t bytes_max_;
   std::string& reply_;
   std::size_t rows_ = 0;
   std::optional<api_fault> failure_;

@@ -188,6 +188,15 @@ void append_text(std::string_view text, const column& of, std::string& out) {
 }  // namespace
 
 void append_json(const value& content, const column& of, std::string& out) {
+  const bool is_number = content.kind() == value_kind::int64 ||
+                         content.kind() == value_kind::uint64 ||
+                         content.kind() == value_kind::float64;
+  if (is_number && is_text(of.type)) {  // of an engine that made one of it
+    out += '"';
+    append_json(content, column{.name = {}, .type = column_type::float64}, out);
+    out += '"';
+    return;
+  }
   switch (content.kind()) {
     case value_kind::null: out += "null"; break;
     case value_kind::int64: append_integer(content.as_integer(), of, out); break;

@@ -91,6 +91,8 @@ class scan_sink {
   virtual void row(std::span<const value> values) = 0;
   /// The scan ends here, with what was told before.
   virtual void failed(const failure& why) = 0;
+  /// Whether it has enough, so that the scan may end before its limit. Asked now and then.
+  [[nodiscard]] virtual bool is_full() const { return false; }
 
  protected:
   ~scan_sink() = default;

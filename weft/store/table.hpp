@@ -33,6 +33,8 @@ struct column {
   bool has_default = false;
   /// The engine computes it: it is read, and never written.
   bool is_generated = false;
+  /// The engine makes numbers of texts that look like ones, though this is no column of numbers.
+  bool makes_numbers = false;
   /// Characters of CHAR and VARCHAR, bytes of BINARY and VARBINARY, bits of BIT; 0: no bound.
   std::uint32_t length = 0;
   /// Digits of a DECIMAL, and how many of them are behind the point; precision 0: any number.

@@ -120,10 +120,15 @@ const known_type* find_known(std::string_view words) noexcept {
   return best;
 }
 
+bool has_text_affinity(std::string_view words) noexcept {
+  const auto has = [words](std::string_view part) { return words.contains(part); };
+  return !has("INT") && (has("CHAR") || has("CLOB") || has("TEXT"));
+}
+
 column_type by_affinity(std::string_view words) noexcept {
   const auto has = [words](std::string_view part) { return words.contains(part); };
   if (has("INT")) return column_type::big_int;
-  if (has("CHAR") || has("CLOB") || has("TEXT")) return column_type::text;
+  if (has_text_affinity(words)) return column_type::text;
   if (has("BLOB") || words.empty()) return column_type::blob;
   if (has("REAL") || has("FLOA") || has("DOUB")) return column_type::float64;
   return column_type::decimal;
@@ -164,6 +169,7 @@ void read_declared_type(std::string_view declared, column& of) {
     return;
   }
   of.type = known->type;
+  of.makes_numbers = is_text(of.type) && !has_text_affinity(words);
   take_sizes(sizes_of(declared), *known, of);
 }
 

@@ -10,7 +10,7 @@
 namespace weft::store::sqlite {
 namespace {
 
-/// "INT UNSIGNED", "VARCHAR 50", "DECIMAL 10,2", "DATETIME .3"
+/// "INT UNSIGNED", "VARCHAR 50", "DECIMAL 10,2", "DATETIME .3", "TEXT, makes numbers"
 std::string shape_of(std::string_view declared) {
   column of{.name = "x"};
   read_declared_type(declared, of);
@@ -19,6 +19,7 @@ std::string shape_of(std::string_view declared) {
   if (of.precision != 0) shape += weft::format(" {},{}", of.precision, of.scale);
   if (of.fraction_digits != 0) shape += weft::format(" .{}", of.fraction_digits);
   if (of.is_unsigned) shape += " UNSIGNED";
+  if (of.makes_numbers) shape += ", makes numbers";
   return shape;
 }
 
@@ -58,8 +59,8 @@ TEST(declared_type, is_read_as_mysql_does) {
            {"VARCHAR", "VARCHAR"},
            {"TEXT", "TEXT"},
            {"LONGTEXT", "TEXT"},
-           {"JSON", "TEXT"},
-           {"ENUM('a','b')", "TEXT"},
+           {"JSON", "TEXT, makes numbers"},
+           {"ENUM('a','b')", "TEXT, makes numbers"},
            {"BINARY(16)", "BINARY 16"},
            {"VARBINARY(100)", "VARBINARY 100"},
            {"BLOB", "BLOB"},

@@ -383,6 +383,7 @@ task<result<std::string>> engine::scan(const scan_request& request, scan_sink& t
     scratch next;
     place = slice.last_place(next);
     room = std::move(next);
+    if (to.is_full()) break;
   }
   co_return request.limit == 0 ? std::string{request.continuation} : scan_token(request, place);
 }

@@ -158,7 +158,8 @@ TEST_P(engine_write, keeps_every_type_as_it_was_given) {
   make_database("types",
                 "CREATE TABLE t(id INT PRIMARY KEY, big BIGINT UNSIGNED, exact DECIMAL(30,5), "
                 "price DECIMAL(9,2),"
-                " bits BIT(64), bytes BINARY(4), moment DATETIME(3), f DOUBLE, none TEXT);");
+                " bits BIT(64), bytes BINARY(4), moment DATETIME(3), f DOUBLE, none TEXT,"
+                " free NUMERIC, freer NUMERIC, whole NUMERIC, j JSON, k JSON, e ENUM);");
   run([&](engine& types) -> task<void> {
     const catalog_ref schema = types.schema();
     const table* const t = schema->find("types", "t");
@@ -169,7 +170,13 @@ TEST_P(engine_write, keeps_every_type_as_it_was_given) {
                                          {json_kind::string, "AQ=="},
                                          {json_kind::string, "2024-02-29T10:00:00.5"},
                                          {json_kind::number, "0.1"},
-                                         {json_kind::null, "null"}};
+                                         {json_kind::null, "null"},
+                                         {json_kind::number, "0.30000000000000004"},
+                                         {json_kind::number, "1.23456789012345678"},
+                                         {json_kind::number, "9223372036854775807"},
+                                         {json_kind::string, "1e5"},
+                                         {json_kind::string, " -.5 "},
+                                         {json_kind::string, "17"}};
     scratch room;
     std::vector<value> values;
     for (std::size_t i = 0; i < given.size(); ++i)
@@ -181,7 +188,8 @@ TEST_P(engine_write, keeps_every_type_as_it_was_given) {
     EXPECT_EQ(sink.text, "ok") << sink.last_message;
     EXPECT_EQ(co_await look_up(types, "types", "t", {key}),
               R"([18446744073709551615,1234567890123456789012345.12345,1.50,"//////////8=",)"
-              R"("AQAAAA==","2024-02-29 10:00:00.500",0.1,null])");
+              R"("AQAAAA==","2024-02-29 10:00:00.500",0.1,null,0.30000000000000004,)"
+              R"(1.23456789012345678,9223372036854775807,"1e5"," -.5 ","17"])");
   });
 }
 

@@ -1,11 +1,19 @@
 #include <weft/store/sqlite/row_values.hpp>
 
+#include <algorithm>
 #include <bit>
+#include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <string_view>
+#include <system_error>
+
+#include <weft/service/config_text.hpp>
+#include <weft/store/decimal.hpp>
 
 namespace weft::store::sqlite {
 namespace {
@@ -28,9 +36,70 @@ int bind_natural(sqlite3_stmt* to, int at, std::uint64_t number) noexcept {
   return sqlite3_bind_blob(to, at, &bytes, sizeof bytes, SQLITE_TRANSIENT);
 }
 
+/// All of `text`, as it is written most shortly.
+std::optional<std::int64_t> plain_integer(std::string_view text) noexcept {
+  std::int64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, fault] = std::from_chars(text.data(), end, number);
+  if (fault != std::errc{} || stop != end) return std::nullopt;
+  char digits[20];
+  const char* const written = std::to_chars(digits, digits + sizeof digits, number).ptr;
+  return std::string_view{digits, written} == text ? std::optional{number} : std::nullopt;
+}
+
+/// Takes the digits at the start of `text`; how many.
+std::size_t take_digits(std::string_view& text) noexcept {
+  const std::size_t size = std::min(text.find_first_not_of("0123456789"), text.size());
+  text.remove_prefix(size);
+  return size;
+}
+
+void take_sign(std::string_view& text) noexcept {
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+}
+
+/// Whether a column that makes_numbers makes one of it (sqlite.org/datatype3.html, section 3).
+bool looks_like_number(std::string_view text) noexcept {
+  constexpr std::string_view blanks = " \t\n\v\f\r";
+  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+  text = text.substr(0, text.find_last_not_of(blanks) + 1);
+  take_sign(text);
+  std::size_t digits = take_digits(text);
+  if (text.starts_with('.')) {
+    text.remove_prefix(1);
+    digits += take_digits(text);
+  }
+  if (digits == 0) return false;
+  if (text.starts_with('e') || text.starts_with('E')) {
+    text.remove_prefix(1);
+    take_sign(text);
+    if (take_digits(text) == 0) return false;
+  }
+  return text.empty();
+}
+
 bool is_kept_as_bytes(const value& bound, const column& of) noexcept {
-  return bound.kind() == value_kind::bytes ||
-         (of.type == column_type::decimal && of.precision > digits_kept_by_numbers);
+  if (bound.kind() == value_kind::bytes) return true;
+  const std::string_view text = bound.as_text();
+  if (of.makes_numbers) return looks_like_number(text) && !plain_integer(text);
+  return of.type == column_type::decimal && of.precision > digits_kept_by_numbers;
+}
+
+int bind_bytes(sqlite3_stmt* to, int at, std::string_view bytes) noexcept {
+  return sqlite3_bind_blob64(to, at, data_of(bytes), bytes.size(), SQLITE_STATIC);
+}
+
+/// Of a DECIMAL of any precision: as a number of SQLite's where that keeps all digits.
+int bind_free_decimal(sqlite3_stmt* to, int at, std::string_view text) noexcept {
+  if (const auto whole = plain_integer(text)) return sqlite3_bind_int64(to, at, *whole);
+  double number = 0;
+  if (detail::parse_real(text, number) != detail::text_fault::none || !std::isfinite(number))
+    return sqlite3_bind_text64(to, at, data_of(text), text.size(), SQLITE_STATIC, SQLITE_UTF8);
+  char digits[32];
+  const char* const end = std::to_chars(digits, digits + sizeof digits, number).ptr;
+  decimal_text room;
+  const bool is_kept = canonical_decimal({digits, end}, {}, room) == text;
+  return is_kept ? sqlite3_bind_double(to, at, number) : bind_bytes(to, at, text);
 }
 
 /// What bytes mean in a column of numbers.
@@ -64,8 +133,8 @@ int bind_value(sqlite3_stmt* to, int at, const value& bound, const column& of) n
     case value_kind::bytes: break;
   }
   const std::string_view text = bound.as_text();
-  if (is_kept_as_bytes(bound, of))
-    return sqlite3_bind_blob64(to, at, data_of(text), text.size(), SQLITE_STATIC);
+  if (is_kept_as_bytes(bound, of)) return bind_bytes(to, at, text);
+  if (of.type == column_type::decimal && of.precision == 0) return bind_free_decimal(to, at, text);
   return sqlite3_bind_text64(to, at, data_of(text), text.size(), SQLITE_STATIC, SQLITE_UTF8);
 }
 

@@ -1,0 +1,65 @@
+"""Asks weftd for rows over one connection that stays open.
+
+    with RowClient(server) as client:
+        status, text = client.ask("shop/people/pk-read", {"filters": given(id=1)})
+"""
+
+import http.client
+import json
+
+VERSIONS = ("0.1.0", "0.2.0")
+
+
+def given(**values):
+    """Columns and what they are: `filters` or `writeColumns`."""
+    return [{"column": name, "value": value} for name, value in values.items()]
+
+
+def named(*columns):
+    """`readColumns`."""
+    return [{"column": name} for name in columns]
+
+
+def operation(url, body, method="POST"):
+    return {"method": method, "relative-url": url, "body": body}
+
+
+class RowClient:
+    def __init__(self, server, patience_s=60):
+        self.connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=patience_s)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.connection.close()
+
+    def ask(self, path, body, version="0.1.0", method="POST"):
+        """(status, text) of the answer; a body that is no text or bytes is sent as JSON."""
+        if not isinstance(body, (str, bytes)):
+            body = json.dumps(body)
+        sent = body.encode() if isinstance(body, str) else body
+        self.connection.request(method, f"/{version}/{path}", sent)
+        answer = self.connection.getresponse()
+        self.type = answer.headers["content-type"]
+        return answer.status, answer.read().decode()
+
+    def write(self, *operations, version="0.1.0"):
+        return self.ask("batchwrite", {"operations": operations}, version)
+
+    def delete(self, *operations, version="0.1.0"):
+        return self.ask("batchdelete", {"operations": operations}, version, "DELETE")
+
+    def batch(self, *operations, version="0.1.0"):
+        return self.ask("batch", {"operations": operations}, version)
+
+    def fault(self, path, body, method="POST"):
+        """(status, message), which both versions tell in their own way."""
+        status, text = self.ask(path, body, "0.1.0", method)
+        assert self.type.startswith("text/plain"), (self.type, text)
+        told_status, told = self.ask(path, body, "0.2.0", method)
+        assert self.type == "application/json", (self.type, told)
+        error = json.loads(told)["error"]
+        assert (told_status, error["code"], error["message"]) == (status, status, text), (told, status, text)
+        assert error["classification"] == ("client" if status < 500 else "server"), told
+        return status, text
