@@ -10,6 +10,7 @@
 #include "command_line.hpp"
 #include "event_workload.hpp"
 #include "load_command.hpp"
+#include "rdrs_server.hpp"
 #include "serializer_workload.hpp"
 #include "service_workload.hpp"
 #include "store_workload.hpp"
@@ -24,6 +25,7 @@ using namespace weft::bench;
 constexpr std::string_view help =
     R"(Usage: weft-bench load URL [options]
        weft-bench coroutine|event|start|start-stop|serializer|store [options]
+       weft-bench rdrs [options]
 
   load         puts a load on a server and reports rate, latency and errors
   coroutine    resumes a coroutine by a coroutine of an event, millions of times
@@ -32,6 +34,7 @@ constexpr std::string_view help =
   start-stop   stops and starts one that another needs
   serializer   writes and reads JSON
   store        looks up rows of a SQLite database
+  rdrs         serves batches of reads in steps, for `load` to measure
 
 `weft-bench COMMAND --help` lists a command's options.
 )";
@@ -65,6 +68,7 @@ int main(int argc, char** argv) {
   }
   const auto rest = std::span{arguments}.subspan(1);
   if (arguments[0] == "load") return run_load_command(rest);
+  if (arguments[0] == "rdrs") return run_rdrs_server(argc - 1, argv + 1);
   const auto* const named = std::ranges::find(workloads, arguments[0], &workload::name);
   if (named != workloads.end()) return run(*named, rest);
   if (arguments[0] == "--help" || arguments[0] == "-h") {
@@ -75,7 +79,7 @@ int main(int argc, char** argv) {
     print(stdout, "weft-bench " WEFT_VERSION "\n");
     return 0;
   }
-  std::string names = "load";
+  std::string names = "load, rdrs";
   for (const workload& each : workloads) names += weft::format(", {}", each.name);
   return complain("load", weft::format("no command '{}', but {}", arguments[0], names));
 }

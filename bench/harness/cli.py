@@ -10,15 +10,16 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 
-from harness import html_report, network, peers, text_report
+from harness import html_report, network, peers, rdrs_peers, text_report
 from harness.machine import Cores, choose_cores, compiler_of, facts
+from harness.rdrs_workloads import PROTOCOL, prepare, rdrs_subjects, rdrs_workloads
 from harness.runner import measure
 from harness.servers import Subject
 from harness.summary import is_whole, summarise
 from harness.workloads import (
-    BASELINE,
     FULL,
     MANY,
     QUICK,
@@ -29,6 +30,7 @@ from harness.workloads import (
 )
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
+ALL_PEERS = (*peers.ALL, *rdrs_peers.ALL)
 
 _EPILOG = """\
 A command given with --subject or --echo-subject listens on 127.0.0.1:{port} and stays in the
@@ -55,7 +57,8 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--quick", action="store_true", help="fewer and shorter runs, under three "
                         "minutes in all (so does QUICK=1 in the environment)")  # fmt: skip
-    parser.add_argument("--workload", action="append", metavar="NAME", help="only this; repeatable")
+    parser.add_argument("--workload", action="append", metavar="NAME", help="only this, or those "
+                        "of a pattern (rdrs-*); repeatable")  # fmt: skip
     parser.add_argument("--pairs", type=int, help="rounds of each workload")
     parser.add_argument("--seconds", type=float, help="length of a run")
     parser.add_argument("--only", action="append", metavar="NAME", help="only this server beside "
@@ -90,13 +93,18 @@ def effort_of(options: argparse.Namespace) -> Effort:
     return effort
 
 
-def wanted_peers(options: argparse.Namespace, effort: Effort) -> list[peers.Peer]:
-    """A quick run takes the complete servers only, unless another is asked for by name."""
+def wanted_peers(
+    options: argparse.Namespace, effort: Effort, works: Sequence[Workload]
+) -> list[peers.Peer]:
+    """Those that some workload takes. A quick run takes some complete servers only, unless another
+    is asked for by name."""
     if options.no_peers:
         return []
+    protocols = {work.protocol for work in works if work.peer_pairs}
+    taken = [peer for peer in ALL_PEERS if peer.protocol in protocols]
     if options.only:
-        return [peer for peer in peers.ALL if peer.name in options.only]
-    return [peer for peer in peers.ALL if peer.quick or not effort.is_quick]
+        return [peer for peer in taken if peer.name in options.only]
+    return [peer for peer in taken if peer.quick or not effort.is_quick]
 
 
 def chosen(
@@ -104,20 +112,22 @@ def chosen(
 ) -> tuple[list[Workload], list[Subject]]:
     """Workloads and subjects after --workload, --only and the like; `others` are the peers."""
     build = options.build.resolve()
-    works = workloads(effort, build, many)
-    subjects = own_subjects(build) + others + options.subject + options.echo_subject
+    works = workloads(effort, build, many) + rdrs_workloads(effort, build)
+    subjects = own_subjects(build) + rdrs_subjects(build)
+    subjects += others + options.subject + options.echo_subject
 
-    wrong = set(options.workload or []) - {work.name for work in works}
-    wrong |= set(options.only or []) - {each.name for each in (*subjects, *peers.ALL)}
+    asked = options.workload or []
+    wrong = {each for each in asked if not any(fnmatchcase(work.name, each) for work in works)}
+    wrong |= set(options.only or []) - {each.name for each in (*subjects, *ALL_PEERS)}
     if wrong:
         raise SystemExit(_complain(f"no such name: {', '.join(sorted(wrong))}; see --list"))
-    if options.workload:
-        works = [work for work in works if work.name in options.workload]
-    elif effort.is_quick:
-        works = [work for work in works if work.in_quick]
+    if asked:
+        works = [work for work in works if any(fnmatchcase(work.name, each) for each in asked)]
+    else:
+        works = [work for work in works if (work.in_quick if effort.is_quick else work.in_full)]
     if options.only:
         kept = {
-            BASELINE,
+            *(work.baseline for work in works),
             *options.only,
             *(each.name for each in options.subject + options.echo_subject),
         }
@@ -190,17 +200,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.list:
         print("workloads:", *(work.name for work in works))
         print("servers:  ", *dict.fromkeys(subject.name for subject in subjects))
-        print("peers:    ", *(peer.name for peer in peers.ALL))
+        print("peers:    ", *(peer.name for peer in ALL_PEERS))
         return 0
     # Before the network is left: a package may have to come through it.
     compiler = peers.compiler_command(compiler_of(options.build) or "c++")
     into = options.build.resolve().parent / "bench-peers"
-    wanted = wanted_peers(options, effort) if any(work.peer_pairs for work in works) else []
-    others, notes = peers.build(wanted, compiler, into, _tell)
+    others, notes = peers.build(wanted_peers(options, effort, works), compiler, into, _tell)
     works, subjects = chosen(options, effort, others, connections_allowed(notes))
+    baselines = {(work.baseline, work.protocol) for work in works}
     for subject in subjects:
-        if subject.name == BASELINE and subject.missing():
+        if (subject.name, subject.protocol) in baselines and subject.missing():
             return _complain(f"{subject.missing()}; `make build` makes it")
+
+    if any(work.protocol == PROTOCOL for work in works):
+        prepare(subjects, options.build.resolve())
 
     cores = choose_cores(os.sched_getaffinity(0))
     report = {

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from harness.asks import Ask
+
 BENCH = Path(__file__).resolve().parent.parent
 PING_BODY = '{"sequence": 2}'
 # As long as what ab sends.
@@ -45,7 +47,7 @@ class Generator(Protocol):
 
     @property
     def length(self) -> float: ...  # of a run in seconds, roughly
-    def command(self, port: int, connections: int) -> list[str]: ...
+    def command(self, port: int, connections: int, ask: Ask | None = None) -> list[str]: ...
     def parse(self, output: str) -> Outcome: ...
 
 
@@ -68,8 +70,11 @@ class WeftBench:
     def length(self) -> float:
         return self.warm_up + self.seconds
 
-    def command(self, port: int, connections: int) -> list[str]:
-        if self.protocol == "http":
+    def command(self, port: int, connections: int, ask: Ask | None = None) -> list[str]:
+        if ask is not None:
+            body = [] if ask.body is None else ["--body", str(ask.body)]
+            what = [f"http://127.0.0.1:{port}{ask.timed.path}", *body]
+        elif self.protocol == "http":
             what = [f"http://127.0.0.1:{port}/ping", "--data", PING_BODY]
         else:
             what = [f"tcp://127.0.0.1:{port}", "--data", ECHO_MESSAGE]
@@ -91,7 +96,7 @@ class Wrk:
     def length(self) -> float:
         return max(1, round(self.seconds))
 
-    def command(self, port: int, connections: int) -> list[str]:
+    def command(self, port: int, connections: int, ask: Ask | None = None) -> list[str]:
         load = ["-t1", f"-c{connections}", f"-d{max(1, round(self.seconds))}s", "--latency"]
         return [self.program, *load, "-s", str(BENCH / "ping.lua"), f"http://127.0.0.1:{port}/ping"]
 
@@ -110,7 +115,7 @@ class Ab:
     def length(self) -> float:
         return self.requests / 80_000
 
-    def command(self, port: int, connections: int) -> list[str]:
+    def command(self, port: int, connections: int, ask: Ask | None = None) -> list[str]:
         amount = ["-n", str(self.requests), "-c", str(connections), "-k"]
         return [self.program, "-q", *amount, f"http://127.0.0.1:{port}/"]
 

@@ -167,7 +167,7 @@ def memory_plot(workload: dict) -> str:
 
 
 _COLUMNS = ("server", "kind", "CPU µs", "ratio", "middle half", "process µs", "ratio", "req/s",
-            "ratio", "p50", "p99", "p99.9", "max", "RSS", "after", "B/conn", "core busy",
+            "ratio", "p50", "p99", "p99.9", "max", "RSS", "after", "B/conn", "B/answer", "core busy",
             "errors")  # fmt: skip
 
 
@@ -191,6 +191,7 @@ def _row(series: dict) -> str:
         bytes_text(median["resident_bytes"]),
         bytes_text(median["resident_after"]),
         number_text(series["bytes_per_connection"]),
+        number_text(median["answer_bytes"]),
         "–" if busy is None else f"{100 * busy:.0f} %",
         escape(errors_text(series["errors"])),
     ]
@@ -247,7 +248,8 @@ Tables show medians; latencies are medians of each run's percentile. Process µs
 charged to the server's process: blind to softirqs outside it, but untouched by strangers on its
 core. A bare server (grey) has a trivial parser and is not complete; * marks one that gives a fixed
 reply and does not read the JSON. RSS is the most seen under load, and what is left after it; B/conn
-is its growth for each connection.</p>
+is its growth for each connection, B/answer a whole answer's size with its head. Of batches of reads
+(rdrs) the baseline is weft itself.</p>
 {sections}
 </body>
 </html>

@@ -32,6 +32,9 @@ class Peer:
     flags: tuple[str, ...] = ()
     link: tuple[str, ...] = ()
     quick: bool = False  # takes part in a quick run
+    protocol: str = "http"
+    # Builds it in a way of its own: of itself, the compiler, and the folder to build into.
+    make: Callable[[Peer, Sequence[str], Path], Subject] | None = None
 
 
 ALL = (
@@ -50,7 +53,7 @@ def compiler_command(path: str) -> list[str]:
     return [path, "-stdlib=libc++"] if "clang" in Path(path).name else [path]
 
 
-def _run(command: Sequence[str], environment: dict[str, str] | None = None) -> None:
+def run(command: Sequence[str], environment: dict[str, str] | None = None) -> None:
     """Raises LeftOut with what the command complained of first."""
     try:
         done = subprocess.run(
@@ -76,15 +79,20 @@ def _stamp(sources: Sequence[Path], command: Sequence[str]) -> str:
     return digest.hexdigest()
 
 
-def _build_once(
-    target: Path, sources: Sequence[Path], command: list[str], make: Callable[[], None]
+def build_once(
+    target: Path,
+    sources: Sequence[Path],
+    command: list[str],
+    make: Callable[[], None],
+    stamp: Path | None = None,
 ) -> None:
-    """Calls `make` unless `target` was made of the same sources by the same command."""
-    stamp = target.with_suffix(".stamp")
+    """Calls `make` unless `target` was made of the same sources by the same command, which `stamp`
+    tells (beside the target, unless it is given)."""
+    stamp = stamp or target.with_suffix(".stamp")
     wanted = _stamp(sources, command)
     if target.exists() and stamp.exists() and stamp.read_text() == wanted:
         return
-    target.parent.mkdir(parents=True, exist_ok=True)
+    stamp.parent.mkdir(parents=True, exist_ok=True)
     make()
     stamp.write_text(wanted)
 
@@ -102,7 +110,7 @@ def _build_cpp(peer: Peer, compiler: Sequence[str], into: Path) -> None:
     output = ["-o", str(into / peer.name)]
     command = [*compiler, *CPP_FLAGS, *peer.flags, str(source), *output, *peer.link]
     parser = PEERS.parent / "ceilings/ping.hpp"
-    _build_once(into / peer.name, [source, parser], command, lambda: _run(command))
+    build_once(into / peer.name, [source, parser], command, lambda: run(command))
 
 
 def _build_hyper(peer: Peer, into: Path) -> None:
@@ -114,11 +122,11 @@ def _build_hyper(peer: Peer, into: Path) -> None:
 
     def make() -> None:
         environment = {"CARGO_TARGET_DIR": str(target), "RUSTFLAGS": "-C target-cpu=native"}
-        _run(command, environment)
+        run(command, environment)
         shutil.copy2(target / "release/ping", into / peer.name)
 
     sources = [crate / "Cargo.toml", crate / "Cargo.lock", crate / "src/main.rs"]
-    _build_once(into / peer.name, sources, command, make)
+    build_once(into / peer.name, sources, command, make)
 
 
 def _subject(peer: Peer, into: Path) -> Subject:
@@ -136,6 +144,9 @@ def build(
     for peer in peers:
         tell(f"peer {peer.name}")
         try:
+            if peer.make:
+                ready.append(peer.make(peer, compiler, into))
+                continue
             if peer.name == "nginx":
                 if shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin") is None:
                     raise LeftOut("it is not installed (tools/setup bench)")

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 
+from harness.asks import Ask
 from harness.cpu import TICKS_PER_SECOND, resident_bytes, ticks_of_others
 from harness.generators import Generator, Outcome, Unreadable
 from harness.machine import Cores
@@ -40,6 +41,7 @@ class Run:
     resident_after: int  # once the load has gone
     requests: int
     errors: dict[str, int]
+    answer_bytes: int | None  # of an answer, its head included, where that was looked at
     stray_share: float  # of a core, used by processes that have no part in this
     steal_share: float
 
@@ -76,12 +78,12 @@ class Measured:
 
 
 def generate(
-    generator: Generator, pid: int, port: int, connections: int, cores: Cores
+    generator: Generator, pid: int, port: int, connections: int, cores: Cores, ask: Ask | None
 ) -> tuple[Outcome, list[Sample]]:
     """Runs the generator to its end: what it says, and what was seen on the way."""
     watch = Watch(pid, cores)
     process = subprocess.Popen(
-        generator.command(port, connections),
+        generator.command(port, connections, ask),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -105,13 +107,16 @@ def generate(
 
 
 def run_once(workload: Workload, subject: Subject, cores: Cores, ours: set[int]) -> Run:
+    ask = workload.ask(subject)
     with running(subject, cores.server) as (pid, port):
-        check(subject, port)
+        answer_bytes = check(subject, port, ask)
         time.sleep(0.05)  # the check's connections are closed by then
         ours = ours | {pid}
         others = ticks_of_others(ours)
         resident_before = resident_bytes(pid)
-        outcome, samples = generate(workload.generator, pid, port, workload.connections, cores)
+        outcome, samples = generate(
+            workload.generator, pid, port, workload.connections, cores, ask
+        )
         others = max(0, ticks_of_others(ours) - others)
         resident_after = settle_down(pid)
     seen = stretch(samples, outcome.window)
@@ -136,6 +141,7 @@ def run_once(workload: Workload, subject: Subject, cores: Cores, ours: set[int])
         resident_after=resident_after,
         requests=outcome.requests,
         errors=outcome.errors,
+        answer_bytes=answer_bytes,
         stray_share=others / TICKS_PER_SECOND / whole.wall,
         steal_share=whole.steal / whole.wall,
     )

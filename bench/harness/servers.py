@@ -16,8 +16,10 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+
+from harness.asks import Ask, check_answers
 
 START_TIMEOUT = 10.0
 STOP_TIMEOUT = 5.0
@@ -41,6 +43,7 @@ class Subject:
     is_peer: bool = False  # not of this repository
     parses: bool = True  # its reply is made from the request
     levels: tuple[int, ...] = ()  # only with so many connections; empty: any number
+    asks: Mapping[str, Ask] | None = None  # by workload; None: what the generator asks by itself
 
     def arguments(self, port: int, scratch: str = "") -> list[str]:
         return [
@@ -118,15 +121,19 @@ def _end(process: subprocess.Popen) -> None:
     process.wait()
 
 
-def check(subject: Subject, port: int) -> None:
-    """Raises ServerFailed unless the server does what will be timed."""
+def check(subject: Subject, port: int, ask: Ask | None = None) -> int | None:
+    """Raises ServerFailed unless the server does what will be timed. Gives the bytes of an answer to
+    `ask`."""
     try:
+        if ask is not None:
+            return check_answers(port, ask)
         if subject.protocol == "http":
             _check_ping(port, subject.parses)
         else:
             _check_echo(port)
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise ServerFailed(f"wrong answer: {error or type(error).__name__}") from error
+    return None
 
 
 def _check_ping(port: int, parses: bool) -> None:

@@ -28,6 +28,7 @@ _MEDIANS = (
     "generator_core_busy",
     "resident_bytes",
     "resident_after",
+    "answer_bytes",
 )
 
 
@@ -75,7 +76,11 @@ def summarise(measured: Measured) -> dict:
         "title": workload.title,
         "connections": workload.connections,
         "generator": workload.generator.name,
-        "command": _shown_command(workload.generator.command(0, workload.connections)),
+        "command": _shown_command(
+            workload.generator.command(
+                0, workload.connections, workload.ask(baseline.subject)
+            )
+        ),
         "problem": measured.problem,
         "series": [
             summarise_series(series, baseline, workload.connections) for series in measured.series

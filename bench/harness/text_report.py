@@ -38,7 +38,7 @@ def kind_text(series: dict) -> str:
 
 
 COLUMNS = ("server", "kind", "CPU µs/req", "ratio", "spread", "process", "ratio", "req/s", "ratio",
-           "p50", "p99", "p99.9", "RSS", "after", "B/conn", "errors")  # fmt: skip
+           "p50", "p99", "p99.9", "RSS", "after", "B/conn", "B/answer", "errors")  # fmt: skip
 
 
 def row(series: dict) -> list[str]:
@@ -59,6 +59,7 @@ def row(series: dict) -> list[str]:
         bytes_text(median["resident_bytes"]),
         bytes_text(median["resident_after"]),
         number_text(series["bytes_per_connection"]),
+        number_text(median["answer_bytes"]),
         errors_text(series["errors"]),
     ]
 
@@ -89,7 +90,8 @@ def render(report: dict) -> str:
         "  process: the same as charged to the server's process, blind to softirqs outside it.",
         "  Ratios are to the first row: the median of the rounds' ratios; spread: the middle half.",
         "  bare: a trivial parser, not a complete server; *: a fixed reply, the JSON is not read.",
-        "  RSS: under load, at most, and after it; B/conn: what RSS grew by, for each connection.",
+        "  RSS: under load, at most, and after it; B/conn: what RSS grew by, for each connection;",
+        "  B/answer: of a whole answer with its head, where the harness has looked.",
     ]
     for workload in report["workloads"]:
         lines += ["", heading(workload)]

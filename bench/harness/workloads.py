@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.asks import Ask
 from harness.generators import Ab, Generator, WeftBench, Wrk
 from harness.servers import Subject
 
@@ -24,11 +25,18 @@ class Workload:
     pairs: int
     peer_pairs: int = 0  # peers take part in so many of the first rounds
     in_quick: bool = True  # a quick run does it unasked
+    in_full: bool = True  # so does a full one
+    baseline: str = BASELINE  # of the subjects, that which the others are compared with
 
     def takes(self, subject: Subject) -> bool:
         if subject.protocol != self.protocol or (subject.is_peer and self.peer_pairs == 0):
             return False
+        if subject.asks is not None and self.name not in subject.asks:
+            return False
         return not subject.levels or self.connections in subject.levels
+
+    def ask(self, subject: Subject) -> Ask | None:
+        return None if subject.asks is None else subject.asks[self.name]
 
     def length(self, subjects: Sequence[Subject]) -> float:
         """Of all its rounds in seconds, roughly: start, check, connections and load of each run."""
@@ -54,7 +62,7 @@ class Effort:
 
 
 FULL = Effort(seconds=2, warm_up=0.5, pairs=5, headline_pairs=9, peer_pairs=5, ab_requests=200_000)
-QUICK = Effort(seconds=1, warm_up=0.25, pairs=2, headline_pairs=5, peer_pairs=2,
+QUICK = Effort(seconds=1, warm_up=0.25, pairs=2, headline_pairs=4, peer_pairs=2,
                ab_requests=60_000, is_quick=True)  # fmt: skip
 
 

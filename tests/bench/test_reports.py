@@ -19,7 +19,7 @@ def run_of(cpu_us, **others):
         "cpu_us": cpu_us, "cpu_user_us": cpu_us * 0.1, "cpu_system_us": cpu_us * 0.9,
         "process_us": cpu_us, "server_core_busy": 0.99, "generator_core_busy": 0.8,
         "resident_bytes": 3 << 20, "resident_before": 1 << 20, "resident_after": 2 << 20,
-        "requests": 100_000, "errors": {},
+        "requests": 100_000, "errors": {}, "answer_bytes": None,
         "stray_share": 0.01, "steal_share": 0.0,
     }  # fmt: skip
     return Run(**{**figures, **others})

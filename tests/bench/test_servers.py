@@ -11,6 +11,7 @@ import pytest
 from harness import cli, peers
 from harness.generators import WeftBench
 from harness.machine import choose_cores
+from harness.rdrs_workloads import rdrs_subjects, rdrs_workloads
 from harness.runner import measure, run_once
 from harness.servers import ServerFailed, Subject, check, running
 from harness.workloads import FULL, QUICK, Workload, own_subjects, workloads
@@ -207,10 +208,11 @@ def test_a_weftd_that_can_spin_is_measured_so_with_few_connections(can, tmp_path
 @pytest.mark.parametrize("can", [True, False])
 def test_a_quick_run_is_bounded(build, monkeypatch, can):
     monkeypatch.setattr("harness.workloads.spins", lambda _: can)
-    quick = [work for work in workloads(QUICK, build) if work.in_quick]
-    peers_of = [Subject(peer.name, "x {port}", "http", is_peer=True)
-                for peer in peers.ALL if peer.quick]  # fmt: skip
-    subjects = own_subjects(build) + peers_of
+    works = workloads(QUICK, build) + rdrs_workloads(QUICK, build)
+    quick = [work for work in works if work.in_quick]
+    peers_of = [Subject(peer.name, "x {port}", peer.protocol, is_peer=True)
+                for peer in cli.ALL_PEERS if peer.quick]  # fmt: skip
+    subjects = own_subjects(build) + rdrs_subjects(build) + peers_of
     assert sum(work.length(subjects) for work in quick) <= 180
 
 
@@ -222,13 +224,22 @@ def test_command_line_chooses():
     works, subjects = cli.chosen(options, cli.effort_of(options), [])
     assert [(work.name, work.pairs) for work in works] == [("ping", 5)]
     assert {subject.name for subject in subjects} == {"ceil_epoll", "weftd_epoll", "x"}
-    assert cli.wanted_peers(options, QUICK) == []
+    assert cli.wanted_peers(options, QUICK, works) == []
+
+
+def test_a_pattern_chooses_many():
+    options = cli.parse_arguments(["--workload", "rdrs-write-1*"])
+    works, _ = cli.chosen(options, FULL, [])
+    names = {work.name for work in works}
+    assert names == {f"rdrs-write-{count}{form}" for count in (1, 10, 100) for form in ("", "-minified")}
+    assert {peer.protocol for peer in cli.wanted_peers(options, FULL, works)} == {"rdrs"}
 
 
 def test_peers_are_chosen():
     def names(effort, *arguments):
         options = cli.parse_arguments(list(arguments))
-        return [peer.name for peer in cli.wanted_peers(options, effort)]
+        works, _ = cli.chosen(options, effort, [])
+        return [peer.name for peer in cli.wanted_peers(options, effort, works) if peer.protocol == "http"]
 
     assert names(FULL) == ["nginx", "boost_beast", "hyper", "asio", "libuv"]
     assert names(QUICK) == ["nginx", "boost_beast", "hyper"]
