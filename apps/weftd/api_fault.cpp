@@ -7,20 +7,9 @@
 #include <weft/json/write.hpp>
 #include <weft/store/failure.hpp>
 
-namespace weftd {
+#include <apps/weftd/api_reply.hpp>
 
-/// What 0.2.0 says of a fault. The codes of the engines are for those who know theirs; 0: none.
-struct described_fault {
-  int code;
-  std::string message;
-  std::string status;          // "NOT_FOUND"
-  std::string classification;  // whose fault it is: "client" or "server"
-  int ndbCode;
-  int mysqlCode;
-};
-struct fault_document {
-  described_fault error;
-};
+namespace weftd {
 
 namespace {
 

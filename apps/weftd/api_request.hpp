@@ -25,23 +25,44 @@ using lent_text = weft::json::lent_text;
 struct column_value {
   std::optional<lent_text> column;
   weft::json::lent_scalar value;
+
+  static constexpr weft::json::description descriptions[] = {
+      {.name = "column", .text = {}, .is_required = true},
+      {"value", "A string or a number, as the column's type wants it; null for no value"}};
 };
 
 struct read_column {
   std::optional<lent_text> column;
   std::optional<lent_text> dataReturnType;
+
+  static constexpr weft::json::description descriptions[] = {
+      {.name = "column", .text = {}, .is_required = true}, {"dataReturnType", "\"default\""}};
 };
 
 struct pk_read_request {
   std::optional<request_vector<column_value>> filters;
   std::optional<request_vector<read_column>> readColumns;
   std::optional<lent_text> operationId;
+
+  static constexpr weft::json::description descriptions[] = {
+      {.name = "filters",
+       .text = "Each column of the primary key once, and no other",
+       .is_required = true},
+      {"readColumns", "In the order wanted; all but the key's where there are none"},
+      {"operationId", "Comes back as it is"}};
 };
 
 struct pk_write_request {
   std::optional<request_vector<column_value>> filters;
   std::optional<request_vector<column_value>> writeColumns;
   std::optional<lent_text> operationId;
+
+  static constexpr weft::json::description descriptions[] = {
+      {.name = "filters",
+       .text = "Each column of the primary key once, and no other",
+       .is_required = true},
+      {"writeColumns", "What is set, and to what; none to delete"},
+      {"operationId", "Comes back as it is"}};
 };
 
 /// Of a tree; which members it has depends on `op`.
@@ -51,11 +72,23 @@ struct scan_filter {
   std::optional<lent_text> column;
   std::optional<lent_text> cond;
   weft::json::lent_scalar value;
+
+  static constexpr weft::json::description descriptions[] = {
+      {"", "A tree of comparisons, 32 deep at most"},
+      {.name = "op", .text = "AND, OR, NAND, NOR, CMP, ISNULL or ISNOTNULL", .is_required = true},
+      {"args", "Two, of AND, OR, NAND and NOR"},
+      {"column", "Of CMP, ISNULL and ISNOTNULL"},
+      {"cond", "Of CMP: GT, GE, LT, LE, EQ or NE"},
+      {"value", "Of CMP: what the column is compared with"}};
 };
 
 struct scan_bound {
   std::optional<request_vector<weft::json::lent_scalar>> values;
   std::optional<bool> inclusive;
+
+  static constexpr weft::json::description descriptions[] = {
+      {"values", "Of the index's first columns; may be fewer than those"},
+      {"inclusive", "Left out: true"}};
 };
 
 struct scan_range {
@@ -68,6 +101,12 @@ struct scan_index {
   std::optional<request_vector<lent_text>> key_columns;
   std::optional<request_vector<scan_range>> ranges;
   std::optional<lent_text> order;
+
+  static constexpr weft::json::description descriptions[] = {
+      {"name", "Of an index of the table, or PRIMARY"},
+      {"key_columns", "Its first columns"},
+      {"ranges", "64 at most; none: all"},
+      {"order", "asc or desc"}};
 };
 
 struct scan_request {
@@ -76,6 +115,13 @@ struct scan_request {
   std::optional<scan_index> index;
   std::optional<std::int64_t> limit;
   std::optional<lent_text> continuation;
+
+  static constexpr weft::json::description descriptions[] = {
+      {"readColumns", "In the order wanted; all where there are none"},
+      {"filters", "What rows must hold"},
+      {"index", "In whose order, and within which bounds"},
+      {.name = "limit", .text = "Rows at most", .is_required = true},
+      {"continuation", "As the reply before had it: goes on behind its last row"}};
 };
 
 template <class Body>
@@ -83,6 +129,13 @@ struct batched {
   std::optional<lent_text> method;
   std::optional<lent_text> relative_url;
   std::optional<Body> body;
+
+  static constexpr weft::json::description descriptions[] = {
+      {.name = "method", .text = "POST; DELETE to delete", .is_required = true},
+      {.name = "relative-url",
+       .text = "Its last three parts count: database/table/pk-read",
+       .is_required = true},
+      {.name = "body", .text = {}, .is_required = true}};
 };
 using read_operation = batched<pk_read_request>;
 using write_operation = batched<pk_write_request>;
@@ -90,6 +143,9 @@ using write_operation = batched<pk_write_request>;
 template <class Operation>
 struct batch_of {
   std::optional<request_vector<Operation>> operations;
+
+  static constexpr weft::json::description descriptions[] = {
+      {.name = "operations", .text = {}, .is_required = true}};
 };
 using batch_read_request = batch_of<read_operation>;
 using batch_write_request = batch_of<write_operation>;
@@ -110,7 +166,7 @@ template <class Request>
 
 template <class Body>
 struct glz::meta<weftd::batched<Body>> {
-  using type = weftd::batched<Body>;
-  static constexpr auto value = glz::object("method", &type::method, "relative-url",
-                                            &type::relative_url, "body", &type::body);
+  static constexpr std::string_view rename_key(std::string_view member) {
+    return member == "relative_url" ? "relative-url" : member;
+  }
 };

@@ -10,10 +10,12 @@
 #include <apps/weftd/probe_api.hpp>
 #include <apps/weftd/routes.hpp>
 #include <apps/weftd/row_api.hpp>
+#include <apps/weftd/schema_api.hpp>
 #include <apps/weftd/stat_api.hpp>
 #include <weft/base/format.hpp>
 #include <weft/http/health_pages.hpp>
 #include <weft/http/metrics_page.hpp>
+#include <weft/http/openapi_page.hpp>
 #include <weft/http/server.hpp>
 #include <weft/net/address_book.hpp>
 #include <weft/service/application.hpp>
@@ -31,6 +33,10 @@ constexpr const char* about =
     "/0.1.0/batchwrite and /0.1.0/batchdelete write them; the same below /0.2.0 tell faults as\n"
     "JSON. POST /ping gives back the JSON it is sent; GET / says what to try; GET /healthz says\n"
     "\"ok\"; GET /readyz whether it is ready; GET /metrics has its numbers for Prometheus.";
+
+constexpr const char* api_about =
+    "Rows of SQL databases by primary key. Below `/0.1.0` faults are told as text, below `/0.2.0` "
+    "as JSON.";
 
 constexpr const char* examples =
     "Examples:\n"
@@ -120,10 +126,13 @@ int main(int argc, char** argv) {
   app.add<weftd::row_api>();
   app.add<weftd::probe_api>();
   app.add<weftd::stat_api>();
+  app.add<weftd::schema_api>();
   app.add<weftd::root_page>();
   app.add<weftd::ping_api>();
   app.add<weft::http::health_pages>();
   app.add<weft::http::metrics_page>();
+  app.add<weft::http::openapi_page>(
+      {.title = "weftd", .version = WEFT_VERSION, .description = api_about});
   app.on_ready([&] {
     const auto& chosen = app.options_for<weft::http::server>();
     if (const auto address = app.addresses().claim(chosen.listen)) {

@@ -15,6 +15,7 @@
 #include <apps/weftd/api_request.hpp>
 #include <apps/weftd/check_batch.hpp>
 #include <apps/weftd/read_batch.hpp>
+#include <apps/weftd/row_description.hpp>
 #include <apps/weftd/row_plan.hpp>
 #include <apps/weftd/row_text.hpp>
 #include <apps/weftd/scan_plan.hpp>
@@ -132,19 +133,28 @@ row_api::row_api(row_api_options options, http::server& server, store::engine& e
 
 void row_api::add_routes(http::server& server, api_version spoken) {
   auto api = server.group(prefix_of(spoken)).within({.body_bytes = options_.request_bytes});
-  api.route(http::method::post, "/{db}/{table}/pk-read",
-            [this, spoken](http::exchange& e) { e.work.emplace(answer_row(e, spoken)); });
-  api.route(http::method::post, "/{db}/{table}/scan",
-            [this, spoken](http::exchange& e) { e.work.emplace(answer_scan(e, spoken)); });
-  api.route(http::method::post, "/batch",
-            [this, spoken](http::exchange& e) { e.work.emplace(answer_reads(e, spoken)); });
-  api.route(http::method::post, "/batchwrite", [this, spoken](http::exchange& e) {
-    e.work.emplace(answer_writes(e, &check_writes, spoken));
-  });
-  for (const http::method how : {http::method::post, http::method::delete_})
-    api.route(how, "/batchdelete", [this, spoken](http::exchange& e) {
-      e.work.emplace(answer_writes(e, &check_deletes, spoken));
-    });
+  api.post(
+      "/{db}/{table}/pk-read",
+      http::described([this, spoken](http::exchange& e) { e.work.emplace(answer_row(e, spoken)); },
+                      describe_row_read(spoken)));
+  api.post(
+      "/{db}/{table}/scan",
+      http::described([this, spoken](http::exchange& e) { e.work.emplace(answer_scan(e, spoken)); },
+                      describe_scan(spoken)));
+  api.post("/batch",
+           http::described(
+               [this, spoken](http::exchange& e) { e.work.emplace(answer_reads(e, spoken)); },
+               describe_reads(spoken)));
+  api.post("/batchwrite", http::described(
+                              [this, spoken](http::exchange& e) {
+                                e.work.emplace(answer_writes(e, &check_writes, spoken));
+                              },
+                              describe_writes(spoken)));
+  const auto remove = [this, spoken](http::exchange& e) {
+    e.work.emplace(answer_writes(e, &check_deletes, spoken));
+  };
+  api.post("/batchdelete", http::described(remove, describe_deletes(spoken)));
+  api.del("/batchdelete", http::described(remove, describe_deletes(spoken)));
 }
 
 weft::task<void> row_api::answer_row(http::exchange& e, api_version spoken) {

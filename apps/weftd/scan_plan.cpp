@@ -100,6 +100,8 @@ class filter_planner {
   }
 
   planned<store::column_position> find_column(const scan_filter& asked) const {
+    if (asked.args)
+      return refuse("[ScanFilter] Misplaced field: args are of AND, OR, NAND and NOR only");
     if (!asked.column) return refuse("[ScanFilter] Missing required field: column");
     const auto at = of_.find(asked.column->view());
     if (at) return *at;

@@ -69,6 +69,7 @@ class openapi_writer {
 
  private:
   using place = std::vector<route_view>::const_iterator;
+  using reply_map = std::map<std::uint16_t, std::vector<described_reply>>;
 
   static std::vector<json::shape_function> roots(const std::vector<route_view>& routes) {
     std::vector<json::shape_function> all{&json::shape_of<problem_document>};
@@ -79,6 +80,7 @@ class openapi_writer {
       add(each.shape->body);
       add(each.shape->content);
       if (each.text == nullptr) continue;
+      add(each.text->body);
       for (const described_reply& reply : each.text->replies) add(reply.content);
     }
     return all;
@@ -104,7 +106,7 @@ class openapi_writer {
   void write_operation(const route_view& route, const std::vector<path_parameter_name>& names) {
     write_texts(route);
     append_parameters(*route.shape, route.pattern, names, out_);
-    write_request_body(*route.shape);
+    write_request_body(route);
     out_.name("responses").open_object();
     write_responses(route);
     out_.close_object();
@@ -147,36 +149,43 @@ class openapi_writer {
     return id;
   }
 
-  void write_request_body(const handler_shape& shape) {
-    if (shape.body == nullptr && shape.arrival == body_arrival::whole) return;
+  void write_request_body(const route_view& route) {
+    json::shape_function body = route.shape->body;
+    if (body == nullptr && route.text != nullptr) body = route.text->body;
+    if (body == nullptr && route.shape->arrival == body_arrival::whole) return;
     out_.name("requestBody").open_object();
-    if (shape.body != nullptr) out_.name("required").boolean(true);
+    if (body != nullptr) out_.name("required").boolean(true);
     out_.name("content").open_object();
-    if (shape.body != nullptr)
-      write_content("application/json", shape.body);
+    if (body != nullptr)
+      write_content("application/json", body, route.text != nullptr ? route.text->example : "");
     else
       out_.name("*/*").open_object().close_object();
     out_.close_object().close_object();
   }
 
-  void write_content(std::string_view media_type, json::shape_function of) {
+  void write_content(std::string_view media_type, json::shape_function of,
+                     std::string_view example = {}) {
     out_.name(media_type).open_object().name("schema");
     schemas_.append(of(), out_);
+    if (!example.empty()) out_.name("example").raw(example);
     out_.close_object();
   }
 
   /// Those that were described go before those that the type tells of.
   void write_responses(const route_view& route) {
-    std::map<std::uint16_t, described_reply> replies = known_replies(*route.shape);
+    reply_map replies;
     std::set<std::uint16_t> problems;
     if (route.shape->checks_requests()) problems.insert(number(status::bad_request));
     if (route.text != nullptr) {
-      for (const described_reply& each : route.text->replies) replies[number(each.code)] = each;
+      for (const described_reply& each : route.text->replies)
+        replies[number(each.code)].push_back(each);
       for (const status each : route.text->errors) problems.insert(number(each));
     }
-    for (const auto& [code, reply] : replies) {
-      problems.erase(code);
-      write_reply(reply, reply.code == route.shape->success && route.shape->has_location);
+    if (route.shape->reply != reply_kind::own)
+      replies.try_emplace(number(route.shape->success), 1U, known_reply(*route.shape));
+    for (const auto& [code, forms] : replies) {
+      const bool is_success = status{code} == route.shape->success;
+      write_reply(forms, problems.erase(code) != 0, is_success && route.shape->has_location);
     }
     for (const std::uint16_t code : problems)
       write_problem_response(std::to_string(code), reason_phrase(status{code}));
@@ -186,33 +195,43 @@ class openapi_writer {
       write_any_response();
   }
 
-  static std::map<std::uint16_t, described_reply> known_replies(const handler_shape& shape) {
+  static described_reply known_reply(const handler_shape& shape) {
     described_reply reply{.code = shape.success, .content = shape.content};
-    if (shape.reply == reply_kind::own) return {};
     if (shape.reply == reply_kind::text) reply.media_type = text_plain.text();
-    return {{number(shape.success), reply}};
+    return reply;
   }
 
   static std::uint16_t number(status code) noexcept { return static_cast<std::uint16_t>(code); }
 
-  void write_reply(const described_reply& reply, bool has_location) {
-    out_.name(std::to_string(number(reply.code))).open_object();
-    out_.member("description", reply.text.empty() ? reason_phrase(reply.code) : reply.text);
+  /// All of one status.
+  void write_reply(const std::vector<described_reply>& forms, bool may_be_problem,
+                   bool has_location) {
+    const described_reply& first = forms.front();
+    out_.name(std::to_string(number(first.code))).open_object();
+    out_.member("description", first.text.empty() ? reason_phrase(first.code) : first.text);
     if (has_location) {
       out_.name("headers").open_object().name("Location").open_object();
       out_.member("description", "Where it is").name("required").boolean(true).name("schema");
       out_.open_object().member("type", "string").close_object().close_object().close_object();
     }
-    if (reply.content != nullptr || !reply.media_type.empty()) {
+    if (may_be_problem || std::ranges::any_of(forms, has_content)) {
       out_.name("content").open_object();
-      if (reply.content != nullptr)
-        write_content(reply.media_type.empty() ? "application/json" : reply.media_type,
-                      reply.content);
-      else
-        out_.name(reply.media_type).open_object().close_object();
+      for (const described_reply& each : forms) write_form(each);
+      if (may_be_problem) write_content(problem_content_type, &json::shape_of<problem_document>);
       out_.close_object();
     }
     out_.close_object();
+  }
+
+  static bool has_content(const described_reply& form) noexcept {
+    return form.content != nullptr || !form.media_type.empty();
+  }
+
+  void write_form(const described_reply& form) {
+    if (form.content != nullptr)
+      write_content(form.media_type.empty() ? "application/json" : form.media_type, form.content);
+    else if (!form.media_type.empty())
+      out_.name(form.media_type).open_object().close_object();
   }
 
   void write_problem_response(std::string_view code, std::string_view text) {

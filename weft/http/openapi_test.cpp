@@ -118,6 +118,25 @@ TEST_F(openapi_test, knows_every_kind_of_reply) {
   expect_part(R"("put_upload","requestBody":{"content":{"*/*":{}}},"responses":{"204")");
 }
 
+TEST_F(openapi_test, says_of_a_handler_that_takes_the_exchange_what_it_is_told) {
+  http().post("/items/{id}",
+              described([](exchange& e) { e.reply(status::ok, {}, {}); },
+                        {.errors = {status::bad_request},
+                         .replies = {{status::ok, "Kept", &json::shape_of<told_shop::item>},
+                                     {status::ok, {}, nullptr, "text/csv"},
+                                     {status::bad_request, {}, nullptr, "text/plain"}},
+                         .body = &json::shape_of<told_shop::item>,
+                         .example = R"({"title":"Tea"})"}));
+  expect_part(
+      R"("parameters":[{"name":"id","in":"path","required":true,"schema":{"type":"string",)"
+      R"("minLength":1}}],"requestBody":{"required":true,"content":{"application/json":{"schema":{)"
+      R"("$ref":"#/components/schemas/item"},"example":{"title":"Tea"}}}},)"
+      R"("responses":{"200":{"description":"Kept","content":{)"
+      R"("application/json":{"schema":{"$ref":"#/components/schemas/item"}},"text/csv":{}}},)"
+      R"("400":{"description":"Bad Request","content":{"text/plain":{},)"
+      R"("application/problem+json":)");
+}
+
 TEST_F(openapi_test, takes_routes_that_differ_in_names_for_one_path) {
   http()
       .get("/a/{id}", [] { return ""; })

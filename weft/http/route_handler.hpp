@@ -40,9 +40,15 @@ struct route_description {
   std::vector<std::string> tags{};
   /// A name for generated functions; empty: one is made of the method and the path.
   std::string operation_id{};
-  /// Statuses that are answered with problem documents.
+  /// Statuses that are answered with problem documents, or may be, beside those in `replies`.
   std::vector<status> errors{};
+  /// Several of one status differ in their media types.
   std::vector<described_reply> replies{};
+  /// What a handler that is called with the exchange itself reads from the body, as JSON; nullptr:
+  /// nothing is said.
+  json::shape_function body = nullptr;
+  /// A body to try it with, JSON; empty: none.
+  std::string example{};
   bool deprecated = false;
   /// It stands in no document.
   bool hidden = false;
@@ -108,6 +114,8 @@ template <class F>
     route_handler made = make_route_handler(std::move(f.call));
     made.describe(std::move(f.text));
     return made;
+  } else if constexpr (std::invocable<F&, exchange&>) {
+    return {std::move(f)};
   } else {
     return {make_handler(std::move(f)), handler_shape_of<F>};
   }

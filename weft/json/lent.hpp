@@ -14,11 +14,13 @@
 #pragma once
 
 #include <weft/json/read.hpp>
+#include <weft/json/shape.hpp>
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 
 namespace weft::json {
 
@@ -103,6 +105,13 @@ struct lender {
     at += into.text_.size();
   }
 };
+
+template <>
+inline constexpr shape shape_data<lent_text> = describe<std::string>();
+/// May be missing, too.
+template <>
+inline constexpr shape shape_data<lent_scalar>{
+    .kind = shape_kind::nullable, .element = &shape_of<std::variant<bool, double, std::string>>};
 
 }  // namespace detail
 

@@ -161,8 +161,10 @@ void schema_set::append_nullable(const shape& of, composer& out) const {
 void schema_set::append_members(const shape& of, composer& out) const {
   out.name("properties").open_object();
   for (const shape_member& each : of.members) {
+    const shape& type = each.type();
+    const bool is_bare = each.is_required && type.kind == shape_kind::nullable;
     out.name(each.name);
-    append(each.type(), out, each.text);
+    append(is_bare ? type.element() : type, out, each.text);
   }
   out.close_object();
 }
@@ -174,7 +176,7 @@ void schema_set::append_definitions(composer& out) const {
     if (!of.text.empty()) out.member("description", of.text);
     append_members(of, out);
     const auto is_required = [](const shape_member& member) {
-      return member.type().kind != shape_kind::nullable;
+      return member.is_required || member.type().kind != shape_kind::nullable;
     };
     if (std::ranges::any_of(of.members, is_required)) {
       out.name("required").open_list();

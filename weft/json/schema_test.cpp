@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include <weft/json/lent.hpp>
 #include <weft/json/read.hpp>
 
 namespace schema_shop {
@@ -29,6 +30,15 @@ struct order {
 
   static constexpr weft::json::description descriptions[] = {{"", "What somebody has ordered"},
                                                              {"id", "Given by the shop"}};
+};
+
+struct lent_order {
+  std::optional<weft::json::lent_text> id;
+  std::optional<weft::json::lent_text> note;
+  weft::json::lent_scalar price;
+
+  static constexpr weft::json::description descriptions[] = {
+      {.name = "id", .text = "Given by the shop", .is_required = true}};
 };
 
 }  // namespace schema_shop
@@ -79,6 +89,16 @@ std::string schema_of_member() {
   const std::size_t end = std::min(whole.find(R"(},"required")", at),
                                    whole.find(R"(},"additionalProperties":false)", at));
   return whole.substr(at, end - at);
+}
+
+TEST(json_schema, knows_what_is_lent_and_what_is_required_though_it_may_be_missing) {
+  EXPECT_EQ(
+      schema_text<schema_shop::lent_order>(),
+      R"({"$schema":"https://json-schema.org/draft/2020-12/schema","$ref":"#/$defs/lent_order",)"
+      R"("$defs":{"lent_order":{"type":"object","properties":{"id":{"description":)"
+      R"("Given by the shop","type":"string"},"note":{"type":["string","null"]},"price":{"anyOf":[)"
+      R"({"anyOf":[{"type":"boolean"},{"type":"number"},{"type":"string"}]},{"type":"null"}]}},)"
+      R"("required":["id"],"additionalProperties":false}}})");
 }
 
 TEST(json_schema, of_an_aggregate_is_a_definition_with_what_must_be_there) {

@@ -38,6 +38,8 @@ namespace weft::json {
 struct description {
   std::string_view name;
   std::string_view text;
+  /// A member must be there and not be null, whatever its type allows.
+  bool is_required = false;
 };
 
 enum class shape_kind : std::uint8_t {
@@ -61,6 +63,7 @@ struct shape_member {
   std::string_view name;
   shape_function type;
   std::string_view text;  // for people; mostly empty
+  bool is_required = false;
 };
 
 struct shape {
@@ -85,10 +88,10 @@ concept has_descriptions = requires { std::span{T::descriptions}; };
 
 /// What T says of its member, or of itself; empty: nothing.
 template <class T>
-consteval std::string_view description_of(std::string_view name) {
+consteval description description_of(std::string_view name) {
   if constexpr (has_descriptions<T>)
     for (const description& each : T::descriptions)
-      if (each.name == name) return each.text;
+      if (each.name == name) return each;
   return {};
 }
 
@@ -114,7 +117,8 @@ template <class T, std::size_t... I>
 inline constexpr std::array<shape_member, sizeof...(I)> members_of<T, std::index_sequence<I...>>{
     shape_member{.name = glz::member_names<T>[I],
                  .type = &shape_of<member_of<T, I>>,
-                 .text = description_of<T>(glz::member_names<T>[I])}...};
+                 .text = description_of<T>(glz::member_names<T>[I]).text,
+                 .is_required = description_of<T>(glz::member_names<T>[I]).is_required}...};
 
 template <class... T>
 inline constexpr std::array<shape_function, sizeof...(T)> shapes_of{&shape_of<T>...};
@@ -173,7 +177,7 @@ consteval shape describe_object() {
                 "`descriptions` of a type name its members, or \"\" for the type itself");
   return {.kind = shape_kind::object,
           .type_name = glz::type_name<T>,
-          .text = description_of<T>(""),
+          .text = description_of<T>("").text,
           .members = members_of<T>};
 }
 

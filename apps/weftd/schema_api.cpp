@@ -1,0 +1,106 @@
+#include <apps/weftd/schema_api.hpp>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include <apps/weftd/api_fault.hpp>
+#include <weft/base/format.hpp>
+#include <weft/http/server.hpp>
+#include <weft/store/engine.hpp>
+
+namespace weftd {
+
+namespace http = weft::http;
+namespace store = weft::store;
+
+struct column_document {
+  std::string name;
+  std::string type;
+  bool nullable;
+  bool hasDefault;
+  bool generated;
+
+  static constexpr weft::json::description descriptions[] = {
+      {"type", "As SQL has it, with its size: DECIMAL(10,2), INT UNSIGNED"},
+      {"hasDefault", "It may be left out where a row is inserted, though it is not nullable"},
+      {"generated", "The database computes it: it is read, and never written"}};
+};
+struct index_document {
+  std::string name;
+  std::vector<std::string> columns;
+  bool unique;
+};
+struct table_document {
+  std::string name;
+  std::vector<column_document> columns;
+  std::vector<std::string> key;
+  std::vector<index_document> indexes;
+
+  static constexpr weft::json::description descriptions[] = {
+      {"columns", "In the table's order"},
+      {"key", "The columns of the primary key, in its order; empty: there is none"}};
+};
+struct database_document {
+  std::string name;
+  std::vector<table_document> tables;
+};
+struct schema_document {
+  std::vector<database_document> databases;
+};
+
+namespace {
+
+std::string size_of(const store::column& column) {
+  if (column.length != 0) return weft::format("({})", column.length);
+  if (column.precision != 0) return weft::format("({},{})", column.precision, column.scale);
+  if (column.fraction_digits != 0) return weft::format("({})", column.fraction_digits);
+  return {};
+}
+
+column_document describe(const store::column& column) {
+  return {.name = column.name,
+          .type = weft::format("{}{}{}", to_string(column.type), size_of(column),
+                               column.is_unsigned ? " UNSIGNED" : ""),
+          .nullable = column.is_nullable,
+          .hasDefault = column.has_default,
+          .generated = column.is_generated};
+}
+
+std::vector<std::string> names_of(const store::table& table,
+                                  std::span<const store::column_position> positions) {
+  std::vector<std::string> names;
+  for (const store::column_position each : positions) names.push_back(table.columns()[each].name);
+  return names;
+}
+
+table_document describe(const store::table& table) {
+  table_document made{
+      .name = table.name(), .columns = {}, .key = names_of(table, table.key()), .indexes = {}};
+  for (const store::column& each : table.columns()) made.columns.push_back(describe(each));
+  for (const store::secondary_index& each : table.indexes())
+    made.indexes.push_back({each.name, names_of(table, each.columns), each.is_unique});
+  return made;
+}
+
+schema_document describe(const store::catalog& schema) {
+  schema_document made;
+  for (const std::string& name : schema.databases()) {
+    database_document& database = made.databases.emplace_back(name);
+    for (const auto& each : schema.tables())
+      if (each->database() == name) database.tables.push_back(describe(*each));
+  }
+  return made;
+}
+
+}  // namespace
+
+schema_api::schema_api(http::server& server, store::engine& engine) {
+  for (const api_version each : {api_version::v0_1_0, api_version::v0_2_0})
+    server.group(prefix_of(each))
+        .get("/schema", http::described([&engine] { return describe(*engine.schema()); },
+                                        {.summary = "Which databases, tables and columns there are",
+                                         .tags = {"schema"}}));
+}
+
+}  // namespace weftd
