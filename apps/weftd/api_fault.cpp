@@ -40,7 +40,7 @@ api_fault fault_of(const weft::store::failure& why) {
 
 void reply(weft::http::exchange& e, const api_fault& why, api_version spoken) {
   if (spoken == api_version::v0_1_0)
-    return e.reply(why.code, "text/plain; charset=utf-8", why.message);
+    return e.reply(why.code, "text/plain; charset=utf-8", why.message, why.fields);
   const int code = static_cast<int>(why.code);
   const fault_document document{{.code = code,
                                  .message = why.message,
@@ -50,7 +50,7 @@ void reply(weft::http::exchange& e, const api_fault& why, api_version spoken) {
                                  .mysqlCode = 0}};
   std::string text;
   weft::json::write(document, text);
-  e.reply(why.code, "application/json", text);
+  e.reply(why.code, "application/json", text, why.fields);
 }
 
 }  // namespace weftd

@@ -36,6 +36,7 @@ enum class api_version : std::uint8_t { v0_1_0, v0_2_0 };
 struct api_fault {
   weft::http::status code = weft::http::status::bad_request;
   std::string message;
+  std::string fields{};  // of the reply's head, each with its line end
 };
 
 [[nodiscard]] inline api_fault bad_request(std::string message) {

@@ -1,145 +1,40 @@
-// weftd: serves data over HTTP.
-#include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <span>
-#include <string>
+// weftd: serves the rows of databases over HTTP, and what goes with that.
 #include <string_view>
+#include <vector>
 
-#include <apps/weftd/demo_database.hpp>
-#include <apps/weftd/probe_api.hpp>
-#include <apps/weftd/routes.hpp>
-#include <apps/weftd/row_api.hpp>
-#include <apps/weftd/schema_api.hpp>
-#include <apps/weftd/stat_api.hpp>
-#include <weft/base/format.hpp>
-#include <weft/http/health_pages.hpp>
-#include <weft/http/metrics_page.hpp>
-#include <weft/http/openapi_page.hpp>
-#include <weft/http/server.hpp>
-#include <weft/net/address_book.hpp>
-#include <weft/service/application.hpp>
-#include <weft/store/sqlite/engine.hpp>
+#include <apps/weftd/keygen_command.hpp>
+#include <apps/weftd/serve_command.hpp>
 
 namespace {
 
-using std::chrono::duration_cast;
-using std::chrono::milliseconds;
+struct command {
+  std::string_view name;
+  int (*run)(int argc, char** argv);
+};
 
-constexpr const char* about =
-    "weftd serves the rows of SQL databases over HTTP, by primary key.\n\n"
-    "Routes: POST /0.1.0/{db}/{table}/pk-read reads a row, POST /0.1.0/batch many, POST\n"
-    "/0.1.0/{db}/{table}/scan those that hold something; POST\n"
-    "/0.1.0/batchwrite and /0.1.0/batchdelete write them; the same below /0.2.0 tell faults as\n"
-    "JSON. POST /ping gives back the JSON it is sent; GET / says what to try; GET /healthz says\n"
-    "\"ok\"; GET /readyz whether it is ready; GET /metrics has its numbers for Prometheus.";
-
-constexpr const char* api_about =
-    "Rows of SQL databases by primary key. Below `/0.1.0` faults are told as text, below `/0.2.0` "
-    "as JSON.";
-
-constexpr const char* examples =
-    "Examples:\n"
-    "  weftd demo                                make a database with 100,000 rows, and serve it\n"
-    "  weftd --data /var/lib/shop                serve the databases there, on 127.0.0.1:8080\n"
-    "  weftd --listen :80 --threads 4            serve all IPv4 addresses on four shards\n"
-    "  weftd --listen unix:/run/weftd.sock       serve a Unix socket\n"
-    "  weftd --backend epoll                     do without io_uring\n\n"
-    "SIGINT or SIGTERM ends it once all requests that have come are answered, or --stop-timeout "
-    "is\n"
-    "over; a second one ends it at once.\n"
-    "Exit code: 0 after a clean end, 1 if it could not start or something did not end, 2 for a "
-    "wrong\n"
-    "command line or option.";
-
-constexpr std::string_view demo_row = R"({"filters":[{"column":"id","value":17}],)"
-                                      R"("readColumns":[{"column":"name"},{"column":"balance"}]})";
-constexpr std::string_view demo_batch =
-    R"({"operations":[)"
-    R"({"method":"POST","relative-url":"demo/users/pk-read","body":{"filters":[)"
-    R"({"column":"id","value":1}]}},)"
-    R"({"method":"POST","relative-url":"demo/stock/pk-read","body":{"filters":[)"
-    R"({"column":"warehouse","value":"VIE"},{"column":"article","value":42}]}}]})";
-
-/// What a person does first, ready to paste.
-std::string first_requests(const std::string& address, std::string_view scheme, bool is_demo) {
-  constexpr std::string_view unix_prefix = "unix:";
-  const bool is_path = address.starts_with(unix_prefix);
-  const std::string where = is_path ? weft::format("--unix-socket {} {}://localhost",
-                                                   address.substr(unix_prefix.size()), scheme)
-                                    : weft::format("{}://{}", scheme, address);
-  if (!is_demo)
-    return weft::format("weftd serves {}; try:\n\n  curl -d '{{\"sequence\": 2}}' {}/ping\n\n",
-                        address, where);
-  return weft::format(
-      "weftd serves {0}; try:\n\n  curl -d '{2}' {1}/0.2.0/demo/users/pk-read\n\n"
-      "  curl -d '{3}' {1}/0.2.0/batch\n\n",
-      address, where, demo_row, demo_batch);
+/// It is `weftd --check-config` by another name.
+int check_config(int argc, char** argv) {
+  static char option[] = "--check-config";
+  std::vector<char*> words{argv, argv + argc};
+  words.insert(words.begin() + 1, option);
+  return weftd::serve(argc + 1, words.data(), false);
 }
 
-/// `weftd demo` is `weftd`, with a database to try things with.
-bool take_demo(int& argc, char** argv) {
-  const std::span<char*> words{argv, static_cast<std::size_t>(argc)};
-  if (words.size() < 2 || std::string_view{words[1]} != "demo") return false;
-  std::ranges::rotate(words.begin() + 1, words.begin() + 2, words.end());
-  --argc;
-  return true;
-}
-
-/// The exit code if it could not be made; 0.
-int prepare_demo(const std::string& directory) {
-  const auto made = weftd::make_demo_database(directory);
-  if (!made) {
-    std::fprintf(stderr, "weftd: %s\n", made.error().c_str());
-    return 1;
-  }
-  if (*made) std::printf("made %s/demo.db with 100,000 rows\n", directory.c_str());
-  return 0;
-}
+constexpr command commands[] = {
+    {"serve", [](int argc, char** argv) { return weftd::serve(argc, argv, false); }},
+    {"demo", [](int argc, char** argv) { return weftd::serve(argc, argv, true); }},
+    {"check-config", &check_config},
+    {"keygen", &weftd::make_api_key},
+};
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool is_demo = take_demo(argc, argv);
-  weft::application app{
-      argc, argv, {.name = "weftd", .about = about, .version = WEFT_VERSION, .threads = 0}};
-  // Everything beyond this is shed by the kernel's own limit on open files, with a warning that
-  // names it.
-  weft::http::server_options server{.limits = {.connections = 1'000'000}};
-  app.options().option("--listen", server.listen, "Address to serve on", "ADDRESS:PORT");
-  app.options().stands_for("--listen", "http.server.listen");
-  auto drain_idle = static_cast<unsigned>(duration_cast<milliseconds>(server.drain_idle).count());
-  app.options().option("--drain-idle", drain_idle,
-                       "After a signal: how long idle connections are kept for a request under way",
-                       "MILLISECONDS", 60'000);
-  app.options().stands_for("--drain-idle", "http.server.drain_idle", "ms");
-  weft::store::sqlite::engine_options store{.directory = is_demo ? "weft-demo" : ""};
-  app.options().option("--data", store.directory, "Folder of the databases, each a file NAME.db",
-                       "FOLDER");
-  app.options().stands_for("--data", "store.sqlite.engine.directory");
-  app.options().epilogue(examples);
-  if (const auto ended = app.parse()) return *ended;
-  if (is_demo)
-    if (const int code = prepare_demo(store.directory)) return code;
-  app.add<weft::http::server>(server);
-  app.add<weft::store::sqlite::engine>(store).as<weft::store::engine>();
-  app.add<weftd::row_api>();
-  app.add<weftd::probe_api>();
-  app.add<weftd::stat_api>();
-  app.add<weftd::schema_api>();
-  app.add<weftd::root_page>();
-  app.add<weftd::ping_api>();
-  app.add<weft::http::health_pages>();
-  app.add<weft::http::metrics_page>();
-  app.add<weft::http::openapi_page>(
-      {.title = "weftd", .version = WEFT_VERSION, .description = api_about});
-  app.on_ready([&] {
-    const auto& chosen = app.options_for<weft::http::server>();
-    if (const auto address = app.addresses().claim(chosen.listen)) {
-      const char* const scheme = chosen.tls.certificate.empty() ? "http" : "https";
-      std::fputs(first_requests(address->to_string(), scheme, is_demo).c_str(), stdout);
-      std::fflush(stdout);
-    }
-  });
-  return app.run();
+  if (argc > 1)
+    for (const command& each : commands)
+      if (each.name == argv[1]) {
+        argv[1] = argv[0];
+        return each.run(argc - 1, argv + 1);
+      }
+  return weftd::serve(argc, argv, false);
 }

@@ -1,6 +1,6 @@
 #include <apps/weftd/probe_api.hpp>
 
-#include <string>
+#include <chrono>
 
 #include <apps/weftd/api_description.hpp>
 #include <weft/http/server.hpp>
@@ -23,8 +23,9 @@ bool has_no_body(http::exchange& e, api_version spoken) {
   return false;
 }
 
-void add_probes(http::server& server, api_version spoken) {
-  auto api = server.group(prefix_of(spoken));
+/// Answered by `at`, of `server`.
+void add_probes(http::server& at, http::server& server, api_version spoken) {
+  auto api = at.group(prefix_of(spoken));
   const auto ping = [spoken](http::exchange& e) {
     if (has_no_body(e, spoken)) e.reply(http::status::ok, {}, {});
   };
@@ -34,9 +35,9 @@ void add_probes(http::server& server, api_version spoken) {
                                           .replies = {{http::status::ok}, body_refused(spoken)}}));
   const auto tell_health = [&server, spoken](http::exchange& e) {
     if (!has_no_body(e, spoken)) return;
-    const bool is_leaving = server.is_draining();
-    e.reply(is_leaving ? http::status::service_unavailable : http::status::ok, plain,
-            is_leaving ? "0" : "1");
+    const bool is_well = server.is_listening();
+    e.reply(is_well ? http::status::ok : http::status::service_unavailable, plain,
+            is_well ? "1" : "0");
   };
   api.get("/health",
           http::described(
@@ -51,9 +52,23 @@ void add_probes(http::server& server, api_version spoken) {
 
 }  // namespace
 
-probe_api::probe_api(http::server& server) {
-  add_probes(server, api_version::v0_1_0);
-  add_probes(server, api_version::v0_2_0);
+http::server_options probe_options() {
+  constexpr weft::duration patience = std::chrono::seconds{2};
+  return {.listen = "",
+          .limits = {.head_bytes = 8 * 1024,
+                     .body_bytes = 1024,
+                     .connections = 128,
+                     .header_timeout = patience,
+                     .keep_alive_timeout = patience,
+                     .write_stall_timeout = patience,
+                     .handler_timeout = patience}};
+}
+
+probe_api::probe_api(http::server& server, weft::named<http::server, "probe"> probe) {
+  for (const api_version spoken : {api_version::v0_1_0, api_version::v0_2_0}) {
+    add_probes(server, server, spoken);
+    add_probes(*probe, server, spoken);
+  }
 }
 
 }  // namespace weftd

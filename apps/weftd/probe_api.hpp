@@ -1,20 +1,31 @@
 // The API's own words for "are you there": for clients and balancers of the RonDB REST server.
 //
+// Problem: probes must be answered while clients have taken every connection there may be.
 // Contract: GET /{version}/ping is 200 and empty; GET /{version}/health is 200 and "1", or 503 and
-// "0" while the server drains. A body with either is 400. /healthz and /readyz say more. One a
-// shard.
+// "0" before the server lets anybody in and while it drains. A body with either is 400. Both are
+// answered by a server called "probe" as well, which is to be added before the other, so that it
+// listens longer. /healthz and /readyz say more. One a shard: no loop waits for a database, so that
+// a probe that is not answered tells of a shard that does not turn.
 //
+//   app.add<weft::http::server>(weftd::probe_options()).named("probe");
+//   app.add<weft::http::server>();
 //   app.add<weftd::probe_api>();
 #pragma once
 
+#include <weft/service/needs.hpp>
+
 namespace weft::http {
 class server;
-}
+struct server_options;
+}  // namespace weft::http
 
 namespace weftd {
 
+/// Of a server for probes alone, which listens nowhere yet: small, and quick to give up.
+[[nodiscard]] weft::http::server_options probe_options();
+
 struct probe_api {
-  explicit probe_api(weft::http::server& server);
+  probe_api(weft::http::server& server, weft::named<weft::http::server, "probe"> probe);
 };
 
 }  // namespace weftd

@@ -12,6 +12,7 @@
 #include <weft/http/target.hpp>
 #include <weft/store/engine.hpp>
 
+#include <apps/weftd/access.hpp>
 #include <apps/weftd/api_request.hpp>
 #include <apps/weftd/check_batch.hpp>
 #include <apps/weftd/read_batch.hpp>
@@ -74,6 +75,24 @@ std::expected<table_path, api_fault> table_in_path(const http::exchange& e,
   return table_path{*database, *table};
 }
 
+checked admit(access& doors, const http::exchange& e, right wanted, std::string_view database) {
+  const auto found = doors.identify(e);
+  if (!found) return std::unexpected{found.error()};
+  return found->allows(wanted, database);
+}
+
+/// Of a batch that has been checked.
+template <class Operations>
+checked admit_all(access& doors, const http::exchange& e, right wanted, const Operations& asked) {
+  const auto found = doors.identify(e);
+  if (!found) return std::unexpected{found.error()};
+  if (found->is_for_all()) return {};
+  for (const auto& each : asked)
+    if (auto fine = found->allows(wanted, split_path(each.relative_url->view())->database); !fine)
+      return fine;
+  return {};
+}
+
 api_fault not_scanned(weft::error why) {
   if (why == weft::errc::invalid_argument)
     return bad_request("[Scan] Invalid continuation: it is of another scan, or of none");
@@ -122,10 +141,12 @@ class one_row final : public store::read_sink {
 
 }  // namespace
 
-row_api::row_api(row_api_options options, http::server& server, store::engine& engine)
+row_api::row_api(row_api_options options, http::server& server, store::engine& engine,
+                 access& doors)
     : options_{options},
       limits_{.batch_operations = options.batch_operations,
               .operation_id_bytes = options.operation_id_bytes},
+      doors_{doors},
       engine_{engine} {
   add_routes(server, api_version::v0_1_0);
   add_routes(server, api_version::v0_2_0);
@@ -163,7 +184,8 @@ weft::task<void> row_api::answer_row(http::exchange& e, api_version spoken) {
   if (!asked) co_return reply(e, asked.error(), spoken);
   const auto path = table_in_path(e, *memory);
   if (!path) co_return reply(e, path.error(), spoken);
-  const auto fine = check(*asked, limits_, *memory);
+  auto fine = check(*asked, limits_, *memory);
+  if (fine) fine = admit(doors_, e, right::read, path->database);
   if (!fine) co_return reply(e, fine.error(), spoken);
   const std::string_view id = asked->operationId ? asked->operationId->view() : std::string_view{};
   for (int i = 0; i < attempts; ++i) {
@@ -185,7 +207,8 @@ weft::task<void> row_api::answer_scan(http::exchange& e, api_version spoken) {
   if (!asked) co_return reply(e, asked.error(), spoken);
   const auto path = table_in_path(e, *memory);
   if (!path) co_return reply(e, path.error(), spoken);
-  const auto fine = check(*asked, *memory);
+  auto fine = check(*asked, *memory);
+  if (fine) fine = admit(doors_, e, right::read, path->database);
   if (!fine) co_return reply(e, fine.error(), spoken);
   for (int i = 0; i < attempts; ++i) {
     const store::catalog_ref schema = engine_.schema();
@@ -207,7 +230,8 @@ weft::task<void> row_api::answer_reads(http::exchange& e, api_version spoken) {
   const auto memory = memories_.take();
   const auto asked = read_document<batch_read_request>(e.request().body(), *memory);
   if (!asked) co_return reply(e, asked.error(), spoken);
-  const auto fine = check_reads(*asked, limits_, *memory);
+  auto fine = check_reads(*asked, limits_, *memory);
+  if (fine) fine = admit_all(doors_, e, right::read, *asked->operations);
   if (!fine) co_return reply(e, fine.error(), spoken);
   for (int i = 0; i < attempts; ++i) {
     const store::catalog_ref schema = engine_.schema();
@@ -226,7 +250,8 @@ weft::task<void> row_api::answer_writes(http::exchange& e, judge check, api_vers
   const auto memory = memories_.take();
   const auto asked = read_document<batch_write_request>(e.request().body(), *memory);
   if (!asked) co_return reply(e, asked.error(), spoken);
-  const auto fine = check(*asked, limits_, *memory);
+  auto fine = check(*asked, limits_, *memory);
+  if (fine) fine = admit_all(doors_, e, right::write, *asked->operations);
   if (!fine) co_return reply(e, fine.error(), spoken);
   for (int i = 0; i < attempts; ++i) {
     const store::catalog_ref schema = engine_.schema();

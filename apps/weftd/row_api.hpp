@@ -3,8 +3,9 @@
 // Contract: below /0.1.0 and /0.2.0, which differ in how they tell faults (api_fault.hpp): POST
 // {db}/{table}/pk-read and {db}/{table}/scan; POST batch; POST batchwrite with pk-write (updates
 // the row or inserts it), pk-update and pk-insert; POST or DELETE batchdelete with pk-delete. What
-// is wrong with a request is told in the order parse, validate, look up; docs/weftd.md has all of
-// it. What is warm is read without a wait; a write is answered when it is durable. One a shard.
+// is wrong with a request is told in the order parse, validate, authorise, look up; docs/weftd.md
+// has all of it. What is warm is read without a wait; a write is answered when it is durable. One a
+// shard.
 //
 //   app.add<weftd::row_api>();
 #pragma once
@@ -31,6 +32,8 @@ class engine;
 
 namespace weftd {
 
+class access;
+
 struct row_api_options {
   /// Of a request; what is longer is answered with 413.
   std::uint64_t request_bytes = 4U << 20U;
@@ -52,7 +55,8 @@ class row_api {
  public:
   using options = row_api_options;
 
-  row_api(row_api_options options, weft::http::server& server, weft::store::engine& engine);
+  row_api(row_api_options options, weft::http::server& server, weft::store::engine& engine,
+          access& doors);
 
  private:
   void add_routes(weft::http::server& server, api_version spoken);
@@ -66,6 +70,7 @@ class row_api {
 
   row_api_options options_;
   api_limits limits_;
+  access& doors_;
   weft::store::engine& engine_;
   request_memory_pool memories_;
 };

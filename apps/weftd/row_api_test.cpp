@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <string_view>
 
@@ -12,10 +13,13 @@
 
 #include <weft/base/format.hpp>
 #include <weft/service/lifetime.hpp>
+#include <weft/service/logger.hpp>
 #include <weft/store/sqlite/engine.hpp>
 #include <weft/testing/allocation_counter.hpp>
 #include <weft/testing/http_fixture.hpp>
 
+#include <apps/weftd/access.hpp>
+#include <apps/weftd/api_key.hpp>
 #include <apps/weftd/demo_database.hpp>
 
 namespace weftd {
@@ -31,9 +35,10 @@ bool frames_have_a_pool() {
   return since.allocations() == 0;
 }
 
-std::string post(std::string_view path, std::string_view body) {
-  return weft::format("POST {} HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n{}", path,
-                      body.size(), body);
+std::string post(std::string_view path, std::string_view key, std::string_view body) {
+  return weft::format(
+      "POST {} HTTP/1.1\r\nHost: x\r\nX-API-KEY: {}\r\nContent-Length: {}\r\n\r\n{}", path, key,
+      body.size(), body);
 }
 
 class warm_rows : public weft::testing::each_backend {
@@ -69,12 +74,21 @@ class warm_rows : public weft::testing::each_backend {
     weft::lifetime own{name};
     weft::store::sqlite::engine rows{
         {.directory = folder_}, loop(), own, world().metrics().shard(0)};
-    row_api api{{}, http(), rows};
+    const new_key key = make_key({.databases = {"demo"}});
+    const std::string keys = folder_ + "/keys.toml";
+    std::ofstream{keys} << to_toml(key.entry);
+    weft::logger log{weft::consumer{}};
+    access doors{{.keys = keys, .rate = {.requests = 1'000'000, .burst = 1'000'000}},
+                 loop(),
+                 log,
+                 world().metrics().shard(0)};
+    ASSERT_TRUE(doors.start());
+    row_api api{{}, http(), rows, doors};
     run([&]() -> weft::task<void> {
       const auto started = co_await rows.start();
       EXPECT_TRUE(started) << started.error().message();
       auto client = co_await world().connect();
-      const std::string request = post(path, body);
+      const std::string request = post(path, key.text, body);
       co_await client.send(request);
       const std::string reply = co_await client.receive();
       EXPECT_TRUE(reply.contains(expected)) << reply;

@@ -1,12 +1,28 @@
 #include <weft/http/rate_limiter.hpp>
 
+#include <sys/random.h>
+
 #include <algorithm>
 #include <bit>
+#include <cerrno>
+#include <stdexcept>
+#include <system_error>
 
 #include <weft/base/assert.hpp>
+#include <weft/base/format.hpp>
 #include <weft/http/siphash.hpp>
 
 namespace weft::http {
+namespace {
+
+std::array<std::uint64_t, 2> draw_limiter_secret() {
+  std::array<std::uint64_t, 2> drawn{};
+  if (::getrandom(drawn.data(), sizeof drawn, 0) != sizeof drawn)
+    throw std::system_error{errno, std::generic_category(), "a secret for a rate_limiter"};
+  return drawn;
+}
+
+}  // namespace
 
 std::uint64_t retry_after_seconds(const rate_verdict& verdict) noexcept {
   const auto whole = std::chrono::ceil<std::chrono::seconds>(verdict.retry_after).count();
@@ -49,6 +65,19 @@ rate_verdict rate_limiter::admit(std::string_view key, time_point now) noexcept 
   own.full_at = full_at + interval_;
   const auto left = static_cast<std::uint32_t>(room / interval_ - 1);
   return {.admitted = true, .retry_after = duration::zero(), .remaining = left};
+}
+
+std::optional<rate_limiter> make_rate_limiter(std::string_view whose, const rate_limit& limit) {
+  if (limit.requests == 0) return std::nullopt;
+  const duration each = limit.per / limit.requests;
+  const bool is_kept = each > duration::zero() && limit.burst > 0 && limit.keys > 0 &&
+                       each <= duration::max() / limit.burst;
+  if (!is_kept)
+    throw std::invalid_argument{weft::format(
+        "{}: {} requests in {} ns, {} at once, of {} keys, is no limit to keep: a request takes at "
+        "least a nanosecond, and burst and keys are at least 1",
+        whose, limit.requests, limit.per.count(), limit.burst, limit.keys)};
+  return rate_limiter{limit, draw_limiter_secret()};
 }
 
 }  // namespace weft::http

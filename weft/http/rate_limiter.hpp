@@ -16,6 +16,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -67,5 +68,10 @@ class rate_limiter {
   duration interval_;  // of one request
   duration depth_;     // of all of a burst
 };
+
+// With a secret of its own. Nothing where `limit.requests` is 0: as many as they like. Throws
+// std::invalid_argument for a limit that no clock can keep; `whose` is what people know it by.
+[[nodiscard]] std::optional<rate_limiter> make_rate_limiter(std::string_view whose,
+                                                            const rate_limit& limit);
 
 }  // namespace weft::http

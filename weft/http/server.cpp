@@ -338,6 +338,7 @@ server& server::add_around(middleware around, lifetime* owner) {
 result<void> server::start() {
   const auto unix_mode = file_mode(state_->options.unix_mode);
   if (!unix_mode) return fail(unix_mode.error());
+  if (state_->options.listen.empty()) return {};
   auto trusted = read_trusted(state_->options);
   if (!trusted) return fail(trusted.error());
   state_->trusted = std::move(*trusted);
@@ -360,6 +361,8 @@ result<void> server::start() {
 }
 
 result<void> server::reload() { return state_->door.reload(state_->options.listen); }
+
+bool server::is_listening() const noexcept { return state_->listener && !is_draining(); }
 
 task<result<void>> server::stop() { return state_->drain(); }
 

@@ -65,6 +65,7 @@ enum class proxy_protocol : std::uint8_t { off, required };
 struct server_options {
   /// "127.0.0.1:8080", "[::]:80", ":8080" for all IPv4 addresses, "unix:/run/app.sock",
   /// "systemd:NAME" for a socket that a service manager passes on; port 0 lets the system choose.
+  /// Empty: nowhere, for a second server that is not always wanted.
   std::string listen = "127.0.0.1:8080";
   /// Who may connect to a Unix socket with a file: its permissions, "0660"; empty: what the umask
   /// leaves. That of the first who listens there counts.
@@ -175,6 +176,8 @@ class server {
 
   /// Where it listens, or has listened.
   [[nodiscard]] net::endpoint local_endpoint() const;
+  /// Whether newcomers are let in now.
+  [[nodiscard]] bool is_listening() const noexcept;
 
   /// In no order.
   [[nodiscard]] std::vector<route_view> routes() const;

@@ -94,11 +94,12 @@ class application {
     return added;
   }
 
-  /// What a T that was added without a name is made from, once run() has heard everybody: for
-  /// on_ready().
+  /// What the T that was added as `name`, or without one, is made from, once run() has heard
+  /// everybody: for check_options() and on_ready().
   template <class T>
-  [[nodiscard]] const options_of<T>& options_for() {
-    const void* const found = given().find(section_of(type_name<T>));
+  [[nodiscard]] const options_of<T>& options_for(std::string_view name = {}) {
+    const void* const found =
+        given().find(name.empty() ? section_of(type_name<T>) : std::string{name});
     WEFT_ASSERT(found != nullptr, "options_for<T>() is for a T with options that was added");
     return *static_cast<const options_of<T>*>(found);
   }

@@ -1,0 +1,137 @@
+#include <apps/weftd/access.hpp>
+
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <utility>
+
+#include <weft/base/format.hpp>
+#include <weft/http/exchange.hpp>
+#include <weft/loop/event_loop.hpp>
+#include <weft/net/activation.hpp>
+#include <weft/net/address_book.hpp>
+#include <weft/net/ip_address.hpp>
+#include <weft/service/logger.hpp>
+#include <weft/telemetry/meter.hpp>
+
+namespace weftd {
+namespace {
+
+namespace http = weft::http;
+namespace net = weft::net;
+
+std::string_view prefix_of_key(const api_key& key) noexcept { return key.entry().prefix; }
+
+api_fault unauthorized(std::string message) {
+  return {http::status::unauthorized, std::move(message),
+          "WWW-Authenticate: ApiKey realm=\"weftd\"\r\n"};
+}
+
+api_fault too_often(const http::rate_verdict& verdict) {
+  const auto seconds = http::retry_after_seconds(verdict);
+  return {http::status::too_many_requests,
+          weft::format("the apikey is used more often than allowed: try again in {} s", seconds),
+          weft::format("Retry-After: {}\r\n", seconds)};
+}
+
+weft::telemetry::counter refused_for(weft::telemetry::meter& meter, std::string_view reason) {
+  return meter.counter("weftd_keys_refused_total", "Requests whose API key was refused",
+                       {{"reason", reason}});
+}
+
+bool is_of_this_machine(const net::endpoint& where) {
+  if (where.family() == AF_UNIX) return true;
+  const auto address = net::ip_address::of(where);
+  return address && (net::ip_network::parse("127.0.0.0/8")->contains(*address) ||
+                     net::ip_network::parse("::1")->contains(*address));
+}
+
+}  // namespace
+
+checked permit::allows(right wanted, std::string_view database) const {
+  if (key_ == nullptr || key_->allows(wanted, database)) return {};
+  return std::unexpected{unauthorized(weft::format(
+      "API key not authorized to {} {}", wanted == right::read ? "access" : "write to", database))};
+}
+
+access::access(access_options options, weft::event_loop& loop, weft::logger& log,
+               weft::telemetry::meter& meter)
+    : options_{std::move(options)},
+      loop_{loop},
+      log_{log},
+      rate_{http::make_rate_limiter("weftd.access.rate", options_.rate)},
+      no_key_{refused_for(meter, "missing")},
+      wrong_key_{refused_for(meter, "wrong")},
+      too_often_{refused_for(meter, "rate")} {}
+
+weft::result<void> access::start() { return reload(); }
+
+weft::result<void> access::reload() {
+  if (options_.keys.empty()) return {};
+  if (const auto done = read(); !done) {
+    log_.error("{}", done.error());
+    return weft::fail(weft::errc::invalid_argument);
+  }
+  if (loop_.shard() == 0)
+    log_.info("{} key{} in {}", keys_.size(), keys_.size() == 1 ? "" : "s", options_.keys);
+  return {};
+}
+
+std::expected<void, std::string> access::read() {
+  auto entries = read_keys(options_.keys);
+  if (!entries) return std::unexpected{std::move(entries).error()};
+  keys_.clear();
+  keys_.reserve(entries->size());
+  for (key_entry& each : *entries) keys_.emplace_back(std::move(each));
+  std::ranges::sort(keys_, {}, prefix_of_key);
+  return {};
+}
+
+std::expected<permit, api_fault> access::identify(const http::exchange& e) {
+  if (options_.keys.empty()) return permit{nullptr};
+  const auto sent = e.request().header("x-api-key");
+  if (!sent || sent->empty()) {
+    no_key_.add();
+    return std::unexpected{unauthorized("the apikey is nil: send it as X-API-KEY")};
+  }
+  if (sent->find('.') != key_prefix_size) {
+    wrong_key_.add();
+    return std::unexpected{unauthorized("the apikey has an incorrect format: it is PREFIX.SECRET")};
+  }
+  const api_key* const key = find(*sent);
+  if (key == nullptr) {
+    wrong_key_.add();
+    return std::unexpected{unauthorized("the apikey is unknown")};
+  }
+  if (!rate_) return permit{key};
+  const http::rate_verdict verdict = rate_->admit(key->entry().prefix, loop_.now());
+  if (verdict.admitted) return permit{key};
+  too_often_.add();
+  return std::unexpected{too_often(verdict)};
+}
+
+api_key* access::find(std::string_view sent) {
+  const std::string_view prefix = sent.substr(0, key_prefix_size);
+  const auto found = std::ranges::lower_bound(keys_, prefix, {}, prefix_of_key);
+  if (found == keys_.end() || prefix_of_key(*found) != prefix) return nullptr;
+  return found->admits(sent.substr(key_prefix_size + 1)) ? &*found : nullptr;
+}
+
+std::vector<std::string> check_exposure(const access_options& given, const std::string& listen,
+                                        net::address_book& addresses) {
+  if (!given.keys.empty()) {
+    if (auto keys = read_keys(given.keys); !keys) return {std::move(keys).error()};
+    return {};
+  }
+  if (given.insecure_allow_all) return {};
+  const auto where =
+      net::is_activated(listen) ? addresses.claim(listen) : net::endpoint::parse(listen);
+  if (!where || is_of_this_machine(*where)) return {};  // what is no address, the server tells
+  return {weft::format(
+      "{} can be reached from other machines, and whoever reaches it may read and write all: make "
+      "keys (`weftd keygen --databases NAME >> keys.toml`) and serve with --keys keys.toml, listen "
+      "on 127.0.0.1, or say --insecure-allow-all",
+      listen)};
+}
+
+}  // namespace weftd

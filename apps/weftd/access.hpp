@@ -1,0 +1,104 @@
+// Who may touch which database: the keys that clients send, and what they may do.
+//
+// Contract: a service, one a shard, which reads the file of keys when it starts and again on
+// SIGHUP; a file that is wrong is told in the log, and the keys of before are kept. Without a file
+// everybody may do all, which is for loopback alone (check_exposure()). Who sends no key, a wrong
+// one, or one that does not allow what it asks for is told with 401; who asks more often than
+// `rate` allows each key, on each shard, with 429. All keys are in memory, found by their prefix: a
+// client that makes keys up has nothing kept of them. Warm requests allocate nothing.
+//
+//   const auto permit = access.identify(e);          // after the request was checked
+//   if (permit) fine = permit->allows(right::read, "shop");
+#pragma once
+
+#include <expected>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <weft/base/result.hpp>
+#include <weft/http/rate_limiter.hpp>
+#include <weft/telemetry/instruments.hpp>
+
+#include <apps/weftd/api_fault.hpp>
+#include <apps/weftd/api_key.hpp>
+#include <apps/weftd/check_request.hpp>
+
+namespace weft {
+class event_loop;
+class logger;
+}  // namespace weft
+
+namespace weft::http {
+class exchange;
+}
+
+namespace weft::net {
+class address_book;
+}
+
+namespace weft::telemetry {
+class meter;
+}
+
+namespace weftd {
+
+struct access_options {
+  /// The file of keys; empty: there are none, and everybody may do all.
+  std::string keys{};
+  /// Serve other machines though there are no keys.
+  bool insecure_allow_all = false;
+  /// Of each key, on each shard. 0 requests: as many as they like.
+  weft::http::rate_limit rate{.requests = 0};
+};
+
+/// What one request may do. Good until the next wait.
+class permit {
+ public:
+  /// nullptr: all.
+  explicit permit(const api_key* of) noexcept : key_{of} {}
+
+  [[nodiscard]] bool is_for_all() const noexcept { return key_ == nullptr; }
+  [[nodiscard]] checked allows(right wanted, std::string_view database) const;
+
+ private:
+  const api_key* key_;
+};
+
+class access {
+ public:
+  using options = access_options;
+
+  access(access_options options, weft::event_loop& loop, weft::logger& log,
+         weft::telemetry::meter& meter);
+
+  /// Counts against the rate of its key.
+  [[nodiscard]] std::expected<permit, api_fault> identify(const weft::http::exchange& e);
+
+  weft::result<void> start();
+  weft::result<void> reload();
+
+ private:
+  /// Else what is wrong with the file.
+  [[nodiscard]] std::expected<void, std::string> read();
+  /// The key that `sent` is the text of; nullptr: none.
+  [[nodiscard]] api_key* find(std::string_view sent);
+
+  access_options options_;
+  weft::event_loop& loop_;
+  weft::logger& log_;
+  std::vector<api_key> keys_;  // in the order of their prefixes
+  std::optional<weft::http::rate_limiter> rate_;
+  weft::telemetry::counter no_key_;
+  weft::telemetry::counter wrong_key_;
+  weft::telemetry::counter too_often_;
+};
+
+/// Whether these options serve other machines without keys, or name a file of keys that is wrong; a
+/// line each.
+[[nodiscard]] std::vector<std::string> check_exposure(const access_options& given,
+                                                      const std::string& listen,
+                                                      weft::net::address_book& addresses);
+
+}  // namespace weftd

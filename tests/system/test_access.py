@@ -1,0 +1,248 @@
+"""Who may touch which database: API keys, and how often; and what is served to other machines without any."""
+
+import json
+import re
+import signal
+import sqlite3
+
+import httpx
+import pytest
+from weft_process import Server
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("data")
+    for name in ("shop", "hr"):
+        with sqlite3.connect(made / f"{name}.db") as database:
+            database.executescript("CREATE TABLE t(id INTEGER PRIMARY KEY, v INT); INSERT INTO t VALUES(1, 10);")
+    return made
+
+
+@pytest.fixture
+def make_key(run_weftd, tmp_path):
+    """make_key("--databases", "shop"): adds one to tmp_path/keys.toml, and gives its text."""
+    def make(*words):
+        done = run_weftd("keygen", *words)
+        assert done.returncode == 0, done.stderr
+        with open(tmp_path / "keys.toml", "a") as keys:
+            keys.write(done.stdout)
+        key = re.search(r"[0-9a-f]{16}\.[0-9a-f]{64}", done.stderr)[0]
+        assert key.split(".")[1] not in done.stdout, "the file has no secret"
+        return key
+    return make
+
+
+@pytest.fixture
+def start(weftd, folder, tmp_path):
+    """start(): a server that knows the keys made so far."""
+    def begin(*words, threads="2"):
+        return Server([weftd, "--listen", "127.0.0.1:0", "--threads", threads, "--data", folder,
+                       "--keys", tmp_path / "keys.toml", *words])
+    return begin
+
+
+ROW = {"filters": [{"column": "id", "value": 1}]}
+CHANGE = {**ROW, "writeColumns": [{"column": "v", "value": 11}]}
+
+
+def post(server, path, body, key=None, method="POST"):
+    headers = {"X-API-KEY": key} if key is not None else {}
+    return httpx.request(method, server.url(path), content=json.dumps(body), headers=headers)
+
+
+def batch(*operations):
+    return {"operations": [{"method": "POST", "relative-url": url, "body": body} for url, body in operations]}
+
+
+def test_a_key_opens_its_databases_and_no_others(start, make_key):
+    key = make_key("--databases", "SHOP", "--name", "till")
+    with start() as server:
+        assert "1 key in " in server.log
+        assert post(server, "/0.1.0/shop/t/pk-read", ROW, key).json()["data"] == {"v": 10}
+        assert post(server, "/0.1.0/shop/t/scan", {"limit": 1}, key).status_code == 200
+        refused = post(server, "/0.1.0/hr/t/pk-read", ROW, key)
+        assert (refused.status_code, refused.text) == (401, "API key not authorized to access hr")
+        assert refused.headers["www-authenticate"] == 'ApiKey realm="weftd"'
+        assert post(server, "/0.1.0/hr/t/scan", {"limit": 1}, key).status_code == 401
+        both = batch(("shop/t/pk-read", ROW), ("hr/t/pk-read", ROW))
+        assert post(server, "/0.1.0/batch", batch(("shop/t/pk-read", ROW)), key).status_code == 200
+        told = post(server, "/0.2.0/batch", both, key)
+        assert told.status_code == 401
+        assert told.json()["error"]["message"] == "API key not authorized to access hr"
+        assert told.json()["error"]["status"] == "UNAUTHORIZED"
+
+
+@pytest.mark.parametrize("sent, words", [
+    (None, "the apikey is nil"), ("", "the apikey is nil"), ("x", "the apikey has an incorrect format"),
+    ("0123456789abcdef", "the apikey has an incorrect format"), ("0123456789abcdef.x", "the apikey is unknown"),
+    ("0123456789abcdef." + 64 * "0", "the apikey is unknown"), (17 * "a" + "." + 64 * "0", "incorrect format")])
+def test_who_has_no_key_is_told(start, make_key, sent, words):
+    make_key("--databases", "*")
+    with start(threads="1") as server:
+        for path, body in (("/0.1.0/shop/t/pk-read", ROW), ("/0.1.0/batch", batch(("shop/t/pk-read", ROW))),
+                           ("/0.1.0/shop/t/scan", {"limit": 1}), ("/0.1.0/batchwrite", batch(("shop/t/pk-write", CHANGE))),
+                           ("/0.1.0/batchdelete", batch(("shop/t/pk-delete", ROW)))):
+            reply = post(server, path, body, sent)
+            assert reply.status_code == 401 and words in reply.text, path
+        assert httpx.get(server.url("/0.1.0/ping")).status_code == 200, "probes need no key"
+
+
+def test_a_secret_that_is_wrong_by_one_digit_is_not_it(start, make_key):
+    key = make_key("--databases", "*")
+    wrong = key[:-1] + ("0" if key[-1] != "0" else "1")
+    with start(threads="1") as server:
+        for sent, status in ((wrong, 401), (key, 200), (wrong, 401), (key[:-1], 401), (key + "0", 401), (key, 200)):
+            assert post(server, "/0.1.0/shop/t/pk-read", ROW, sent).status_code == status
+        metrics = httpx.get(server.url("/metrics")).text
+        assert re.search(r'weftd_keys_refused_total\{[^}]*reason="wrong"[^}]*\} 4', metrics), metrics
+
+
+def test_only_who_may_write_writes(start, make_key):
+    reader = make_key("--databases", "shop")
+    writer = make_key("--databases", "shop", "--write")
+    write = batch(("shop/t/pk-update", CHANGE))
+    with start() as server:
+        told = post(server, "/0.1.0/batchwrite", write, reader)
+        assert (told.status_code, told.text) == (401, "API key not authorized to write to shop")
+        assert post(server, "/0.1.0/batchdelete", batch(("shop/t/pk-delete", ROW)), reader, "DELETE").status_code == 401
+        assert post(server, "/0.1.0/shop/t/pk-read", ROW, writer).json()["data"] == {"v": 10}
+        assert post(server, "/0.1.0/batchwrite", write, writer).status_code == 200
+        assert post(server, "/0.1.0/shop/t/pk-read", ROW, reader).json()["data"] == {"v": 11}
+        assert post(server, "/0.1.0/batchwrite", batch(("hr/t/pk-update", CHANGE)), writer).status_code == 401
+        CHANGE_BACK = {**ROW, "writeColumns": [{"column": "v", "value": 10}]}
+        assert post(server, "/0.1.0/batchwrite", batch(("shop/t/pk-update", CHANGE_BACK)), writer).status_code == 200
+
+
+def test_what_is_wrong_with_a_request_is_told_before_the_key_is_asked_for_and_what_is_there_only_after(start, make_key):
+    key = make_key("--databases", "shop")
+    with start(threads="1") as server:
+        assert post(server, "/0.1.0/shop/t/pk-read", {"filters": []}).status_code == 400
+        assert post(server, "/0.1.0/none/t/pk-read", ROW).status_code == 401
+        assert post(server, "/0.1.0/none/t/pk-read", ROW, key).status_code == 401
+        assert post(server, "/0.1.0/shop/none/pk-read", ROW, key).status_code == 404
+
+
+def test_keys_are_read_again_on_a_hangup(start, make_key, tmp_path):
+    first = make_key("--databases", "shop")
+    with start() as server:
+        second = make_key("--databases", "shop")
+        assert post(server, "/0.1.0/shop/t/pk-read", ROW, second).status_code == 401
+        server.send_signal(signal.SIGHUP)
+        server.wait_for_log("2 keys in ")
+        for _ in range(20):  # each shard reads for itself
+            if post(server, "/0.1.0/shop/t/pk-read", ROW, second).status_code == 200:
+                break
+        assert post(server, "/0.1.0/shop/t/pk-read", ROW, first).status_code == 200
+        with open(tmp_path / "keys.toml", "a") as keys:
+            keys.write("[[access.keys]]\nprefx = 'a'\n")
+        server.send_signal(signal.SIGHUP)
+        server.wait_for_log('has no option "prefx"; did you mean \'prefix\'?')
+        server.wait_for_log("goes on as before")
+        assert post(server, "/0.1.0/shop/t/pk-read", ROW, first).status_code == 200
+        (tmp_path / "keys.toml").write_text("")
+        make_key("--databases", "shop")
+        server.send_signal(signal.SIGHUP)
+        server.wait_for_log("1 key in ")
+        for _ in range(20):
+            if post(server, "/0.1.0/shop/t/pk-read", ROW, first).status_code == 401:
+                break
+        assert post(server, "/0.1.0/shop/t/pk-read", ROW, first).status_code == 401, "withdrawn"
+        assert server.stop() == 0
+
+
+def test_a_key_is_used_no_more_often_than_allowed(start, make_key):
+    often, other = make_key("--databases", "*"), make_key("--databases", "*")
+    with start("--weftd.access.rate.requests=1", "--weftd.access.rate.per=1h", "--weftd.access.rate.burst=3",
+               threads="1") as server:
+        answers = [post(server, "/0.1.0/shop/t/pk-read", ROW, often) for _ in range(5)]
+        assert [reply.status_code for reply in answers] == [200, 200, 200, 429, 429]
+        assert "more often than allowed" in answers[-1].text
+        assert 0 < int(answers[-1].headers["retry-after"]) <= 3600
+        assert post(server, "/0.1.0/shop/t/pk-read", ROW, other).status_code == 200
+        wrong = often[:17] + 64 * "0"
+        assert post(server, "/0.1.0/shop/t/pk-read", ROW, wrong).status_code == 401, "counts against nobody"
+
+
+@pytest.mark.parametrize("address", [":0", "0.0.0.0:0", "[::]:0"])
+def test_other_machines_are_not_served_without_keys(weftd, run_weftd, address):
+    done = run_weftd("--listen", address)
+    assert done.returncode == 2
+    for word in (address, "keygen", "--keys", "--insecure-allow-all"):
+        assert word in done.stderr
+    assert "listening" not in done.stderr
+    with Server([weftd, "--listen", address, "--insecure-allow-all"]) as server:
+        assert server.stop() == 0
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:0", "127.1.2.3:0", "[::1]:0", "unix:@weftd-{pid}"])
+def test_this_machine_is(weftd, address, tmp_path):
+    with Server([weftd, "--listen", address.format(pid=tmp_path.name + str(id(tmp_path)))]) as server:
+        assert server.stop() == 0
+
+
+def test_with_keys_all_machines_are_served(start, make_key):
+    key = make_key("--databases", "shop")
+    with start("--http.server.listen=:0") as server:
+        url = f"http://127.0.0.1:{server.port}/0.1.0/shop/t/pk-read"
+        assert httpx.post(url, json=ROW, headers={"X-API-KEY": key}).status_code == 200
+        assert httpx.post(url, json=ROW).status_code == 401
+
+
+def test_probes_have_a_port_of_their_own(weftd, folder):
+    with Server([weftd, "--listen", "127.0.0.1:0", "--probe-listen", "127.0.0.2:0", "--threads", "2", "--data", folder,
+                 "--http.server.limits.connections=1"]) as server:
+        probe, main = [f"http://{address}" for address in re.findall(r"listening on (\S+)", server.log)]
+        for path, text in (("/0.1.0/ping", ""), ("/0.1.0/health", "1"), ("/0.2.0/health", "1")):
+            reply = httpx.get(probe + path)
+            assert (reply.status_code, reply.text) == (200, text)
+        assert httpx.post(probe + "/0.1.0/shop/t/pk-read", json=ROW).status_code == 404
+        assert httpx.get(probe + "/0.1.0/ping", headers={"x": 9000 * "y"}).status_code == 431
+        assert httpx.get(main + "/0.1.0/health").text == "1"
+        assert server.stop() == 0
+
+
+def test_probes_cannot_share_the_port(run_weftd):
+    done = run_weftd("--listen", "127.0.0.1:0", "--probe-listen", "127.0.0.1:0")
+    assert done.returncode == 2 and "--probe-listen: 127.0.0.1:0 is where all else is served" in done.stderr
+
+
+def test_what_is_wrong_with_the_configuration_is_said_without_a_start(run_weftd, tmp_path):
+    file = tmp_path / "weftd.toml"
+    file.write_text('[http.server]\nlisten = "127.0.0.1:0"\n[weftd.access]\nkeys = ""\n')
+    done = run_weftd("check-config", "--config", file)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "all options are right\n", "")
+    file.write_text('[http.server]\nlisten = ":80"\n')
+    assert run_weftd("check-config", "--config", file).returncode == 2
+    file.write_text('[http.server]\nlistne = ":80"\n')
+    done = run_weftd("check-config", "--config", file)
+    assert done.returncode == 2 and f"{file}:2:1: http.server has no option" in done.stderr
+    done = run_weftd("check-config", "--keys", tmp_path / "none.toml")
+    assert done.returncode == 2 and "none.toml" in done.stderr
+
+
+@pytest.mark.parametrize("entry, words", [
+    ("", "no keys; `weftd keygen"),
+    ("prefix = 'short'", "its prefix is not 16 characters"),
+    ("prefix = '0123456789abcdef'\nhash = 'zz'", "its hash is not 64 digits"),
+    ("prefix = '0123456789abcdef'\nhash = '" + 64 * "0" + "'", "it has no databases"),
+    ("rights = 'all'", "rights"), ("prefix = 17", "prefix is text")])
+def test_what_is_wrong_with_a_file_of_keys_is_said(run_weftd, tmp_path, entry, words):
+    keys = tmp_path / "keys.toml"
+    keys.write_text(f"[[access.keys]]\nname = 'k'\n{entry}\n" if entry else "")
+    done = run_weftd("--listen", "127.0.0.1:0", "--keys", keys)
+    assert done.returncode == 2 and words in done.stderr and str(keys) in done.stderr, done.stderr
+
+
+def test_two_keys_of_one_prefix_are_refused(run_weftd, make_key, tmp_path):
+    make_key("--databases", "shop")
+    keys = tmp_path / "keys.toml"
+    keys.write_text(2 * keys.read_text())
+    done = run_weftd("check-config", "--keys", keys)
+    assert done.returncode == 2 and "another key has its prefix" in done.stderr
+
+
+def test_a_key_must_be_for_something(run_weftd):
+    done = run_weftd("keygen")
+    assert done.returncode == 2 and "--databases" in done.stderr and done.stdout == ""
+    assert run_weftd("keygen", "--help").stdout.startswith("Makes an API key.")
