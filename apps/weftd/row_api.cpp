@@ -158,10 +158,12 @@ void row_api::add_routes(http::server& server, api_version spoken) {
       "/{db}/{table}/pk-read",
       http::described([this, spoken](http::exchange& e) { e.work.emplace(answer_row(e, spoken)); },
                       describe_row_read(spoken)));
-  api.post(
-      "/{db}/{table}/scan",
-      http::described([this, spoken](http::exchange& e) { e.work.emplace(answer_scan(e, spoken)); },
-                      describe_scan(spoken)));
+  api.post("/{db}/{table}/scan", http::described(
+                                     [this, spoken](http::exchange& e) {
+                                       e.end_within(options_.scan_timeout);
+                                       e.work.emplace(answer_scan(e, spoken));
+                                     },
+                                     describe_scan(spoken)));
   api.post("/batch",
            http::described(
                [this, spoken](http::exchange& e) { e.work.emplace(answer_reads(e, spoken)); },

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <weft/base/time.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/service/option_bounds.hpp>
 
@@ -42,12 +43,16 @@ struct row_api_options {
   /// Of one reply to a scan, which ends at whichever is first, and says where to go on.
   std::size_t scan_rows = 10'000;
   std::size_t scan_bytes = 4U << 20U;
+  /// How long a scan may take, which may look at all rows and find none. Beyond: 504.
+  weft::duration scan_timeout = std::chrono::seconds{20};
 
   static constexpr auto bounds() {
-    return weft::bounds(weft::at_least<&row_api_options::request_bytes>(1),
-                        weft::at_least<&row_api_options::batch_operations>(1),
-                        weft::at_least<&row_api_options::scan_rows>(1),
-                        weft::at_least<&row_api_options::scan_bytes>(1));
+    return weft::bounds(
+        weft::at_least<&row_api_options::request_bytes>(1),
+        weft::at_least<&row_api_options::batch_operations>(1),
+        weft::at_least<&row_api_options::scan_rows>(1),
+        weft::at_least<&row_api_options::scan_bytes>(1),
+        weft::at_least<&row_api_options::scan_timeout>(std::chrono::milliseconds{1}));
   }
 };
 

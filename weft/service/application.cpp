@@ -104,6 +104,7 @@ int application::state::run() {
   ::signal(
       SIGPIPE,
       SIG_IGN);  // NOLINT(cert-err33-c): a reader that went away is a failed write, not our end
+  ::signal(SIGXFSZ, SIG_IGN);  // NOLINT(cert-err33-c): and so is a file that may not grow
   detail::signal_watch signals;
   const unsigned cpus = usable_cpus();
   const std::string& idle = settings.now().idle;

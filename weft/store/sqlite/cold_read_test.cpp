@@ -6,11 +6,13 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdio>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <weft/coro/when_all.hpp>
 #include <weft/loop/make_backend.hpp>
 #include <weft/store/sqlite/engine_fixture_test.hpp>
 
@@ -122,6 +124,26 @@ TEST_P(cold_read, waits_for_another_program_elsewhere) {
   });
 }
 
+TEST_P(cold_read, keeps_a_database_that_another_program_holds) {
+  run_sql("d", "CREATE TABLE t(id INTEGER PRIMARY KEY, a INT); INSERT INTO t VALUES(1,2)");
+  run_sql("e", "CREATE TABLE t(id INTEGER PRIMARY KEY)");
+  options_.busy_timeout = std::chrono::milliseconds{1};
+  run([&](engine& plain) -> task<void> {
+    sqlite3* other = nullptr;
+    EXPECT_EQ(sqlite3_open(path_of("d").c_str(), &other), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(other, "BEGIN EXCLUSIVE", nullptr, nullptr, nullptr), SQLITE_OK);
+    EXPECT_TRUE(co_await plain.refresh());
+    // No statement is made yet.
+    const std::string told = co_await look_up(plain, "d", "t", {value::integer(1)}, {"a"});
+    EXPECT_TRUE(told.starts_with("!") && told.contains("another program writes to it")) << told;
+    run_sql("e", "ALTER TABLE t ADD COLUMN b INT");
+    EXPECT_TRUE(co_await plain.refresh());
+    EXPECT_EQ(co_await look_up(plain, "e", "t", {value::integer(1)}, {"b"}), "-");
+    sqlite3_close(other);
+    EXPECT_EQ(co_await look_up(plain, "d", "t", {value::integer(1)}, {"a"}), "[2]");
+  });
+}
+
 TEST_P(cold_read, notices_a_changed_schema) {
   make_database("d", thick_rows);
   run([&](engine& thick) -> task<void> {
@@ -131,6 +153,32 @@ TEST_P(cold_read, notices_a_changed_schema) {
     EXPECT_EQ(co_await look_up(thick, "d", "t", {value::integer(2000)}, {"a"}),
               "!the table has changed since the request was made: make it again");
     EXPECT_EQ(co_await look_up(thick, "d", "t", {value::integer(2000)}, {"a", "c"}), "[4000,null]");
+  });
+}
+
+/// While a thread waits for another program, the file is replaced, and the database is another.
+TEST_P(cold_read, outlives_the_file_that_it_reads) {
+  if (GetParam() == backend_kind::simulated) GTEST_SKIP() << "nobody waits in a simulated world";
+  run_sql("d", "CREATE TABLE t(id INTEGER PRIMARY KEY, a INT); INSERT INTO t VALUES(1,2)");
+  run([&](engine& plain) -> task<void> {
+    sqlite3* other = nullptr;
+    EXPECT_EQ(sqlite3_open(path_of("d").c_str(), &other), SQLITE_OK);
+    const auto run_other = [&](const char* sql) {
+      EXPECT_EQ(sqlite3_exec(other, sql, nullptr, nullptr, nullptr), SQLITE_OK) << sql;
+    };
+    // Its journal is no file, which would be taken for the new database's.
+    run_other("PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE; ALTER TABLE t ADD COLUMN b INT");
+    const auto replace = [&]() -> task<void> {
+      EXPECT_TRUE(co_await sleep_for(*loop_, std::chrono::milliseconds{20}));  // until it waits
+      run_sql("new", "CREATE TABLE t(id INTEGER PRIMARY KEY, a INT); INSERT INTO t VALUES(1,3)");
+      EXPECT_EQ(std::rename(path_of("new").c_str(), path_of("d").c_str()), 0);
+      EXPECT_TRUE(co_await plain.refresh());
+      run_other("COMMIT");
+      sqlite3_close(other);
+    };
+    const auto [told, replaced] =
+        co_await when_all(look_up(plain, "d", "t", {value::integer(1)}, {"a"}), replace());
+    EXPECT_EQ(told, "[3]");
   });
 }
 

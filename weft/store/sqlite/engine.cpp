@@ -33,22 +33,6 @@ std::uint64_t cache_share(const engine_options& options, const event_loop& loop)
   return options.page_cache_bytes / (port != nullptr ? port->shards().size() : 1);
 }
 
-void tell_outcomes(std::span<const write_outcome> outcomes, engine_counts& counts, write_sink& to) {
-  for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    switch (outcomes[i].is) {
-      case write_outcome::kind::done:
-        counts.writes.add();
-        to.done(i);
-        break;
-      case write_outcome::kind::missing: to.missing(i); break;
-      case write_outcome::kind::failed:
-        counts.failed(outcomes[i].why);
-        to.failed(i, {.kind = outcomes[i].why, .message = outcomes[i].message});
-        break;
-    }
-  }
-}
-
 }  // namespace
 
 struct engine::state {
@@ -75,6 +59,7 @@ struct engine::state {
   void read_warm(std::span<const key_read> operations, progress& at, read_sink& to);
   [[nodiscard]] task<result<void>> read_cold(std::span<const key_read> operations, progress& at,
                                              read_sink& to);
+  void forget_statements(const table& of) noexcept;
   [[nodiscard]] task<result<void>> until_durable(queued_write& batch);
   /// False: a table has changed, and `to` has been told of all.
   [[nodiscard]] bool are_current(std::span<const key_write> operations, write_sink& to) const;
@@ -174,6 +159,9 @@ void engine::state::take_over(loaded found) {
       next.push_back(std::move(*kept));
     }
     next.back()->follow(each.version);
+    if (each.is_kept)
+      for (const auto& old : schema->tables())
+        if (old->database() == each.name) each.tables.push_back(old->definition());
     definitions.push_back({each.name, std::move(each.tables)});
   }
   databases = std::move(next);
@@ -250,6 +238,14 @@ task<result<void>> engine::state::read_cold(std::span<const key_read> operations
   co_return {};
 }
 
+/// Where nothing was new for the catalog, they alone were of an older schema.
+void engine::state::forget_statements(const table& of) noexcept {
+  const table* const now = current(of);
+  if (now == nullptr) return;
+  shard_database* const known = database_of(*now);
+  known->follow(known->version());
+}
+
 task<result<void>> engine::state::until_durable(queued_write& batch) {
   const time_point began = loop.now();
   counts.batches_waiting.add(1);
@@ -309,8 +305,7 @@ task<result<void>> engine::read(std::span<const key_read> operations, read_sink&
     const std::uint64_t before = s.catalogs;
     const auto refreshed = co_await s.refresh();
     if (!refreshed) co_return refreshed;
-    // Nothing is new for the catalog: only the statements were of an older schema.
-    if (s.catalogs == before) at.at->follow(at.at->version());
+    if (s.catalogs == before) s.forget_statements(*operations[at.done].from);
   }
 }
 
@@ -330,7 +325,7 @@ task<result<void>> engine::write(std::span<const key_write> operations, write_si
     if (const auto written = co_await s.until_durable(batch); !written)
       co_return fail(written.error());
     if (!batch.is_stale()) {
-      tell_outcomes(batch.outcomes(), s.counts, to);
+      batch.tell(s.counts, to);
       co_return {};
     }
     const auto refreshed = co_await s.refresh();
@@ -362,6 +357,7 @@ task<result<std::string>> engine::scan(const scan_request& request, scan_sink& t
       co_return std::string{};
     }
     scan_slice slice{*s.files, s.database_of(*now)->version(), request, place, left, until};
+    const stop_callback on_stop{env.stop, [&slice] { slice.stop(); }};
     const auto waited = co_await blocking([&] { slice.run(); });
     if (!waited) co_return fail(waited.error());
     if (slice.is_stale()) {
@@ -374,6 +370,7 @@ task<result<std::string>> engine::scan(const scan_request& request, scan_sink& t
     s.counts.scan_slices.add();
     s.counts.scan_rows.add(rows);
     if (slice.is_late()) co_return fail(errc::timed_out);
+    if (slice.is_stopped()) co_return fail(errc::cancelled);
     if (!slice.fault().message.empty()) {
       s.counts.failed(slice.fault().kind);
       to.failed(slice.fault());

@@ -260,5 +260,49 @@ TEST_P(engine_scan, ends_when_its_time_is_up) {
   });
 }
 
+TEST_P(engine_scan, ends_in_the_midst_of_a_slice_when_it_is_asked_to) {
+  run([&](engine& shop) -> task<void> {
+    const catalog_ref schema = shop.schema();
+    scan_request request = all_of(*schema->find("shop", "t"));
+    run_sql("shop",
+            "INSERT INTO t(id,n) WITH RECURSIVE c(x) AS (SELECT 100 UNION ALL SELECT x+1 FROM c "
+            "WHERE x<20000) SELECT x,x FROM c");
+    const filter none{.kind = filter_kind::less, .column = 1, .with = value::integer(0)};
+    request.where = &none;
+    auto files = storage::open(options_);
+    auto version = (**(*files)->reader("shop")).number("PRAGMA schema_version");
+    scan_slice slice{**files, *version, request, {}, 10, time_point::max()};
+    slice.stop();
+    slice.run();
+    EXPECT_TRUE(slice.is_stopped());
+    EXPECT_EQ(slice.fault().message, "");
+    stop_source ends;
+    ends.request_stop();
+    id_sink sink;
+    const auto scanned = co_await shop.scan(request, sink).in({.stop = ends.token()});
+    EXPECT_EQ(scanned ? errc{} : scanned.error(), errc::cancelled);
+  });
+}
+
+TEST_P(engine_scan, ends_when_its_sink_has_enough) {
+  run_sql("shop",
+          "INSERT INTO t(id,n) WITH RECURSIVE c(x) AS (SELECT 100 UNION ALL SELECT x+1 FROM c "
+          "WHERE x<999) SELECT x,x FROM c");
+  run([&](engine& shop) -> task<void> {
+    const catalog_ref schema = shop.schema();
+    scan_request request = all_of(*schema->find("shop", "t"));
+    request.limit = 10'000;
+    struct small_sink final : scan_sink {
+      void row(std::span<const value>) override { ++rows; }
+      void failed(const failure& why) override { ADD_FAILURE() << why.message; }
+      [[nodiscard]] bool is_full() const override { return rows >= 300; }
+      std::size_t rows = 0;
+    } sink;
+    const auto scanned = co_await shop.scan(request, sink);
+    EXPECT_TRUE(scanned && !scanned->empty());
+    EXPECT_EQ(sink.rows, 512U) << "it is asked after each slice";
+  });
+}
+
 }  // namespace
 }  // namespace weft::store::sqlite

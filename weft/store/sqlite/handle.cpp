@@ -16,7 +16,9 @@ std::string_view advice_for(int code) noexcept {
     case SQLITE_BUSY:
     case SQLITE_LOCKED: return "another program writes to it: try again";
     case SQLITE_READONLY: return "let this program's user write to the file and to its folder";
-    case SQLITE_FULL: return "free some space on its volume, or raise max_page_count";
+    case SQLITE_FULL:
+      return "free some space on its volume, or raise its bound: a quota, max_page_count, ulimit "
+             "-f";
     case SQLITE_CORRUPT: return "restore it from a copy; `PRAGMA integrity_check` tells more";
     case SQLITE_NOTADB: return "put a SQLite database there, or take the file away";
     case SQLITE_CANTOPEN: return "see to it that file and folder exist and can be opened";

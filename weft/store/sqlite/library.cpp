@@ -1,8 +1,10 @@
 #include <weft/store/sqlite/library.hpp>
 
 #include <malloc.h>
+#include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstddef>
 #include <cstdlib>
 #include <mutex>
@@ -91,6 +93,23 @@ int configure_memory() noexcept {
   return sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
 }
 
+/// SQLite knows of a full disk alone: a quota and a bound on the size of files are no faults of the
+/// disk either.
+ssize_t write_at(int descriptor, const void* from, std::size_t size, off_t offset) {
+  const ssize_t written = ::pwrite(descriptor, from, size, offset);
+  if (written < 0 && (errno == EDQUOT || errno == EFBIG)) errno = ENOSPC;
+  return written;
+}
+
+/// It has one of the two, as it was built.
+void configure_writes() noexcept {
+  sqlite3_vfs* const files = sqlite3_vfs_find("unix");
+  if (files == nullptr || files->iVersion < 3 || files->xSetSystemCall == nullptr) return;
+  for (const char* const name : {"pwrite", "pwrite64"})
+    if (files->xGetSystemCall(files, name) != nullptr)
+      files->xSetSystemCall(files, name, reinterpret_cast<sqlite3_syscall_ptr>(&write_at));
+}
+
 }  // namespace
 
 void prepare_library() {
@@ -99,6 +118,7 @@ void prepare_library() {
     if (sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0) != SQLITE_OK || configure_memory() != SQLITE_OK)
       log::info("SQLite was in use before weft's: its allocations stay as they were");
     sqlite3_initialize();
+    configure_writes();
     if (!nowait_reads::install())
       log::warning(
           "this SQLite lets nobody see whether a read waits for the disk: it may keep shards");

@@ -1,6 +1,7 @@
 #include <weft/store/sqlite/queued_write.hpp>
 
 #include <weft/base/format.hpp>
+#include <weft/store/sqlite/engine_counts.hpp>
 #include <weft/store/sqlite/writer.hpp>
 
 namespace weft::store::sqlite {
@@ -43,6 +44,23 @@ void queued_write::on_run(runnable& self) noexcept {
   batch.stop_registration::disarm();
   batch.home_.timers().disarm(batch);
   detail::resume(batch.waiting_);
+}
+
+void queued_write::tell(engine_counts& counts, write_sink& to) const {
+  for (std::size_t i = 0; i < outcomes_.size(); ++i) {
+    const write_outcome& each = outcomes_[i];
+    switch (each.is) {
+      case write_outcome::kind::done:
+        counts.writes.add();
+        to.done(i);
+        break;
+      case write_outcome::kind::missing: to.missing(i); break;
+      case write_outcome::kind::failed:
+        counts.failed(each.why);
+        to.failed(i, {.kind = each.why, .message = each.message});
+        break;
+    }
+  }
 }
 
 void queued_write::fail_all(failure_kind why, std::string_view message,

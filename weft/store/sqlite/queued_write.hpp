@@ -2,7 +2,7 @@
 //
 // Contract: awaited once, on the shard; what it spans stays until then. A stop request or a
 // deadline takes it back while it waits in line (errc::cancelled, errc::timed_out); once the writer
-// has begun it is awaited. Then outcomes() says of each operation what has become of it, unless
+// has begun it is awaited. Then tell() says of each operation what has become of it, unless
 // is_stale(): the schema is of another version, and nothing was done. Where there are no threads it
 // is made at once.
 //
@@ -26,6 +26,7 @@
 
 namespace weft::store::sqlite {
 
+struct engine_counts;
 class writer;
 
 struct write_outcome {
@@ -63,7 +64,8 @@ class queued_write : private stop_registration, private timer, private runnable 
   [[nodiscard]] bool is_stale() const noexcept { return is_stale_; }
   /// Whether it was the first of those in its commit.
   [[nodiscard]] bool has_led_commit() const noexcept { return has_led_commit_; }
-  [[nodiscard]] std::span<const write_outcome> outcomes() const noexcept { return outcomes_; }
+  /// Tells `to` what has become of it.
+  void tell(engine_counts& counts, write_sink& to) const;
 
  private:
   friend class writer;

@@ -28,10 +28,12 @@ scan_slice::scan_slice(storage& from, std::int64_t version, const scan_request& 
   given_.insert(given_.end(), sql_.order().begin(), sql_.order().end());
 }
 
-int scan_slice::look_at_clock(void* self) {
+int scan_slice::look_up_from_work(void* self) {
   auto& slice = *static_cast<scan_slice*>(self);
-  slice.is_late_ = std::chrono::steady_clock::now() >= slice.until_;
-  return slice.is_late_ ? 1 : 0;
+  slice.is_late_ =
+      slice.until_ != time_point::max() &&  // which a simulated clock would never reach
+      std::chrono::steady_clock::now() >= slice.until_;
+  return slice.is_late_ || slice.is_stopped() ? 1 : 0;
 }
 
 void scan_slice::run() {
@@ -60,8 +62,7 @@ void scan_slice::find_all(connection& by) {
   int code = select == nullptr ? sqlite3_extended_errcode(by.get())
                                // One more tells whether there is more.
                                : sql_.bind(select.get(), rows_max_ + 1);
-  if (until_ != time_point::max())
-    sqlite3_progress_handler(by.get(), instructions_between_looks, &look_at_clock, this);
+  sqlite3_progress_handler(by.get(), instructions_between_looks, &look_up_from_work, this);
   std::size_t bytes = 0;
   while (code == SQLITE_OK && (code = sqlite3_step(select.get())) == SQLITE_ROW) {
     has_more_ = rows_.size() == rows_max_ || bytes >= bytes_of_a_slice;
@@ -70,7 +71,7 @@ void scan_slice::find_all(connection& by) {
     code = SQLITE_OK;
   }
   sqlite3_progress_handler(by.get(), 0, nullptr, nullptr);
-  if (code != SQLITE_ROW && code != SQLITE_DONE && !is_late_)
+  if (code != SQLITE_ROW && code != SQLITE_DONE && code != SQLITE_INTERRUPT)
     fail(kind_of(code), by.describe(code));
 }
 

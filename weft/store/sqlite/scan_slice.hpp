@@ -3,13 +3,15 @@
 // Problem: a scan may find millions of rows, and neither memory nor a transaction may be held for
 // all of them. Contract: run() finds rows from `place` on, 256 or 256 KiB of them at most, in a
 // transaction of its own, and keeps copies; the next slice goes on after the last. It ends with
-// is_late() once `until` has passed, looking at the clock as it goes.
+// is_late() once `until` has passed, or with is_stopped() once it was asked to stop, for both of
+// which it looks as it goes.
 //
 //   scan_slice slice{storage, version, request, place, rows_left, until};
 //   co_await blocking([&] { slice.run(); });
 //   slice.tell(sink);
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -30,8 +32,11 @@ class scan_slice {
   scan_slice(storage& from, std::int64_t version, const scan_request& request,
              std::span<const value> place, std::size_t rows_max, time_point until);
 
-  /// Any thread.
+  // Any thread.
+
   void run();
+  /// Ends run() soon, without more rows.
+  void stop() noexcept { is_stopped_.store(true, std::memory_order_relaxed); }
 
   /// How many rows were told of.
   std::size_t tell(scan_sink& to) const;
@@ -42,13 +47,16 @@ class scan_slice {
 
   [[nodiscard]] bool is_stale() const noexcept { return is_stale_; }
   [[nodiscard]] bool is_late() const noexcept { return is_late_; }
+  [[nodiscard]] bool is_stopped() const noexcept {
+    return is_stopped_.load(std::memory_order_relaxed);
+  }
   /// Why it ended too early, if the message is not empty.
   [[nodiscard]] const failure& fault() const noexcept { return fault_; }
 
  private:
   void find_all(connection& by);
   void fail(failure_kind why, std::string message);
-  static int look_at_clock(void* self);
+  static int look_up_from_work(void* self);
 
   storage& from_;
   std::int64_t version_;
@@ -64,6 +72,7 @@ class scan_slice {
   bool has_more_ = false;
   bool is_stale_ = false;
   bool is_late_ = false;
+  std::atomic<bool> is_stopped_ = false;
 };
 
 }  // namespace weft::store::sqlite

@@ -36,7 +36,8 @@ bool is_as_known(storage& from, const known_database& known) {
   auto by = from.reader(known.name);
   if (!by) return false;
   const auto version = (*by)->number("PRAGMA schema_version");
-  return version && *version == known.version;
+  // Another program that holds it is no reason to take it away from those who read it later.
+  return version ? *version == known.version : kind_of(version.error()) == failure_kind::busy;
 }
 
 bool is_all_known(storage& from, std::span<const known_database> known,
@@ -49,6 +50,8 @@ bool is_all_known(storage& from, std::span<const known_database> known,
 std::expected<loaded_database, std::string> load(storage& from, const std::string& name,
                                                  const known_database* known,
                                                  std::uint64_t cache_bytes) {
+  if (known != nullptr && is_as_known(from, *known))
+    return loaded_database{.name = name, .version = known->version, .is_kept = true};
   auto by = from.reader(name);
   if (!by) return std::unexpected{std::move(by.error())};
   auto schema = read_schema(**by, name);

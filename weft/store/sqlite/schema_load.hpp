@@ -31,8 +31,9 @@ struct known_database {
 struct loaded_database {
   std::string name;
   std::int64_t version = 0;
-  std::vector<table_definition> tables{};
-  std::optional<connection> opened{};  // none: the shard's own is still good
+  std::vector<table_definition> tables{};  // none, if the catalog's are still good
+  std::optional<connection> opened{};      // none: the shard's own is still good
+  bool is_kept = false;                    // it is as it was, as far as can be seen
 };
 
 struct loaded {

@@ -36,14 +36,15 @@ void shard_database::end_turn() noexcept {
     static_cast<void>(run_once(connection_, end_, "COMMIT"));
 }
 
-/// Whether the schema is still that of the catalog. Asked before a statement is made, which knows
-/// the schema of now; one that is made already notices by itself.
-bool shard_database::is_current() noexcept {
+/// Whether the schema is still that of the catalog, or else SQLITE_SCHEMA. Asked before a statement
+/// is made, which knows the schema of now; one that is made already notices by itself.
+int shard_database::check_schema() noexcept {
   if (ask_version_ == nullptr) ask_version_ = connection_.prepare("PRAGMA schema_version");
-  if (ask_version_ == nullptr) return false;
+  if (ask_version_ == nullptr) return sqlite3_extended_errcode(connection_.get());
   const running_statement run{ask_version_.get()};
-  return sqlite3_step(ask_version_.get()) == SQLITE_ROW &&
-         sqlite3_column_int64(ask_version_.get(), 0) == version_;
+  const int code = sqlite3_step(ask_version_.get());
+  if (code != SQLITE_ROW) return code;
+  return sqlite3_column_int64(ask_version_.get(), 0) == version_ ? SQLITE_OK : SQLITE_SCHEMA;
 }
 
 shard_database::outcome shard_database::read(std::size_t number, const key_read& operation,
@@ -52,9 +53,10 @@ shard_database::outcome shard_database::read(std::size_t number, const key_read&
   if (const int code = begin(); code != SQLITE_OK) return fail(code, number, here, to);
   cached_statement* select = statements_.find(*operation.from, operation.columns);
   if (select == nullptr) {
-    if (!is_current()) {
-      end_turn();
-      return here.would_block() ? outcome::cold : outcome::stale;
+    if (const int code = check_schema(); code != SQLITE_OK) {
+      const outcome found = fail(code, number, here, to);
+      if (found == outcome::stale) end_turn();
+      return found;
     }
     counts_.statements_prepared.add();
     select = statements_.make(connection_, *operation.from, operation.columns);
@@ -81,9 +83,10 @@ shard_database::outcome shard_database::fail(int code, std::size_t number, const
                                              read_sink& to) {
   // SQLite has rolled back, if the error was one of input.
   if (sqlite3_get_autocommit(connection_.get()) != 0) in_transaction_ = false;
-  // Another program writes, where there is no log, or mends the database: not to be waited for
-  // here.
-  if (here.would_block() || kind_of(code) == failure_kind::busy) return outcome::cold;
+  // Another program writes, where there is no log, or mends the database, or has left a commit half
+  // done: not to be waited for here.
+  if (here.would_block() || kind_of(code) == failure_kind::busy || code == SQLITE_READONLY_ROLLBACK)
+    return outcome::cold;
   if ((code & 0xff) == SQLITE_SCHEMA || (code & 0xff) == SQLITE_ERROR) return outcome::stale;
   const std::string message = connection_.describe(code);
   const failure_kind kind = kind_of(code);

@@ -61,7 +61,7 @@ class shard_database {
  private:
   [[nodiscard]] int begin() noexcept;
   [[nodiscard]] outcome fail(int code, std::size_t number, const nowait_reads& here, read_sink& to);
-  [[nodiscard]] bool is_current() noexcept;
+  [[nodiscard]] int check_schema() noexcept;
 
   std::string name_;
   connection connection_;

@@ -28,6 +28,13 @@ const char* name_of(durability how) noexcept {
   return "FULL";
 }
 
+/// Whether the file is to be opened anew: it may have been mended, or may be written to by now.
+bool is_of_file(int code) noexcept {
+  const failure_kind why = kind_of(code);
+  return why == failure_kind::input_output || why == failure_kind::corrupt ||
+         why == failure_kind::read_only;
+}
+
 int note_log_pages(void* pages, sqlite3*, const char*, int count) {
   *static_cast<int*>(pages) = count;
   return SQLITE_OK;
@@ -170,7 +177,7 @@ void writer::write_group_or_each(std::span<queued_write* const> batches) {
     return;
   }
   const failure_kind why = kind_of(group.code());
-  is_suspect_ = is_suspect_ || why == failure_kind::input_output || why == failure_kind::corrupt;
+  is_suspect_ = is_suspect_ || is_of_file(group.code());
   if (batches.size() == 1) {
     batches.front()->is_stale_ = false;
     batches.front()->fail_all(why, group.fault(), std::nullopt);
