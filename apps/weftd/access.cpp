@@ -54,6 +54,12 @@ checked permit::allows(right wanted, std::string_view database) const {
       "API key not authorized to {} {}", wanted == right::read ? "access" : "write to", database))};
 }
 
+checked admit(access& doors, const http::exchange& e, right wanted, std::string_view database) {
+  const auto found = doors.identify(e);
+  if (!found) return std::unexpected{found.error()};
+  return found->allows(wanted, database);
+}
+
 access::access(access_options options, weft::event_loop& loop, weft::logger& log,
                weft::telemetry::meter& meter)
     : options_{std::move(options)},

@@ -95,6 +95,10 @@ class access {
   weft::telemetry::counter too_often_;
 };
 
+/// Whether who asks by `e` may do so with this database.
+[[nodiscard]] checked admit(access& doors, const weft::http::exchange& e, right wanted,
+                            std::string_view database);
+
 /// Whether these options serve other machines without keys, or name a file of keys that is wrong; a
 /// line each.
 [[nodiscard]] std::vector<std::string> check_exposure(const access_options& given,

@@ -24,7 +24,8 @@ std::string status_name(weft::http::status code) {
 weft::http::status status_of(weft::store::failure_kind kind) noexcept {
   switch (kind) {
     case weft::store::failure_kind::duplicate_key: return weft::http::status::conflict;
-    case weft::store::failure_kind::constraint: return weft::http::status::bad_request;
+    case weft::store::failure_kind::constraint:
+    case weft::store::failure_kind::invalid: return weft::http::status::bad_request;
     case weft::store::failure_kind::busy: return weft::http::status::service_unavailable;
     case weft::store::failure_kind::read_only: return weft::http::status::forbidden;
     case weft::store::failure_kind::full: return weft::http::status::insufficient_storage;

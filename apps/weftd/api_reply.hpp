@@ -62,6 +62,23 @@ struct rows_reply {
       {"continuation", "Where the next request goes on; missing at the end"}};
 };
 
+struct sql_document {
+  std::vector<std::string> columns;
+  std::vector<row_document> data;
+  std::uint64_t rows;
+  std::optional<bool> truncated;
+
+  static constexpr weft::json::description descriptions[] = {
+      {"columns", "In the query's order; the second id is id:1"},
+      {"rows", "How many there are in `data`"},
+      {"truncated", "true: there are more than the limit, or than a reply may have"}};
+};
+
+struct ronsql_document {
+  std::optional<std::string> operationId;
+  std::vector<row_document> data;
+};
+
 /// What 0.2.0 says of a fault. The codes of the engines are for those who know theirs; 0: none.
 struct described_fault {
   std::int32_t code;

@@ -109,6 +109,11 @@ checked check_id(const std::optional<lent_text>& id, const api_limits& limits) {
 
 }  // namespace
 
+checked check_database(std::string_view name) {
+  if (auto fits = check_length(name, "DB"); !fits) return fits;
+  return check_identifier(name);
+}
+
 checked check_names(std::string_view database, std::string_view table) {
   if (auto fits = check_length(database, "DB"); !fits) return fits;
   if (auto fits = check_length(table, "Table"); !fits) return fits;

@@ -24,6 +24,7 @@ struct api_limits {
   std::size_t operation_id_bytes = 256;
 };
 
+[[nodiscard]] checked check_database(std::string_view name);
 /// Of a path: which database, which table.
 [[nodiscard]] checked check_names(std::string_view database, std::string_view table);
 [[nodiscard]] checked check(const pk_read_request& asked, const api_limits& limits,

@@ -75,12 +75,6 @@ std::expected<table_path, api_fault> table_in_path(const http::exchange& e,
   return table_path{*database, *table};
 }
 
-checked admit(access& doors, const http::exchange& e, right wanted, std::string_view database) {
-  const auto found = doors.identify(e);
-  if (!found) return std::unexpected{found.error()};
-  return found->allows(wanted, database);
-}
-
 /// Of a batch that has been checked.
 template <class Operations>
 checked admit_all(access& doors, const http::exchange& e, right wanted, const Operations& asked) {

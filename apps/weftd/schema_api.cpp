@@ -4,9 +4,11 @@
 #include <string>
 #include <vector>
 
-#include <apps/weftd/api_fault.hpp>
+#include <apps/weftd/access.hpp>
+#include <apps/weftd/api_description.hpp>
 #include <weft/base/format.hpp>
 #include <weft/http/server.hpp>
+#include <weft/json/write.hpp>
 #include <weft/store/engine.hpp>
 
 namespace weftd {
@@ -83,9 +85,10 @@ table_document describe(const store::table& table) {
   return made;
 }
 
-schema_document describe(const store::catalog& schema) {
+schema_document describe(const store::catalog& schema, const permit& found) {
   schema_document made;
   for (const std::string& name : schema.databases()) {
+    if (!found.allows(right::read, name)) continue;
     database_document& database = made.databases.emplace_back(name);
     for (const auto& each : schema.tables())
       if (each->database() == name) database.tables.push_back(describe(*each));
@@ -93,14 +96,26 @@ schema_document describe(const store::catalog& schema) {
   return made;
 }
 
+void answer(http::exchange& e, const store::engine& engine, access& doors, api_version spoken) {
+  const auto found = doors.identify(e);
+  if (!found) return reply(e, found.error(), spoken);
+  std::string text;
+  weft::json::write(describe(*engine.schema(), *found), text);
+  e.reply(http::status::ok, "application/json", text);
+}
+
 }  // namespace
 
-schema_api::schema_api(http::server& server, store::engine& engine) {
-  for (const api_version each : {api_version::v0_1_0, api_version::v0_2_0})
-    server.group(prefix_of(each))
-        .get("/schema", http::described([&engine] { return describe(*engine.schema()); },
-                                        {.summary = "Which databases, tables and columns there are",
-                                         .tags = {"schema"}}));
+schema_api::schema_api(http::server& server, store::engine& engine, access& doors) {
+  for (const api_version spoken : {api_version::v0_1_0, api_version::v0_2_0})
+    server.group(prefix_of(spoken))
+        .get("/schema",
+             http::described([&, spoken](http::exchange& e) { answer(e, engine, doors, spoken); },
+                             describe(spoken,
+                                      {.summary = "Which databases, tables and columns there are",
+                                       .tag = "schema",
+                                       .success = "Those that the key may read"},
+                                      nullptr, &weft::json::shape_of<schema_document>)));
 }
 
 }  // namespace weftd

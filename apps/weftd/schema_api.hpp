@@ -1,8 +1,8 @@
 // Which databases, tables and columns there are: for pages and programs that want to know what they
 // can ask for. The RonDB REST server has nothing of the kind.
 //
-// Contract: GET /{version}/schema is JSON, of the catalog that requests are planned with. One a
-// shard.
+// Contract: GET /{version}/schema is JSON, of the catalog that requests are planned with: of the
+// databases that who asks may read. One a shard.
 //
 //   app.add<weftd::schema_api>();
 #pragma once
@@ -17,8 +17,10 @@ class engine;
 
 namespace weftd {
 
+class access;
+
 struct schema_api {
-  schema_api(weft::http::server& server, weft::store::engine& engine);
+  schema_api(weft::http::server& server, weft::store::engine& engine, access& doors);
 };
 
 }  // namespace weftd

@@ -20,6 +20,7 @@
 #include <apps/weftd/routes.hpp>
 #include <apps/weftd/row_api.hpp>
 #include <apps/weftd/schema_api.hpp>
+#include <apps/weftd/sql_api.hpp>
 #include <apps/weftd/stat_api.hpp>
 
 namespace weftd {
@@ -33,7 +34,8 @@ constexpr const char* about =
     "Routes: POST /0.1.0/{db}/{table}/pk-read reads a row, POST /0.1.0/batch many, POST\n"
     "/0.1.0/{db}/{table}/scan those that hold something; POST\n"
     "/0.1.0/batchwrite and /0.1.0/batchdelete write them; the same below /0.2.0 tell faults as\n"
-    "JSON. POST /ping gives back the JSON it is sent; GET / says what to try; GET /healthz says\n"
+    "JSON; POST /0.1.0/sql reads by a SELECT. POST /ping gives back the JSON it is sent; GET /\n"
+    "says what to try; GET /healthz says\n"
     "\"ok\"; GET /readyz whether it is ready; GET /metrics has its numbers for Prometheus.";
 
 constexpr const char* api_about =
@@ -131,9 +133,10 @@ int serve(int argc, char** argv, bool is_demo) {
     if (const int code = prepare_demo(store.directory)) return code;
   app.add<weft::http::server>(probe).named("probe");
   app.add<weft::http::server>(server);
-  app.add<weft::store::sqlite::engine>(store).as<weft::store::engine>();
+  app.add<weft::store::sqlite::engine>(store).as<weft::store::engine, weft::store::query_engine>();
   app.add<access>(access_given);
   app.add<row_api>();
+  app.add<sql_api>();
   app.add<probe_api>();
   app.add<stat_api>();
   app.add<schema_api>();

@@ -8,8 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include <apps/weftd/api_fault.hpp>
+#include <apps/weftd/access.hpp>
+#include <apps/weftd/api_description.hpp>
 #include <weft/http/server.hpp>
+#include <weft/json/write.hpp>
 #include <weft/loop/event_loop.hpp>
 #include <weft/store/engine.hpp>
 #include <weft/telemetry/registry.hpp>
@@ -139,9 +141,10 @@ store_stat store_of(const numbers& seen) {
           .failures = seen.by_label("store_failures_total")};
 }
 
-std::vector<database_stat> databases_of(const weft::store::catalog& schema) {
+std::vector<database_stat> databases_of(const weft::store::catalog& schema, const permit& found) {
   std::vector<database_stat> all;
-  for (const std::string& name : schema.databases()) all.push_back({name, 0});
+  for (const std::string& name : schema.databases())
+    if (found.allows(right::read, name)) all.push_back({name, 0});
   for (const auto& each : schema.tables())
     for (database_stat& of : all)
       if (of.name == each->database()) ++of.tables;
@@ -150,23 +153,35 @@ std::vector<database_stat> databases_of(const weft::store::catalog& schema) {
 
 }  // namespace
 
-stat_api::stat_api(http::server& server, weft::store::engine& engine, telemetry::registry& metrics,
-                   weft::event_loop& loop)
-    : engine_{engine}, metrics_{metrics}, loop_{loop}, began_{loop.now()} {
-  for (const api_version each : {api_version::v0_1_0, api_version::v0_2_0})
-    server.group(prefix_of(each))
-        .get("/stat", http::described([this] { return read(); },
+stat_api::stat_api(http::server& server, weft::store::engine& engine, access& doors,
+                   telemetry::registry& metrics, weft::event_loop& loop)
+    : engine_{engine}, doors_{doors}, metrics_{metrics}, loop_{loop}, began_{loop.now()} {
+  for (const api_version spoken : {api_version::v0_1_0, api_version::v0_2_0})
+    server.group(prefix_of(spoken))
+        .get("/stat",
+             http::described([this, spoken](http::exchange& e) { answer(e, spoken); },
+                             describe(spoken,
                                       {.summary = "What the server holds and has done",
-                                       .tags = {"operation"}}));
+                                       .tag = "operation",
+                                       .success = "Of the databases, those that the key may read"},
+                                      nullptr, &weft::json::shape_of<server_stat>)));
 }
 
-server_stat stat_api::read() const {
+void stat_api::answer(http::exchange& e, api_version spoken) const {
+  const auto found = doors_.identify(e);
+  if (!found) return reply(e, found.error(), spoken);
+  std::string text;
+  weft::json::write(read(*found), text);
+  e.reply(http::status::ok, "application/json", text);
+}
+
+server_stat stat_api::read(const permit& found) const {
   const numbers seen{metrics_.read()};
   return {.version = WEFT_VERSION,
           .uptimeSeconds =
               std::chrono::duration_cast<std::chrono::seconds>(loop_.now() - began_).count(),
           .shards = seen.shards(),
-          .databases = databases_of(*engine_.schema()),
+          .databases = databases_of(*engine_.schema(), found),
           .http = http_of(seen),
           .store = store_of(seen),
           .memory = {.coroutineFrames = seen.of("loop_live_frames"),

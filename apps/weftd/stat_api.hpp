@@ -10,13 +10,16 @@
 
 #include <weft/base/time.hpp>
 
+#include <apps/weftd/api_fault.hpp>
+
 namespace weft {
 class event_loop;
 }
 
 namespace weft::http {
+class exchange;
 class server;
-}
+}  // namespace weft::http
 
 namespace weft::store {
 class engine;
@@ -28,17 +31,21 @@ class registry;
 
 namespace weftd {
 
+class access;
+class permit;
 struct server_stat;
 
 class stat_api {
  public:
-  stat_api(weft::http::server& server, weft::store::engine& engine,
+  stat_api(weft::http::server& server, weft::store::engine& engine, access& doors,
            weft::telemetry::registry& metrics, weft::event_loop& loop);
 
  private:
-  [[nodiscard]] server_stat read() const;
+  void answer(weft::http::exchange& e, api_version spoken) const;
+  [[nodiscard]] server_stat read(const permit& found) const;
 
   weft::store::engine& engine_;
+  access& doors_;
   weft::telemetry::registry& metrics_;
   weft::event_loop& loop_;
   weft::time_point began_;

@@ -246,3 +246,21 @@ def test_a_key_must_be_for_something(run_weftd):
     done = run_weftd("keygen")
     assert done.returncode == 2 and "--databases" in done.stderr and done.stdout == ""
     assert run_weftd("keygen", "--help").stdout.startswith("Makes an API key.")
+
+
+def test_what_there_is_and_what_sql_finds_is_for_who_may_read_it(start, make_key):
+    key = make_key("--databases", "shop")
+    with start() as server:
+        ask = {"database": "shop", "query": "SELECT v FROM t"}
+        for version in ("0.1.0", "0.2.0"):
+            for path in ("schema", "stat"):
+                assert httpx.get(server.url(f"/{version}/{path}")).status_code == 401
+                told = httpx.get(server.url(f"/{version}/{path}"), headers={"X-API-KEY": key})
+                assert [each["name"] for each in told.json()["databases"]] == ["shop"], told.text
+            for path in ("sql", "ronsql"):
+                assert post(server, f"/{version}/{path}", ask).status_code == 401
+                assert post(server, f"/{version}/{path}", ask, key).json()["data"][0]["v"] in (10, 11)
+                for other in ("hr", "none"):
+                    refused = post(server, f"/{version}/{path}", {**ask, "database": other}, key)
+                    assert refused.status_code == 401 and f"not authorized to access {other}" in refused.text
+        assert server.stop() == 0, server.log

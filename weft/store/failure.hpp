@@ -25,6 +25,7 @@ enum class failure_kind : std::uint8_t {
   full,            // the disk, or the database's bound
   corrupt,         // the file is damaged, or no database
   input_output,    // the disk, or the way to it, failed
+  invalid,         // what was asked for is not to be had: a query with a mistake, say
   other,
 };
 inline constexpr std::size_t failure_kinds =

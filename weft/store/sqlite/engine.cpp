@@ -14,6 +14,7 @@
 #include <weft/store/scan_token.hpp>
 #include <weft/store/sqlite/cold_batch.hpp>
 #include <weft/store/sqlite/engine_counts.hpp>
+#include <weft/store/sqlite/query_line.hpp>
 #include <weft/store/sqlite/queued_write.hpp>
 #include <weft/store/sqlite/scan_slice.hpp>
 #include <weft/store/sqlite/schema_load.hpp>
@@ -92,6 +93,7 @@ struct engine::state {
   bool has_told_blind = false;
   std::uint64_t catalogs = 0;  // so many have been taken over
   engine_counts counts;
+  query_line queries{options, loop, counts};
 };
 
 task<result<void>> engine::state::open() {
@@ -334,6 +336,11 @@ task<result<void>> engine::write(std::span<const key_write> operations, write_si
   for (std::size_t i = 0; i < operations.size(); ++i)
     to.failed(i, {.kind = failure_kind::schema_changed, .message = schema_has_changed});
   co_return {};
+}
+
+task<result<bool>> engine::query(const query_request& request, query_sink& to) {
+  if (!state_->schema->has(request.database)) co_return fail(errc::not_found);
+  co_return co_await state_->queries.run(*state_->files, request, to);
 }
 
 task<result<std::string>> engine::scan(const scan_request& request, scan_sink& to) {

@@ -10,7 +10,8 @@
 // Writes of all shards go to one thread a database (writer.hpp), and come back when they are
 // durable.
 //
-//   app.add<store::sqlite::engine>({.directory = "/var/lib/shop"}).as<store::engine>();
+//   app.add<store::sqlite::engine>({.directory = "/var/lib/shop"})
+//       .as<store::engine, store::query_engine>();
 #pragma once
 
 #include <cstddef>
@@ -22,6 +23,7 @@
 #include <weft/loop/event_loop.hpp>
 #include <weft/service/lifetime.hpp>
 #include <weft/store/engine.hpp>
+#include <weft/store/query.hpp>
 #include <weft/store/sqlite/engine_options.hpp>
 
 namespace weft::telemetry {
@@ -30,7 +32,7 @@ class meter;
 
 namespace weft::store::sqlite {
 
-class engine final : public store::engine {
+class engine final : public store::engine, public store::query_engine {
  public:
   using options = engine_options;
 
@@ -49,6 +51,7 @@ class engine final : public store::engine {
   [[nodiscard]] task<result<void>> write(std::span<const key_write> operations,
                                          write_sink& to) override;
   [[nodiscard]] task<result<std::string>> scan(const scan_request& request, scan_sink& to) override;
+  [[nodiscard]] task<result<bool>> query(const query_request& request, query_sink& to) override;
 
   /// Batches of writes, of all shards, that wait for the one under way to be durable.
   [[nodiscard]] std::size_t writes_waiting() const;

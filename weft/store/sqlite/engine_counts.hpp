@@ -29,6 +29,9 @@ struct engine_counts {
   telemetry::counter statements_prepared;
   telemetry::counter scan_slices;
   telemetry::counter scan_rows;
+  telemetry::counter queries;
+  telemetry::counter query_rows;
+  telemetry::histogram query_times;
   telemetry::counter writes;  // operations done, and durable
   /// Counted by the shard whose batch was the first in it.
   telemetry::counter commits;

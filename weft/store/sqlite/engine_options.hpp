@@ -43,6 +43,13 @@ struct engine_options {
   /// Pages in the write-ahead log from which on they are moved into the database.
   unsigned checkpoint_pages = 1000;
 
+  /// Queries in SQL that each shard makes at a time, on the threads that may wait for the disk.
+  unsigned queries_max = 2;
+  /// And those that may wait for that.
+  unsigned queries_waiting_max = 32;
+  /// How long one may take.
+  duration query_time = std::chrono::seconds{10};
+
   static constexpr auto bounds() {
     return weft::bounds(
         weft::at_least<&engine_options::page_cache_bytes>(std::uint64_t{1024} * 1024),
@@ -51,6 +58,9 @@ struct engine_options {
         weft::within<&engine_options::busy_timeout>(std::chrono::milliseconds{0},
                                                     std::chrono::hours{1}),
         weft::within<&engine_options::checkpoint_pages>(1U, 1'000'000U),
+        weft::within<&engine_options::queries_max>(1U, 1'000U),
+        weft::within<&engine_options::query_time>(std::chrono::milliseconds{1},
+                                                  std::chrono::hours{1}),
         weft::at_least<&engine_options::schema_refresh>(std::chrono::milliseconds{10}));
   }
 };

@@ -38,19 +38,23 @@ inline void take_values(sqlite3_stmt* row, const key_read& operation,
     into[i] = column_value(row, static_cast<int>(i), columns[operation.columns[i]]);
 }
 
+/// A value that stays, and how many bytes it has beside itself.
+[[nodiscard]] inline value copy_value(const value& from, scratch& room, std::size_t& bytes) {
+  if (from.kind() != value_kind::text && from.kind() != value_kind::bytes) return from;
+  const std::string_view content = room.copy(from.as_text());
+  bytes += content.size();
+  return from.kind() == value_kind::text ? value::text(content) : value::bytes(content);
+}
+
 /// Copies of the first values of the row, which are of these columns, and how many bytes they have.
 [[nodiscard]] inline std::span<const value> copy_values(sqlite3_stmt* row, const table& from,
                                                         std::span<const column_position> columns,
                                                         scratch& room, std::size_t& bytes) {
   const std::span<value> copies = room.make_array<value>(columns.size());
   bytes += copies.size_bytes();
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    copies[i] = column_value(row, static_cast<int>(i), from.columns()[columns[i]]);
-    if (copies[i].kind() != value_kind::text && copies[i].kind() != value_kind::bytes) continue;
-    const std::string_view content = room.copy(copies[i].as_text());
-    copies[i] = copies[i].kind() == value_kind::text ? value::text(content) : value::bytes(content);
-    bytes += content.size();
-  }
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    copies[i] =
+        copy_value(column_value(row, static_cast<int>(i), from.columns()[columns[i]]), room, bytes);
   return copies;
 }
 

@@ -1,0 +1,204 @@
+#include <apps/weftd/sql_api.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <weft/base/format.hpp>
+#include <weft/http/server.hpp>
+#include <weft/store/convert.hpp>
+#include <weft/store/query.hpp>
+
+#include <apps/weftd/access.hpp>
+#include <apps/weftd/api_description.hpp>
+#include <apps/weftd/api_reply.hpp>
+#include <apps/weftd/check_request.hpp>
+#include <apps/weftd/row_text.hpp>
+#include <apps/weftd/sql_reply.hpp>
+#include <apps/weftd/sql_request.hpp>
+
+namespace weftd {
+namespace {
+
+namespace http = weft::http;
+namespace json = weft::json;
+namespace store = weft::store;
+
+api_fault not_queried(weft::error why) {
+  if (why == weft::errc::not_found)
+    return {http::status::not_found, "Database/Table does not exist."};
+  if (why == weft::errc::limit_exceeded)
+    return {http::status::service_unavailable, "too many queries wait already: try again later"};
+  if (why == weft::errc::timed_out)
+    return {http::status::gateway_timeout,
+            "the query took too long, and was ended: ask for less, or by an index"};
+  return {http::status::internal_server_error,
+          weft::format("the query was not made: {}", why.message())};
+}
+
+using parameters = std::vector<store::query_parameter>;
+
+checked check_text(const std::optional<lent_text>& database,
+                   const std::optional<lent_text>& query) {
+  if (!database) return refuse("the database is missing");
+  if (!query || query->view().empty()) return refuse("the query is missing");
+  return check_database(database->view());
+}
+
+/// A number is whole if it is written so and 64 bits hold it.
+std::expected<store::value, api_fault> number_value(std::string_view written) {
+  std::int64_t whole = 0;
+  const char* const end = written.data() + written.size();
+  const auto read = std::from_chars(written.data(), end, whole);
+  if (read.ec == std::errc{} && read.ptr == end) return store::value::integer(whole);
+  static const store::column real{.name = {}, .type = store::column_type::float64};
+  store::scratch unused;
+  const auto made =
+      store::to_value({store::json_kind::number, written}, real, store::purpose::content, unused);
+  if (made) return *made;
+  return refuse(weft::format("the parameter {} is beyond what a number holds", written));
+}
+
+std::expected<store::value, api_fault> parameter_value(const json::lent_scalar& given) {
+  switch (given.kind()) {
+    case json::scalar_kind::boolean: return store::value::integer(given.view() == "true" ? 1 : 0);
+    case json::scalar_kind::number: return number_value(given.view());
+    case json::scalar_kind::string: return store::value::text(given.view());
+    case json::scalar_kind::null: break;
+  }
+  return store::value{};
+}
+
+std::expected<parameters, api_fault> listed(const listed_parameters& given) {
+  parameters all;
+  for (const json::lent_scalar& each : given) {
+    const auto bound = parameter_value(each);
+    if (!bound) return std::unexpected{bound.error()};
+    all.push_back({.bound = *bound});
+  }
+  return all;
+}
+
+std::expected<parameters, api_fault> named(const named_parameters& given) {
+  parameters all;
+  for (const auto& each : given) {
+    if (each.first.empty()) return refuse("a parameter has an empty name");
+    const auto bound = parameter_value(each.second);
+    if (!bound) return std::unexpected{bound.error()};
+    all.push_back({.name = each.first, .bound = *bound});
+  }
+  return all;
+}
+
+std::expected<parameters, api_fault> parameters_of(const sql_request& asked) {
+  if (const auto fine = check_text(asked.database, asked.query); !fine)
+    return std::unexpected{fine.error()};
+  if (asked.limit && *asked.limit < 0) return refuse("the limit is below 0");
+  if (!asked.parameters) return parameters{};
+  if (const auto* const list = std::get_if<listed_parameters>(&*asked.parameters))
+    return listed(*list);
+  return named(std::get<named_parameters>(*asked.parameters));
+}
+
+/// The reply has no way to say that it is not all.
+api_fault too_many(const sql_api_options& bounds) {
+  return {
+      http::status::content_too_large,
+      weft::format("the reply would have more than {} rows or {} bytes: ask for fewer, by LIMIT",
+                   bounds.rows, bounds.reply_bytes)};
+}
+
+checked check(const ronsql_request& asked) {
+  if (asked.outputFormat && asked.outputFormat->view() != "JSON")
+    return refuse("the outputFormat JSON is the only one supported");
+  if (asked.explainMode && asked.explainMode->view() != "ALLOW")
+    return refuse("the explainMode ALLOW is the only one supported");
+  return check_text(asked.database, asked.query);
+}
+
+}  // namespace
+
+sql_api::sql_api(sql_api_options options, http::server& server, store::query_engine& engine,
+                 access& doors)
+    : options_{options}, engine_{engine}, doors_{doors} {
+  add_routes(server, api_version::v0_1_0);
+  add_routes(server, api_version::v0_2_0);
+}
+
+void sql_api::add_routes(http::server& server, api_version spoken) {
+  auto api = server.group(prefix_of(spoken)).within({.body_bytes = options_.request_bytes});
+  api.post(
+      "/sql",
+      http::described(
+          [this, spoken](http::exchange& e) { e.work.emplace(answer_sql(e, spoken)); },
+          describe<sql_request, sql_document>(
+              spoken,
+              {.summary = "Reads by one SELECT, with values bound to its parameters",
+               .example = R"({"database":"demo","query":"SELECT name FROM users WHERE id=:id",)"
+                          R"("parameters":{"id":17}})",
+               .tag = "sql",
+               .success = "What was found"})));
+  api.post(
+      "/ronsql",
+      http::described(
+          [this, spoken](http::exchange& e) { e.work.emplace(answer_ronsql(e, spoken)); },
+          describe<ronsql_request, ronsql_document>(
+              spoken, {.summary = "Reads by one SELECT, as the RonDB REST server does",
+                       .example = R"({"database":"demo","query":"SELECT count(*) FROM users"})",
+                       .tag = "sql",
+                       .success = "What was found",
+                       .faults = {http::status::content_too_large}})));
+}
+
+weft::task<void> sql_api::answer_sql(http::exchange& e, api_version spoken) {
+  const auto memory = memories_.take();
+  const auto asked = read_document<sql_request>(e.request().body(), *memory);
+  if (!asked) co_return reply(e, asked.error(), spoken);
+  const auto given = parameters_of(*asked);
+  if (!given) co_return reply(e, given.error(), spoken);
+  const auto fine = admit(doors_, e, right::read, asked->database->view());
+  if (!fine) co_return reply(e, fine.error(), spoken);
+  const std::size_t limit = asked->limit ? static_cast<std::size_t>(*asked->limit) : options_.rows;
+  memory->reply = "{";
+  sql_reply rows{memory->reply, options_.reply_bytes, column_names::told};
+  const auto is_all = co_await engine_.query({.database = asked->database->view(),
+                                              .text = asked->query->view(),
+                                              .parameters = *given,
+                                              .rows_max = std::min(limit, options_.rows)},
+                                             rows);
+  if (!is_all) co_return reply(e, not_queried(is_all.error()), spoken);
+  if (rows.failure()) co_return reply(e, *rows.failure(), spoken);
+  memory->reply += R"(],"rows":)";
+  memory->reply += std::to_string(rows.rows());
+  memory->reply += *is_all ? "}" : R"(,"truncated":true})";
+  e.reply(http::status::ok, "application/json", memory->reply);
+}
+
+weft::task<void> sql_api::answer_ronsql(http::exchange& e, api_version spoken) {
+  const auto memory = memories_.take();
+  const auto asked = read_document<ronsql_request>(e.request().body(), *memory);
+  if (!asked) co_return reply(e, asked.error(), spoken);
+  auto fine = check(*asked);
+  if (fine) fine = admit(doors_, e, right::read, asked->database->view());
+  if (!fine) co_return reply(e, fine.error(), spoken);
+  memory->reply = "{";
+  if (asked->operationId) {
+    memory->reply += R"("operationId":)";
+    append_text(asked->operationId->view(), memory->reply);
+    memory->reply += ',';
+  }
+  sql_reply rows{memory->reply, options_.reply_bytes, column_names::left_out};
+  const auto is_all = co_await engine_.query({.database = asked->database->view(),
+                                              .text = asked->query->view(),
+                                              .rows_max = options_.rows},
+                                             rows);
+  if (!is_all) co_return reply(e, not_queried(is_all.error()), spoken);
+  if (rows.failure()) co_return reply(e, *rows.failure(), spoken);
+  if (!*is_all) co_return reply(e, too_many(options_), spoken);
+  memory->reply += "]}";
+  e.reply(http::status::ok, "application/json", memory->reply);
+}
+
+}  // namespace weftd

@@ -1,0 +1,49 @@
+// Requests in SQL, as they come in JSON.
+//
+//   auto asked = read_document<sql_request>(body, memory);
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include <apps/weftd/api_request.hpp>
+#include <weft/json/lent.hpp>
+
+namespace weftd {
+
+using listed_parameters = std::vector<weft::json::lent_scalar>;
+using named_parameters = std::map<std::string, weft::json::lent_scalar>;
+
+struct sql_request {
+  std::optional<lent_text> database;
+  std::optional<lent_text> query;
+  std::optional<std::variant<listed_parameters, named_parameters>> parameters;
+  std::optional<std::int64_t> limit;
+
+  static constexpr weft::json::description descriptions[] = {
+      {.name = "database", .text = {}, .is_required = true},
+      {.name = "query", .text = "One SELECT", .is_required = true},
+      {"parameters", "What ? or ?1 stand for, in a list; what :name stands for, by name"},
+      {"limit", "Rows at most"}};
+};
+
+/// As the RonDB REST server has it.
+struct ronsql_request {
+  std::optional<lent_text> query;
+  std::optional<lent_text> database;
+  std::optional<lent_text> explainMode;
+  std::optional<lent_text> outputFormat;
+  std::optional<lent_text> operationId;
+
+  static constexpr weft::json::description descriptions[] = {
+      {.name = "query", .text = "One SELECT", .is_required = true},
+      {.name = "database", .text = {}, .is_required = true},
+      {"explainMode", "ALLOW"},
+      {"outputFormat", "JSON"},
+      {"operationId", "Comes back as it is"}};
+};
+
+}  // namespace weftd

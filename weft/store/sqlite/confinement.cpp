@@ -1,0 +1,56 @@
+#include <weft/store/sqlite/confinement.hpp>
+
+#include <algorithm>
+#include <string_view>
+
+namespace weft::store::sqlite {
+namespace {
+
+constexpr int instructions_between_questions = 10'000;  // some 50 us
+
+struct bound {
+  int category;
+  int most;
+};
+constexpr std::array bounds_of_clients{
+    bound{SQLITE_LIMIT_LENGTH, confinement::value_bytes_max},
+    bound{SQLITE_LIMIT_SQL_LENGTH, confinement::text_bytes_max}, bound{SQLITE_LIMIT_ATTACHED, 0},
+    // No question is asked within a comparison.
+    bound{SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000}, bound{SQLITE_LIMIT_WORKER_THREADS, 0}};
+
+/// Those that do more than compute.
+bool is_harmless(const char* function) noexcept {
+  static constexpr std::array<std::string_view, 2> others{"load_extension", "fts3_tokenizer"};
+  return function != nullptr && !std::ranges::contains(others, std::string_view{function});
+}
+
+int allow_reading(void* /*context*/, int action, const char* /*first*/, const char* second,
+                  const char* /*database*/, const char* /*trigger*/) {
+  switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_RECURSIVE: return SQLITE_OK;
+    case SQLITE_FUNCTION: return is_harmless(second) ? SQLITE_OK : SQLITE_DENY;
+    default: return SQLITE_DENY;
+  }
+}
+
+}  // namespace
+
+confinement::confinement(connection& of, int (*goes_on)(void* context), void* context) noexcept
+    : of_{of} {
+  static_assert(bounds_of_clients.size() == bounds);
+  for (std::size_t i = 0; i < bounds; ++i)
+    before_[i] = sqlite3_limit(of.get(), bounds_of_clients[i].category, bounds_of_clients[i].most);
+  sqlite3_set_authorizer(of.get(), &allow_reading, nullptr);
+  sqlite3_progress_handler(of.get(), instructions_between_questions, goes_on, context);
+}
+
+confinement::~confinement() {
+  sqlite3_progress_handler(of_.get(), 0, nullptr, nullptr);
+  sqlite3_set_authorizer(of_.get(), nullptr, nullptr);
+  for (std::size_t i = 0; i < bounds; ++i)
+    sqlite3_limit(of_.get(), bounds_of_clients[i].category, before_[i]);
+}
+
+}  // namespace weft::store::sqlite

@@ -1,0 +1,54 @@
+#include <weft/store/sqlite/query_line.hpp>
+
+#include <algorithm>
+
+#include <weft/coro/stop_token.hpp>
+#include <weft/loop/blocking.hpp>
+#include <weft/store/sqlite/query_run.hpp>
+
+namespace weft::store::sqlite {
+
+task<result<bool>> query_line::run(storage& from, const query_request& request, query_sink& to) {
+  if (!free_.try_acquire()) {
+    if (waiting_ >= options_.queries_waiting_max) co_return fail(errc::limit_exceeded);
+    ++waiting_;
+    const auto permit = co_await free_.acquire();
+    --waiting_;
+    if (!permit) co_return fail(permit.error());
+  }
+  struct giving_back {
+    semaphore& to;
+    ~giving_back() { to.release(); }
+  } const permit{free_};
+  const time_point began = loop_.now();
+  counts_.queries.add();
+  const result<bool> told = co_await run_now(from, request, to);
+  counts_.query_times.record(loop_.now() - began);
+  co_return told;
+}
+
+task<result<bool>> query_line::run_now(storage& from, const query_request& request,
+                                       query_sink& to) {
+  const environment& env = co_await this_task::environment();
+  const time_point until = loop_.has_threads()
+                               ? std::min(env.until.when(), loop_.now() + options_.query_time)
+                               : time_point::max();
+  query_run run{from, request, until};
+  const stop_callback on_stop{env.stop, [&run] { run.stop(); }};
+  for (;;) {
+    const auto waited = co_await blocking([&run] { run.advance(); });
+    if (!waited) co_return fail(waited.error());
+    if (env.stop.stop_requested()) co_return fail(errc::cancelled);
+    if (run.is_late()) co_return fail(errc::timed_out);
+    if (!run.fault().message.empty()) {
+      counts_.failed(run.fault().kind);
+      to.failed(run.fault());
+      co_return false;
+    }
+    counts_.query_rows.add(run.rows());
+    if (!run.tell(to)) co_return false;
+    if (run.is_over()) co_return !run.is_cut();
+  }
+}
+
+}  // namespace weft::store::sqlite

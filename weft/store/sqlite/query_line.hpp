@@ -1,0 +1,44 @@
+// Who may query, and who waits: of one shard.
+//
+// Problem: a query may take seconds, and the threads that make it are those that look-ups wait for.
+// Contract: options.queries_max are made at a time, options.queries_waiting_max wait for that, and
+// each has options.query_time. The options and what is counted in outlive it.
+//
+//   query_line queries{options, loop, counts};
+//   co_return co_await queries.run(storage, request, sink);
+#pragma once
+
+#include <cstddef>
+
+#include <weft/coro/semaphore.hpp>
+#include <weft/loop/event_loop.hpp>
+#include <weft/store/query.hpp>
+#include <weft/store/sqlite/engine_counts.hpp>
+#include <weft/store/sqlite/engine_options.hpp>
+#include <weft/store/sqlite/storage.hpp>
+
+namespace weft::store::sqlite {
+
+class query_line {
+ public:
+  query_line(const engine_options& options, event_loop& loop, engine_counts& counts) noexcept
+      : options_{options}, loop_{loop}, counts_{counts}, free_{options.queries_max} {}
+  query_line(const query_line&) = delete;
+  query_line& operator=(const query_line&) = delete;
+  ~query_line() = default;
+
+  /// As query_engine::query(), of a database that there is.
+  [[nodiscard]] task<result<bool>> run(storage& from, const query_request& request, query_sink& to);
+
+ private:
+  [[nodiscard]] task<result<bool>> run_now(storage& from, const query_request& request,
+                                           query_sink& to);
+
+  const engine_options& options_;
+  event_loop& loop_;
+  engine_counts& counts_;
+  semaphore free_;
+  std::size_t waiting_ = 0;
+};
+
+}  // namespace weft::store::sqlite

@@ -1,0 +1,189 @@
+#include <weft/store/sqlite/query_run.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <string_view>
+#include <utility>
+
+#include <weft/base/format.hpp>
+#include <weft/store/sqlite/declared_type.hpp>
+#include <weft/store/sqlite/row_lookup.hpp>
+
+namespace weft::store::sqlite {
+namespace {
+
+constexpr std::size_t rows_at_once = 256;
+constexpr std::size_t bytes_at_once = 256 * 1024;
+
+constexpr const char* only_reads = "a query may only read, by SELECT";
+
+/// Of what is computed: numbers are told as numbers, texts as texts, bytes as bytes.
+const column as_it_is{.name = {}, .type = column_type::float64};
+
+/// As SQLite does it in subqueries: the second "id" is "id:1".
+std::string name_apart(std::string_view wanted, std::span<const column> others) {
+  std::string name{wanted};
+  for (int number = 1; std::ranges::contains(others, name, &column::name); ++number)
+    name = weft::format("{}:{}", wanted, number);
+  return name;
+}
+
+}  // namespace
+
+int query_run::ask_whether_to_go_on(void* self) {
+  auto& run = *static_cast<query_run*>(self);
+  run.is_late_ = std::chrono::steady_clock::now() >= run.until_;
+  return run.is_late_ || run.is_unwanted_.load(std::memory_order_relaxed) ? 1 : 0;
+}
+
+void query_run::advance() {
+  rows_before_ += rows_.size();
+  rows_.clear();
+  room_.clear();
+  if (select_ != nullptr || begin()) find_rows();
+  is_over_ = is_over_ || is_late_ || !fault_.message.empty();
+}
+
+bool query_run::begin() {
+  auto lent = from_.reader(request_.database);
+  if (!lent) return fail(failure_kind::input_output, std::move(lent.error()));
+  by_.emplace(std::move(*lent));
+  confined_.emplace(**by_, &ask_whether_to_go_on, this);
+  if (!prepare() || !bind_all()) return false;
+  read_columns();
+  return true;
+}
+
+bool query_run::prepare() {
+  sqlite3* const database = (*by_)->get();
+  const std::string_view text = request_.text;
+  // A length that is too much for an int is too much for SQLite, too.
+  if (text.size() > confinement::text_bytes_max)
+    return fail(failure_kind::invalid,
+                weft::format("the query has {} bytes; at most {} are allowed", text.size(),
+                             confinement::text_bytes_max));
+  sqlite3_stmt* made = nullptr;
+  const char* rest = nullptr;
+  const int code =
+      sqlite3_prepare_v3(database, text.data(), static_cast<int>(text.size()), 0, &made, &rest);
+  select_.reset(made);
+  if (code != SQLITE_OK) return fail(code);
+  if (made == nullptr) return fail(failure_kind::invalid, "the query is empty: write a SELECT");
+  if (sqlite3_stmt_readonly(made) == 0 || sqlite3_column_count(made) == 0)
+    return fail(failure_kind::invalid, only_reads);
+  sqlite3_stmt* second = nullptr;
+  const auto left = static_cast<int>(text.data() + text.size() - rest);
+  const int more = sqlite3_prepare_v3(database, rest, left, 0, &second, nullptr);
+  sqlite3_finalize(second);
+  if (more != SQLITE_OK || second != nullptr)
+    return fail(failure_kind::invalid, "a query is one statement, and here is more than that");
+  return true;
+}
+
+int query_run::bind_one(int at, const value& bound) noexcept {
+  return bind_value(select_.get(), at, bound, as_it_is);
+}
+
+bool query_run::bind_all() {
+  const std::span given = request_.parameters;
+  if (!given.empty() && !given.front().name.empty()) return bind_by_name();
+  const auto wanted = static_cast<std::size_t>(sqlite3_bind_parameter_count(select_.get()));
+  if (wanted != given.size())
+    return fail(
+        failure_kind::invalid,
+        weft::format("the query takes {} parameters, and {} are given", wanted, given.size()));
+  for (std::size_t i = 0; i < given.size(); ++i)
+    if (const int code = bind_one(static_cast<int>(i + 1), given[i].bound); code != SQLITE_OK)
+      return fail(code);
+  return true;
+}
+
+bool query_run::bind_by_name() {
+  const std::span given = request_.parameters;
+  std::vector<bool> is_used(given.size());
+  const int wanted = sqlite3_bind_parameter_count(select_.get());
+  for (int at = 1; at <= wanted; ++at) {
+    const char* const written = sqlite3_bind_parameter_name(select_.get(), at);
+    if (written == nullptr || *written == '?')
+      return fail(failure_kind::invalid,
+                  weft::format("parameter {} has no name: give a list of values", at));
+    const auto found =
+        std::ranges::find(given, std::string_view{written + 1}, &query_parameter::name);
+    if (found == given.end())
+      return fail(failure_kind::invalid,
+                  weft::format("no value is given for the parameter {}", written));
+    is_used[static_cast<std::size_t>(found - given.begin())] = true;
+    if (const int code = bind_one(at, found->bound); code != SQLITE_OK) return fail(code);
+  }
+  const auto unused = std::ranges::find(is_used, false);
+  if (unused == is_used.end()) return true;
+  return fail(failure_kind::invalid,
+              weft::format("the query has no parameter named {}",
+                           given[static_cast<std::size_t>(unused - is_used.begin())].name));
+}
+
+void query_run::read_columns() {
+  const int count = sqlite3_column_count(select_.get());
+  for (int i = 0; i < count; ++i) {
+    column made = as_it_is;
+    made.name = name_apart(sqlite3_column_name(select_.get(), i), columns_);
+    if (const char* const declared = sqlite3_column_decltype(select_.get(), i))
+      read_declared_type(declared, made);
+    columns_.push_back(std::move(made));
+  }
+}
+
+void query_run::find_rows() {
+  std::size_t bytes = 0;
+  while (rows_.size() < rows_at_once && bytes < bytes_at_once) {
+    const int code = sqlite3_step(select_.get());
+    if (code == SQLITE_ROW) {
+      is_cut_ = rows_before_ + rows_.size() >= request_.rows_max;
+      is_over_ = is_cut_;
+      if (is_cut_) return;
+      keep_row(bytes);
+      continue;
+    }
+    is_over_ = true;
+    if (code != SQLITE_DONE && code != SQLITE_INTERRUPT) fail(code);
+    return;
+  }
+}
+
+void query_run::keep_row(std::size_t& bytes) {
+  const std::span<value> copies = room_.make_array<value>(columns_.size());
+  bytes += copies.size_bytes();
+  for (std::size_t i = 0; i < columns_.size(); ++i)
+    copies[i] =
+        copy_value(column_value(select_.get(), static_cast<int>(i), columns_[i]), room_, bytes);
+  rows_.emplace_back(copies);
+}
+
+bool query_run::fail(failure_kind why, std::string message) {
+  message_ = std::move(message);
+  fault_ = {.kind = why, .message = message_};
+  return false;
+}
+
+bool query_run::fail(int code) {
+  connection& by = **by_;
+  switch (code & 0xff) {
+    case SQLITE_AUTH:
+      return fail(failure_kind::invalid,
+                  weft::format("{}: {}", sqlite3_errmsg(by.get()), only_reads));
+    // Of what the client wrote, and of the values that it meets.
+    case SQLITE_ERROR:
+    case SQLITE_TOOBIG:
+    case SQLITE_MISMATCH:
+    case SQLITE_RANGE: return fail(failure_kind::invalid, sqlite3_errmsg(by.get()));
+    default: return fail(kind_of(code), by.describe(code));
+  }
+}
+
+bool query_run::tell(query_sink& to) {
+  if (!has_told_columns_) to.columns(columns_);
+  has_told_columns_ = true;
+  return std::ranges::all_of(rows_, [&to](std::span<const value> row) { return to.row(row); });
+}
+
+}  // namespace weft::store::sqlite

@@ -1,0 +1,88 @@
+// One query of a client's, on threads that may wait for the disk.
+//
+// Contract: each advance() finds some of the next rows, 256 or 256 KiB of them at most, and keeps
+// copies, which tell() hands over on the shard; between two the statement stays where it is, on a
+// connection of its own, confined (confinement.hpp). It ends once `until` has passed or stop() was
+// called, within a slice too. Of one thread at a time, but for stop().
+//
+//   query_run run{storage, request, until};
+//   do co_await blocking([&] { run.advance(); });
+//   while (run.tell(sink) && !run.is_over());
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <weft/base/time.hpp>
+#include <weft/store/query.hpp>
+#include <weft/store/scratch.hpp>
+#include <weft/store/sqlite/confinement.hpp>
+#include <weft/store/sqlite/storage.hpp>
+
+namespace weft::store::sqlite {
+
+class query_run {
+ public:
+  /// `until`: of the steady clock.
+  query_run(storage& from, const query_request& request, time_point until)
+      : from_{from}, request_{request}, until_{until} {}
+  query_run(const query_run&) = delete;
+  query_run& operator=(const query_run&) = delete;
+  ~query_run() = default;
+
+  void advance();
+  /// Any thread: nobody waits for it any more.
+  void stop() noexcept { is_unwanted_.store(true, std::memory_order_relaxed); }
+
+  /// What the last advance() has found. False: the sink has enough.
+  [[nodiscard]] bool tell(query_sink& to);
+  /// How many rows that were.
+  [[nodiscard]] std::size_t rows() const noexcept { return rows_.size(); }
+
+  /// There is nothing more to be told.
+  [[nodiscard]] bool is_over() const noexcept { return is_over_; }
+  /// There are rows beyond rows_max.
+  [[nodiscard]] bool is_cut() const noexcept { return is_cut_; }
+  [[nodiscard]] bool is_late() const noexcept { return is_late_; }
+  /// Why it ended too early, if the message is not empty.
+  [[nodiscard]] const failure& fault() const noexcept { return fault_; }
+
+ private:
+  static int ask_whether_to_go_on(void* self);
+  [[nodiscard]] bool begin();
+  [[nodiscard]] bool prepare();
+  [[nodiscard]] bool bind_all();
+  [[nodiscard]] bool bind_by_name();
+  [[nodiscard]] int bind_one(int at, const value& bound) noexcept;
+  void read_columns();
+  void find_rows();
+  void keep_row(std::size_t& bytes);
+  /// False.
+  bool fail(failure_kind why, std::string message);
+  bool fail(int code);
+
+  storage& from_;
+  const query_request& request_;
+  time_point until_;
+  std::atomic<bool> is_unwanted_{false};
+
+  std::optional<storage::lease> by_;
+  std::optional<confinement> confined_;
+  statement select_;
+  std::vector<column> columns_;
+  scratch room_;
+  std::vector<std::span<const value>> rows_;
+  std::size_t rows_before_ = 0;
+  std::string message_;
+  failure fault_;
+  bool has_told_columns_ = false;
+  bool is_over_ = false;
+  bool is_cut_ = false;
+  bool is_late_ = false;
+};
+
+}  // namespace weft::store::sqlite
