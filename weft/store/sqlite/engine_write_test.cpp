@@ -223,6 +223,30 @@ TEST_P(engine_write, counts_what_is_durable_and_what_failed) {
   });
 }
 
+TEST_P(engine_write, upserts_a_row_without_what_it_has_already) {
+  make_database("strict",
+                "CREATE TABLE t(id INTEGER PRIMARY KEY, must TEXT NOT NULL, may TEXT);"
+                "INSERT INTO t VALUES(1,'there','old')");
+  run([&](engine& strict) -> task<void> {
+    const catalog_ref schema = strict.schema();
+    const table* const t = schema->find("strict", "t");
+    const column_position may = t->find("may").value();
+    const auto upsert = [&](std::int64_t id, std::size_t columns) -> task<std::string> {
+      const value key = value::integer(id);
+      const value content = value::text("new");
+      const key_write operation{
+          write_kind::upsert, t, {&key, 1}, {&may, columns}, {&content, columns}};
+      noting_write_sink sink;
+      EXPECT_TRUE(co_await strict.write({&operation, 1}, sink));
+      co_return sink.text;
+    };
+    EXPECT_EQ(co_await upsert(1, 1), "ok");
+    EXPECT_EQ(co_await upsert(1, 0), "ok");
+    EXPECT_EQ(co_await upsert(2, 1), kind_text(failure_kind::constraint));
+    EXPECT_EQ(co_await look_up(strict, "strict", "t", {value::integer(1)}), R"(["there","new"])");
+  });
+}
+
 TEST_P(engine_write, is_of_one_database) {
   make_database("other", "CREATE TABLE t(id INTEGER PRIMARY KEY)");
   run([&](engine& shop) -> task<void> {

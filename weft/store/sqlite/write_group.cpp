@@ -1,5 +1,6 @@
 #include <weft/store/sqlite/write_group.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <weft/base/assert.hpp>
@@ -31,6 +32,15 @@ int bind_all(sqlite3_stmt* to, const key_write& operation) noexcept {
 
 bool wants_row(write_kind kind) noexcept {
   return kind == write_kind::update || kind == write_kind::remove;
+}
+
+/// Whether it sets all that a row must have.
+bool has_whole_row(const key_write& operation) noexcept {
+  return std::ranges::all_of(operation.to->values(), [&](column_position at) {
+    const column& of = operation.to->columns()[at];
+    return of.is_nullable || of.has_default || of.is_generated ||
+           std::ranges::contains(operation.columns, at);
+  });
 }
 
 /// Whether an error is of one row, and the transaction goes on.
@@ -100,7 +110,19 @@ bool write_group::run_operations(queued_write& batch) {
   return true;
 }
 
+/// An INSERT fails of a column that it leaves out and must not before it is seen that there is such
+/// a row already: then a row is updated first, and inserted where there is none.
 int write_group::run_operation(const key_write& operation) {
+  if (operation.kind != write_kind::upsert || has_whole_row(operation)) return run_once(operation);
+  key_write part = operation;
+  part.kind = write_kind::update;
+  const int code = run_once(part);
+  if (code != SQLITE_DONE || sqlite3_changes(by_.get()) != 0) return code;
+  part.kind = write_kind::insert;
+  return run_once(part);
+}
+
+int write_group::run_once(const key_write& operation) {
   sqlite3_stmt* const run = statements_.find(by_, write_row(operation));
   if (run == nullptr) return sqlite3_extended_errcode(by_.get());
   const running_statement running{run};

@@ -47,6 +47,7 @@ class write_group {
   [[nodiscard]] bool run_batch(queued_write& batch);
   [[nodiscard]] bool run_operations(queued_write& batch);
   [[nodiscard]] int run_operation(const key_write& operation);
+  [[nodiscard]] int run_once(const key_write& operation);
   [[nodiscard]] bool give_up(int code);
 
   connection& by_;
