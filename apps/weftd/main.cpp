@@ -2,6 +2,8 @@
 #include <string_view>
 #include <vector>
 
+#include <apps/weftd/export_command.hpp>
+#include <apps/weftd/import_command.hpp>
 #include <apps/weftd/keygen_command.hpp>
 #include <apps/weftd/serve_command.hpp>
 
@@ -25,6 +27,8 @@ constexpr command commands[] = {
     {"demo", [](int argc, char** argv) { return weftd::serve(argc, argv, true); }},
     {"check-config", &check_config},
     {"keygen", &weftd::make_api_key},
+    {"import", &weftd::import_file},
+    {"export", &weftd::export_table},
 };
 
 }  // namespace

@@ -4,6 +4,8 @@ import json
 import re
 import signal
 import sqlite3
+import subprocess
+from pathlib import Path
 
 import httpx
 import pytest
@@ -219,6 +221,23 @@ def test_what_is_wrong_with_the_configuration_is_said_without_a_start(run_weftd,
     assert done.returncode == 2 and f"{file}:2:1: http.server has no option" in done.stderr
     done = run_weftd("check-config", "--keys", tmp_path / "none.toml")
     assert done.returncode == 2 and "none.toml" in done.stderr
+
+
+def test_the_configuration_that_is_shipped_is_right(run_weftd, tmp_path, weftd):
+    shipped = Path(__file__).parents[2] / "apps/weftd/weftd.toml"
+    assert run_weftd("check-config", "--config", shipped).returncode == 0
+    said = tmp_path / "all.toml"
+    said.write_text(re.sub(r"^# (\w+ = )", r"\1", shipped.read_text(), flags=re.MULTILINE))
+    done = run_weftd("check-config", "--config", said)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "keys.toml" in done.stderr, "the keys alone are not there"
+
+
+def test_the_unit_is_one_that_systemd_takes(weftd, tmp_path):
+    shipped = Path(__file__).parents[2] / "apps/weftd/weftd.service"
+    unit = tmp_path / "weftd.service"
+    unit.write_text(shipped.read_text().replace("=weftd ", f"={weftd} "))
+    done = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("entry, words", [

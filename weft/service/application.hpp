@@ -30,6 +30,7 @@
 #include <vector>
 
 #include <weft/base/assert.hpp>
+#include <weft/base/log.hpp>
 #include <weft/base/time.hpp>
 #include <weft/base/unique_function.hpp>
 #include <weft/service/added_service.hpp>
@@ -57,6 +58,8 @@ struct application_options {
   duration end_timeout = std::chrono::seconds{6};
   /// A task that keeps its shard for longer than this is named in the log. Zero: nobody looks.
   duration stall_limit = std::chrono::milliseconds{100};
+  /// The least severe messages to print, unless somebody says another.
+  log::level log_level = log::level::info;
 };
 
 class application {

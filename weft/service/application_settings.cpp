@@ -74,8 +74,10 @@ void keep_standard_descriptors() noexcept {
 
 }  // namespace
 
-application_settings::application_settings(application_section program)
+application_settings::application_settings(application_section program, log::level level)
     : section_{bounded(std::move(program))},
+      log_{.level = level},
+      program_level_{level},
       threads_{section_.threads},
       backend_{backend()},
       idle_{section_.idle},
@@ -140,7 +142,7 @@ std::string application_settings::read_sources(const command_line& cli, config& 
 }
 
 std::vector<std::string> application_settings::read_log_again(const command_line& cli) {
-  log_section again;
+  log_section again{.level = program_level_};
   config given;
   given.bind("log", again);
   if (std::string wrong = read_sources(cli, given); !wrong.empty()) return {std::move(wrong)};

@@ -55,7 +55,7 @@ struct log_section {
 
 class application_settings {
  public:
-  explicit application_settings(application_section program);
+  application_settings(application_section program, log::level level);
   application_settings(const application_settings&) = delete;
   application_settings& operator=(const application_settings&) = delete;
   ~application_settings() = default;
@@ -89,6 +89,7 @@ class application_settings {
 
   application_section section_;
   log_section log_;
+  log::level program_level_;
   // Of the command line, which assigns them to the section; here they are what --help shows.
   unsigned threads_;
   std::string backend_;

@@ -69,7 +69,8 @@ struct application::state {
   config given;
   detail::application_settings settings{{.threads = options.threads,
                                          .stop_timeout = options.stop_timeout,
-                                         .stall_limit = options.stall_limit}};
+                                         .stall_limit = options.stall_limit},
+                                        options.log_level};
   bool parsed = false;
   std::vector<installer> installers;
   std::vector<unique_function<void(config&)>> introductions;  // of services' options

@@ -137,6 +137,13 @@ void command_line::flag(std::string_view name, bool& variable, std::string_view 
   state_->app.add_flag(std::string{name}, variable, std::string{help});
 }
 
+void command_line::argument(std::string_view name, std::string& variable, std::string_view help) {
+  state_->app.add_option(std::string{name}, variable, std::string{help})
+      ->required()
+      ->type_name("")
+      ->default_str("");
+}
+
 void command_line::accept_assignments() {
   state_->accepts_assignments = true;
   state_->app.add_option("--set", state_->sets, "Set an option of a service")

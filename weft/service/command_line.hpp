@@ -50,6 +50,8 @@ class command_line {
   void choice(std::string_view name, std::string& variable,
               std::initializer_list<std::string_view> allowed, std::string_view help);
   void flag(std::string_view name, bool& variable, std::string_view help);
+  /// A word that must be there, and has no name before it: "FILE".
+  void argument(std::string_view name, std::string& variable, std::string_view help);
 
   /// The name it goes by.
   [[nodiscard]] const std::string& program() const noexcept;

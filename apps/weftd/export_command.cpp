@@ -1,0 +1,147 @@
+#include <apps/weftd/export_command.hpp>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+
+#include <weft/base/format.hpp>
+#include <weft/service/application.hpp>
+#include <weft/store/sqlite/engine.hpp>
+
+#include <apps/weftd/export_rows.hpp>
+#include <apps/weftd/known_table.hpp>
+
+namespace weftd {
+namespace {
+
+constexpr int exit_failed = 1;
+constexpr int exit_interrupted = 130;  // as a shell has it for SIGINT
+
+constexpr const char* about =
+    "Writes the rows of a table as CSV (RFC 4180), or as a JSON object a line, in the order of "
+    "their\n"
+    "keys; weftd import reads either.";
+
+constexpr const char* examples =
+    "Examples:\n"
+    "  weftd export --data /var/lib/shop --table shop.orders > orders.csv\n"
+    "  weftd export --data /var/lib/shop --table shop.orders --output orders.jsonl\n\n"
+    "The file that --output names is there once all rows are in it. The server may run meanwhile; "
+    "the\n"
+    "rows are then no snapshot of one moment.\n"
+    "Exit code: 0 if all rows are written, 1 if not, 2 for a wrong command line, 130 if it was\n"
+    "interrupted.";
+
+struct export_words {
+  std::string table;
+  std::string format = "auto";
+  std::string output = "-";
+};
+
+void offer(weft::command_line& cli, export_words& said) {
+  cli.option("--table", said.table, "Which rows", "DATABASE.TABLE");
+  cli.choice("--format", said.format, {"auto", "csv", "jsonl"},
+             "Of the text; auto: as the file's name ends, else csv");
+  cli.option("--output", said.output, "Where to; -: standard output", "FILE");
+  cli.epilogue(examples);
+}
+
+row_format format_of(const export_words& said) {
+  const bool is_named = said.output.ends_with(".jsonl") || said.output.ends_with(".ndjson");
+  const bool is_json = said.format == "auto" ? is_named : said.format == "jsonl";
+  return is_json ? row_format::jsonl : row_format::csv;
+}
+
+/// A file that appears under its name when it is whole; or standard output.
+class export_output {
+ public:
+  explicit export_output(const std::string& path) : path_{path} {
+    if (path != "-") file_.reset(std::fopen(half().c_str(), "wbe"));
+  }
+  export_output(const export_output&) = delete;
+  export_output& operator=(const export_output&) = delete;
+  ~export_output() {
+    if (!file_) return;
+    std::error_code ignored;
+    std::filesystem::remove(half(), ignored);
+  }
+
+  /// nullptr: it cannot be written.
+  [[nodiscard]] std::FILE* file() const noexcept { return path_ == "-" ? stdout : file_.get(); }
+  /// Nothing: it is whole.
+  [[nodiscard]] std::string finish() {
+    if (path_ == "-") return {};
+    std::error_code why;
+    if (std::fclose(file_.release()) != 0) why = {errno, std::generic_category()};
+    if (!why) std::filesystem::rename(half(), path_, why);
+    return why ? weft::format("{} cannot be written: {}", path_, why.message()) : std::string{};
+  }
+
+ private:
+  struct closer {
+    void operator()(std::FILE* file) const noexcept { static_cast<void>(std::fclose(file)); }
+  };
+  [[nodiscard]] std::string half() const { return path_ + ".part"; }
+
+  std::string path_;
+  std::unique_ptr<std::FILE, closer> file_;
+};
+
+int complain(const std::string& why) {
+  std::fprintf(stderr, "weftd export: %s\n", why.c_str());
+  return exit_failed;
+}
+
+int finish(const export_job& job, export_output& output) {
+  if (!job.why.empty()) return complain(job.why);
+  const std::string count = weft::format("{} row{}", grouped(job.rows), job.rows == 1 ? "" : "s");
+  if (!job.is_done) {
+    std::fprintf(stderr, "interrupted after %s\n", count.c_str());
+    return exit_interrupted;
+  }
+  if (const std::string why = output.finish(); !why.empty()) return complain(why);
+  std::fprintf(stderr, "exported %s of %s.%s in %.1f s\n", count.c_str(), job.database.c_str(),
+               job.table.c_str(), job.seconds);
+  return 0;
+}
+
+}  // namespace
+
+int export_table(int argc, char** argv) {
+  weft::application app{argc,
+                        argv,
+                        {.name = "weftd export",
+                         .about = about,
+                         .version = WEFT_VERSION,
+                         .log_level = weft::log::level::warning}};
+  export_words said;
+  offer(app.options(), said);
+  weft::store::sqlite::engine_options store{.directory = ""};
+  app.options().option("--data", store.directory, "Folder of the databases, each a file NAME.db",
+                       "FOLDER");
+  app.options().stands_for("--data", "store.sqlite.engine.directory");
+  if (const auto ended = app.parse()) return *ended;
+  const auto table = parse_table_name(said.table);
+  if (!table) {
+    complain(weft::format("--table: '{}' is no DATABASE.TABLE, as shop.orders", said.table));
+    return weft::command_line::exit_usage;
+  }
+  export_output output{said.output};
+  if (output.file() == nullptr)
+    return complain(weft::format("{} cannot be written: {}", said.output,
+                                 std::generic_category().message(errno)));
+  const auto job = std::make_shared<export_job>(export_job{.database = table->database,
+                                                           .table = table->table,
+                                                           .format = format_of(said),
+                                                           .to = output.file()});
+  job->finished = [&app] { app.request_stop(); };
+  app.add<weft::store::sqlite::engine>(store).as<weft::store::engine>();
+  app.add<row_export>({.job = job}).single();
+  if (const int code = app.run()) return code;
+  return finish(*job, output);
+}
+
+}  // namespace weftd

@@ -1,0 +1,74 @@
+#include <apps/weftd/import_batch.hpp>
+
+#include <utility>
+
+#include <weft/base/format.hpp>
+#include <weft/store/convert.hpp>
+
+namespace weftd {
+
+namespace store = weft::store;
+
+std::expected<void, std::string> import_batch::add(std::uint64_t line,
+                                                   std::span<const row_cell> cells) {
+  const auto key = room_.make_array<store::value>(to_.key().size());
+  const auto columns = room_.make_array<store::column_position>(cells.size());
+  const auto values = room_.make_array<store::value>(cells.size());
+  seen_.assign(to_.columns().size(), false);
+  std::size_t keyed = 0;
+  std::size_t count = 0;
+  for (const row_cell& each : cells) {
+    const auto at = to_.find(each.column);
+    if (!at) return std::unexpected{weft::format("there is no column '{}'", each.column)};
+    if (seen_[*at]) return std::unexpected{weft::format("'{}' is there twice", each.column)};
+    seen_[*at] = true;
+    const store::column& column = to_.columns()[*at];
+    if (column.is_generated) continue;
+    const auto place = to_.place_in_key(*at);
+    // The file's buffer moves on before the batch is written.
+    const store::json_scalar given{each.value.kind, room_.copy(each.value.text)};
+    const auto value = store::to_value(
+        given, column, place ? store::purpose::key : store::purpose::content, room_);
+    if (!value) {
+      std::string why;
+      store::append_message(value.error(), column, why);
+      return std::unexpected{std::move(why)};
+    }
+    bytes_ += given.text.size() + sizeof(store::value);
+    if (place) {
+      key[*place] = *value;
+      ++keyed;
+    } else {
+      columns[count] = *at;
+      values[count++] = *value;
+    }
+  }
+  if (keyed != key.size())
+    return std::unexpected{weft::format("{} of {} columns of the primary key", keyed, key.size())};
+  writes_.push_back({how_, &to_, key, columns.first(count), values.first(count)});
+  lines_.push_back(line);
+  return {};
+}
+
+std::optional<import_batch::cause> import_batch::take_cause() noexcept {
+  return std::exchange(cause_, std::nullopt);
+}
+
+void import_batch::drop(std::size_t operation) {
+  writes_.erase(writes_.begin() + static_cast<std::ptrdiff_t>(operation));
+  lines_.erase(lines_.begin() + static_cast<std::ptrdiff_t>(operation));
+}
+
+void import_batch::clear() noexcept {
+  writes_.clear();
+  lines_.clear();
+  room_.clear();
+  bytes_ = 0;
+}
+
+void import_batch::failed(std::size_t operation, const store::failure& why) {
+  if (why.kind != store::failure_kind::rolled_back && !cause_)
+    cause_ = cause{operation, why.kind, std::string{why.message}};
+}
+
+}  // namespace weftd

@@ -1,0 +1,158 @@
+#include <apps/weftd/import_rows.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <weft/base/format.hpp>
+#include <weft/coro/task.hpp>
+#include <weft/service/lifetime.hpp>
+#include <weft/store/engine.hpp>
+
+#include <apps/weftd/known_table.hpp>
+
+namespace weftd {
+namespace {
+
+namespace store = weft::store;
+
+/// The first column of CSV that the table does not have.
+std::optional<std::string> unknown_column(const row_file& file, const store::table& in) {
+  for (const std::string& each : file.names())
+    if (!in.find(each))
+      return weft::format("{} has no column '{}', which the first line of the file names",
+                          in.name(), each);
+  return std::nullopt;
+}
+
+bool is_of(const import_state& before, const import_state& now) {
+  return before.table == now.table && before.file_bytes == now.file_bytes &&
+         before.file_changed_ns == now.file_changed_ns;
+}
+
+bool is_of_the_row(store::failure_kind kind) noexcept {
+  return kind == store::failure_kind::duplicate_key || kind == store::failure_kind::constraint;
+}
+
+}  // namespace
+
+row_import::row_import(row_import_options options, store::engine& engine, weft::lifetime& own)
+    : job_{std::move(options.job)}, engine_{engine}, own_{own} {}
+
+void row_import::start() { own_.spawn(run()); }
+
+weft::task<void> row_import::run() {
+  auto fault = co_await import_all();
+  progress_.clear();
+  job_->seconds = std::chrono::duration<double>{progress_.elapsed()}.count();
+  if (fault) {
+    job_->end = import_end::failed;
+    job_->why = std::move(*fault);
+  }
+  job_->finished();
+}
+
+weft::task<std::optional<std::string>> row_import::import_all() {
+  const store::catalog_ref schema = engine_.schema();
+  const auto to = known_table(*schema, job_->database, job_->table);
+  if (!to) co_return to.error();
+  const auto before = state_before();
+  if (!before) co_return before.error();
+  if (*before) go_on_from(**before);
+  auto file = row_file::open(job_->source);
+  if (!file) co_return file.error();
+  if (*before && !is_of(**before, state_of(*file)))
+    co_return weft::format(
+        "{} says how far another content of {}, or an import into another table, has come: remove "
+        "it to begin anew",
+        job_->state_path, job_->source.path);
+  if (auto why = unknown_column(*file, **to)) co_return why;
+  co_return co_await import_rows(*file, **to);
+}
+
+std::expected<std::optional<import_state>, std::string> row_import::state_before() const {
+  if (job_->state_path.empty()) return std::nullopt;
+  return read_import_state(job_->state_path);
+}
+
+void row_import::go_on_from(const import_state& before) {
+  job_->source.from = {before.offset_bytes, before.line};
+  job_->rows = before.rows;
+  job_->wrong = wrong_before_ = before.wrong;
+  std::fputs(weft::format("{}: going on at line {}\n", job_->source.path, before.line).c_str(),
+             stderr);
+}
+
+import_state row_import::state_of(const row_file& file) const {
+  return {.table = weft::format("{}.{}", job_->database, job_->table),
+          .file_bytes = file.size_bytes(),
+          .file_changed_ns = file.changed_ns(),
+          .offset_bytes = file.place().offset_bytes,
+          .line = file.place().line,
+          .rows = job_->rows,
+          .wrong = job_->wrong};
+}
+
+weft::task<std::optional<std::string>> row_import::import_rows(row_file& file,
+                                                               const store::table& to) {
+  const auto asked = co_await weft::this_task::environment();
+  const auto how = job_->replaces ? store::write_kind::upsert : store::write_kind::insert;
+  import_batch batch{to, how};
+  for (row_outcome read = row_outcome::row; read != row_outcome::end;) {
+    read = file.next(batch.room());
+    if (read == row_outcome::failed)
+      co_return weft::format("{}:{}: {}", job_->source.path, file.line(), file.fault());
+    if (read == row_outcome::wrong) tell_wrong(file.line(), file.fault());
+    if (read == row_outcome::row)
+      if (const auto added = batch.add(file.line(), file.cells()); !added)
+        tell_wrong(file.line(), added.error());
+    if (!batch.is_full() && read != row_outcome::end && !has_too_many_wrong()) continue;
+    const auto written = co_await write(batch);
+    if (!written) co_return written.error();
+    if (!*written) co_return std::nullopt;
+    if (has_too_many_wrong())
+      co_return weft::format("more than {} rows are wrong: --wrong-max says how many may be",
+                             job_->wrong_max);
+    if (auto fault = save(file)) co_return fault;
+    if (asked.stop.stop_requested() && read != row_outcome::end) co_return std::nullopt;
+    progress_.show({job_->rows, file.place().offset_bytes, file.size_bytes()});
+  }
+  job_->end = import_end::done;
+  std::error_code why;
+  if (!job_->state_path.empty()) std::filesystem::remove(job_->state_path, why);
+  co_return std::nullopt;
+}
+
+weft::task<std::expected<bool, std::string>> row_import::write(import_batch& batch) {
+  while (!batch.writes().empty()) {
+    const auto done = co_await engine_.write(batch.writes(), batch);
+    if (!done && done.error() == weft::errc::cancelled) co_return false;
+    if (!done)
+      co_return std::unexpected{
+          weft::format("the rows could not be written: {}", done.error().message())};
+    const auto cause = batch.take_cause();
+    if (!cause) break;
+    if (!is_of_the_row(cause->kind)) co_return std::unexpected{cause->message};
+    tell_wrong(batch.line_of(cause->operation), cause->message);
+    batch.drop(cause->operation);
+  }
+  job_->rows += batch.writes().size();
+  batch.clear();
+  co_return true;
+}
+
+std::optional<std::string> row_import::save(const row_file& file) const {
+  if (job_->state_path.empty()) return std::nullopt;
+  auto saved = save_import_state(job_->state_path, state_of(file));
+  return saved ? std::nullopt : std::optional{std::move(saved).error()};
+}
+
+void row_import::tell_wrong(std::uint64_t line, const std::string& why) {
+  ++job_->wrong;
+  progress_.clear();
+  std::fputs(weft::format("{}:{}: {}\n", job_->source.path, line, why).c_str(), stderr);
+}
+
+}  // namespace weftd

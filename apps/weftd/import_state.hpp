@@ -1,0 +1,35 @@
+// How far an import has come, in a file beside what is imported, so that the same command goes on
+// from there.
+//
+// Contract: written anew as a whole after each batch that is durable, and removed at the end. It
+// belongs to one content of the file, known by its size and time, and to one table.
+//
+//   const auto before = read_import_state("orders.csv.import");   // nothing: there is none
+//   save_import_state("orders.csv.import", state);
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <string>
+
+namespace weftd {
+
+struct import_state {
+  std::string table;  // "shop.orders"
+  std::uint64_t file_bytes;
+  std::int64_t file_changed_ns;
+  std::uint64_t offset_bytes;
+  std::uint64_t line;
+  std::uint64_t rows;   // imported so far
+  std::uint64_t wrong;  // left out so far
+};
+
+/// Nothing: there is no such file. Else what is wrong with it.
+[[nodiscard]] std::expected<std::optional<import_state>, std::string> read_import_state(
+    const std::string& path);
+/// Else why it could not be.
+[[nodiscard]] std::expected<void, std::string> save_import_state(const std::string& path,
+                                                                 const import_state& state);
+
+}  // namespace weftd

@@ -1,0 +1,242 @@
+"""weftd import and weftd export: what goes in comes out, wrong rows are told by their lines, and what is interrupted is gone on with."""
+
+import csv
+import io
+import json
+import os
+import pty
+import signal
+import sqlite3
+import subprocess
+import time
+
+import pytest
+
+SCHEMA = """
+PRAGMA journal_mode=WAL;
+CREATE TABLE users(id INTEGER PRIMARY KEY, name VARCHAR(20) NOT NULL, email VARCHAR(100) UNIQUE, balance DECIMAL(10,2),
+  score DOUBLE, born DATE, seen DATETIME(3), photo BLOB, flags BIT(8), loud TEXT AS (upper(name)));
+CREATE TABLE pairs(a CHAR(2), b INT UNSIGNED, note TEXT, PRIMARY KEY(a, b)) WITHOUT ROWID;
+CREATE TABLE heap(a INT);
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    made = tmp_path / "data"
+    made.mkdir()
+    with sqlite3.connect(made / "shop.db") as database:
+        database.executescript(SCHEMA)
+    return made
+
+
+@pytest.fixture
+def load(run_weftd, folder, tmp_path):
+    """load("a,b\\n1,2\\n", table="shop.pairs"): imports that as a file."""
+    def begin(text, *words, name="rows.csv", table="shop.users"):
+        file = tmp_path / name
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return run_weftd("import", file, "--data", folder, "--table", table, *words)
+    return begin
+
+
+def rows(folder, query):
+    with sqlite3.connect(folder / "shop.db") as database:
+        return database.execute(query).fetchall()
+
+
+def test_csv_goes_in(load, folder, tmp_path):
+    done = load('id,name,email,balance,photo\r\n1,"Ada, ""the"" first",,12.5,AAEC\r\n2,"",a@x,,\r\n3,"two\nlines",b@x,-1,\r\n')
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    assert done.stdout.startswith("imported 3 rows into shop.users in ")
+    assert rows(folder, "SELECT id, name, email, CAST(balance AS TEXT), photo FROM users") == [
+        (1, 'Ada, "the" first', None, "12.5", b"\0\1\2"), (2, "", "a@x", None, None), (3, "two\nlines", "b@x", "-1", None)]
+    assert not (tmp_path / "rows.csv.import").exists()
+
+
+def test_json_lines_go_in(load, folder):
+    done = load('{"a":"x","b":1,"note":"caf\\u00e9"}\n\n{"b":"2","a":"y"}\n', name="rows.jsonl", table="shop.pairs")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert rows(folder, "SELECT * FROM pairs ORDER BY b") == [("x", 1, "café"), ("y", 2, None)]
+
+
+@pytest.mark.parametrize("name, text, words", [
+    ("rows.tsv", "a\tb\tnote\nx\t1\tn,o\n", ()), ("rows.csv", "a;b;note\nx;1;n,o\n", ("--separator", ";")),
+    ("rows.txt", "\ufeffa,b,note\nx,1,\"n,o\"", ("--format", "csv")), ("rows.ndjson", '{"a":"x","b":1,"note":"n,o"}', ())])
+def test_forms_of_files(load, folder, name, text, words):
+    done = load(text, *words, name=name, table="shop.pairs")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert rows(folder, "SELECT * FROM pairs") == [("x", 1, "n,o")]
+
+
+def test_what_is_wrong_with_a_row_is_told_with_its_line_and_the_others_go_in(load, folder, tmp_path):
+    done = load('id,name,email\n1,a,\nx,b,\n3,,\n4,"two\nlines",e\n5,q"q,\n6,a,b,c\n7,' + 21 * "n" + ',\n8,same,e\n9,ok,f\n')
+    path = tmp_path / "rows.csv"
+    assert done.returncode == 1
+    told = done.stderr.splitlines()
+    # What a rule of the table forbids is told once the rows of its batch are written.
+    assert told[:5] == [f"{path}:3: Wrong data type. Expecting BIGINT. Column: id",
+                        f"{path}:4: Invalid column data. The column does not take NULL. Column: name",
+                        f"{path}:7: a quote within a field that does not begin with one",
+                        f"{path}:8: 4 fields, and not 3",
+                        told[4]]
+    assert told[4].startswith(f"{path}:9: Invalid column data.") and told[4].endswith("Column: name")
+    assert told[5].startswith(f"{path}:10: ") and "email" in told[5]
+    assert told[6] == "6 rows were wrong, and are not in the table"
+    assert [row[0] for row in rows(folder, "SELECT id FROM users")] == [1, 4, 9]
+
+
+@pytest.mark.parametrize("text, words", [
+    ('{"a":"x","b":1,"b":2}', "'b' is there twice"), ('{"a":"x","a":"y"}', "'a' is there twice"),
+    ('{"a":"x"}', "1 of 2 columns of the primary key"), ('{"a":"x","b":1,"c":1}', "there is no column 'c'"),
+    ("[1]", "expected an object"), ('{"a":"x","b":{}}', "rows.jsonl:1: /b: "), ('{"a":"x","b":1', "byte")])
+def test_what_is_wrong_with_an_object(load, folder, text, words):
+    done = load(text + "\n", name="rows.jsonl", table="shop.pairs")
+    assert done.returncode == 1 and f"rows.jsonl:1: " in done.stderr and words in done.stderr, done.stderr
+    assert rows(folder, "SELECT count(*) FROM pairs") == [(0,)]
+
+
+@pytest.mark.parametrize("text, table, told", [
+    ("a,b\n", "shop.none", "there is no table 'none' in shop; there are: "),
+    ("a,b\n", "none.t", "there is no database 'none'; there are: shop"),
+    ("a\n", "shop.heap", "shop.heap has no primary key"),
+    ("id,name,nme\n", "shop.users", "users has no column 'nme'"), ("id,id\n", "shop.users", "two columns are called 'id'"),
+    ("", "shop.users", "rows.csv is empty")])
+def test_what_makes_no_sense_is_refused_before_a_row_is_read(load, text, table, told):
+    done = load(text, table=table)
+    assert done.returncode == 1 and told in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("words, told", [
+    ((), "FILE is required"), (("x.csv",), "--table: '' is no DATABASE.TABLE"), (("x.csv", "--table", "shop"), "DATABASE.TABLE"),
+    (("x.dat", "--table", "a.b"), "--format csv, or --format jsonl"),
+    (("x.csv", "--table", "a.b", "--separator", "ab"), "not one character")])
+def test_a_wrong_command_line_is_told(run_weftd, words, told):
+    done = run_weftd("import", *words)
+    assert done.returncode == 2 and told in done.stderr, done.stderr
+
+
+def test_rows_that_are_there_are_replaced_or_refused(load, folder):
+    assert load("a,b,note\nx,1,old\n", table="shop.pairs").returncode == 0
+    assert load("a,b,note\nx,1,new\n", table="shop.pairs").returncode == 0
+    assert rows(folder, "SELECT note FROM pairs") == [("new",)]
+    done = load("a,b,note\nx,1,other\ny,1,more\n", "--if-exists", "refuse", table="shop.pairs")
+    assert done.returncode == 1 and "rows.csv:2: " in done.stderr
+    assert rows(folder, "SELECT note FROM pairs ORDER BY a") == [("new",), ("more",)]
+
+
+def test_it_gives_up_when_too_much_is_wrong(load, folder):
+    text = "a,b\n" + "".join(f"a,{i}\n" if i < 3 else f"a,x{i}\n" for i in range(20))
+    done = load(text, "--wrong-max", "5", table="shop.pairs")
+    assert done.returncode == 1 and "more than 5 rows are wrong" in done.stderr
+    assert done.stderr.count("Wrong data type") == 6
+    assert rows(folder, "SELECT count(*) FROM pairs") == [(3,)], "what was right before that is kept"
+
+
+def test_standard_input_is_read(weftd, folder):
+    done = subprocess.run([weftd, "import", "-", "--format", "jsonl", "--data", folder, "--table", "shop.pairs"],
+                          input=b'{"a":"x","b":1}\n', capture_output=True, check=True)
+    assert b"imported 1 row into" in done.stdout
+
+
+def many(count):
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["id", "name", "email"])
+    writer.writerows([i, f"name {i}", f"{i}@example.com"] for i in range(count))
+    return text.getvalue()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_what_is_interrupted_is_gone_on_with(weftd, run_weftd, folder, tmp_path, number):
+    count = 200_000
+    file = tmp_path / "many.csv"
+    file.write_text(many(count))
+    command = [weftd, "import", file, "--data", folder, "--table", "shop.users"]
+    state = tmp_path / "many.csv.import"
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not state.exists() and process.poll() is None:
+        time.sleep(0.001)
+    process.send_signal(number)
+    _, err = process.communicate()
+    if process.returncode == 0:
+        pytest.skip("it was quicker than the signal")
+    if number == signal.SIGINT:
+        assert process.returncode == 130 and "the same command goes on" in err, err
+    before = json.loads(state.read_text())
+    [(there,)] = rows(folder, "SELECT count(*) FROM users")
+    assert 0 < before["rows"] <= there < count
+    done = run_weftd(*command[1:])
+    assert done.returncode == 0 and f"going on at line {before['line']}" in done.stderr
+    assert "imported 200,000 rows" in done.stdout, "all of them, those of before included"
+    assert rows(folder, "SELECT count(*), sum(id) FROM users") == [(count, count * (count - 1) // 2)]
+    assert not state.exists()
+
+
+def test_what_was_interrupted_is_not_gone_on_with_in_another_file(load, tmp_path):
+    (tmp_path / "rows.csv.import").write_text(
+        '{"table":"shop.pairs","file_bytes":1,"file_changed_ns":2,"offset_bytes":3,"line":4,"rows":5,"wrong":0}')
+    done = load("a,b\nx,1\n", table="shop.pairs")
+    assert done.returncode == 1 and "remove it to begin anew" in done.stderr, done.stderr
+    (tmp_path / "rows.csv.import").write_text("{")
+    done = load("a,b\nx,1\n", table="shop.pairs")
+    assert done.returncode == 1 and "does not say how far" in done.stderr
+
+
+def test_how_far_it_has_come_is_shown_on_a_terminal(weftd, folder, tmp_path):
+    file = tmp_path / "many.csv"
+    file.write_text(many(400_000))
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen([weftd, "import", file, "--data", folder, "--table", "shop.users"], stdout=subprocess.DEVNULL,
+                               stderr=theirs, env={**os.environ, "TERM": "xterm"})
+    os.close(theirs)
+    shown = b""
+    try:
+        while chunk := os.read(ours, 4096):
+            shown += chunk
+    except OSError:
+        pass  # the other end is closed
+    os.close(ours)
+    assert process.wait() == 0
+    for part in (b"[#", b" %  ", b" rows  ", b"/s  ", b" s left"):
+        assert part in shown, shown
+    assert shown.endswith(b"\r\x1b[K"), "nothing is left of it"
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_what_comes_out_goes_in_again(load, run_weftd, folder, tmp_path, ending):
+    with sqlite3.connect(folder / "shop.db") as database:
+        database.executemany("INSERT INTO users VALUES(?,?,?,?,?,?,?,?,?)", [
+            (1, 'a "quoted", name', None, 12.5, 1 / 3, "1999-12-31", "2026-01-02 03:04:05.678", b"\x00\xff\"", 5),
+            (2, "", "", None, None, None, None, b"", None), (3, "κόσμε\r\n\t", "x\\y", -0.01, 1e300, None, None, None, 255)])
+    before = rows(folder, "SELECT * FROM users")
+    out = tmp_path / f"users.{ending}"
+    done = run_weftd("export", "--data", folder, "--table", "shop.users", "--output", out)
+    assert done.returncode == 0 and "exported 3 rows of shop.users" in done.stderr, done.stderr
+    with sqlite3.connect(folder / "shop.db") as database:
+        database.execute("DELETE FROM users")
+    done = run_weftd("import", out, "--data", folder, "--table", "shop.users")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert rows(folder, "SELECT * FROM users") == before
+    if ending == "csv":
+        [names, *others] = csv.reader(io.StringIO(out.read_text(), newline=""))
+        assert names == ["id", "name", "email", "balance", "score", "born", "seen", "photo", "flags", "loud"]
+        assert others[0][:3] == ["1", 'a "quoted", name', ""] and len(others) == 3
+
+
+def test_rows_go_to_standard_output(weftd, folder, load):
+    load("a,b,note\nx,1,n\n", table="shop.pairs")
+    command = [weftd, "export", "--data", folder, "--table", "shop.pairs"]
+    assert subprocess.run(command, capture_output=True, check=True).stdout == b"a,b,note\nx,1,n\n"
+    assert subprocess.run([*command, "--format", "jsonl"], capture_output=True, check=True).stdout == (
+        b'{"a":"x","b":1,"note":"n"}\n')
+
+
+def test_an_export_that_fails_leaves_no_file(run_weftd, folder, tmp_path):
+    out = tmp_path / "x.csv"
+    done = run_weftd("export", "--data", folder, "--table", "shop.none", "--output", out)
+    assert done.returncode == 1 and "there is no table 'none'" in done.stderr
+    assert list(tmp_path.glob("x.csv*")) == []
+    done = run_weftd("export", "--data", folder, "--table", "shop.pairs", "--output", tmp_path / "no" / "x.csv")
+    assert done.returncode == 1 and "cannot be written: No such file" in done.stderr
+    assert run_weftd("export", "--data", folder).returncode == 2
