@@ -1,8 +1,6 @@
 """weftd's writes by primary key: what is acknowledged is in the database, all of a batch or nothing."""
 
 import json
-import os
-import signal
 import sqlite3
 import threading
 
@@ -126,33 +124,3 @@ def test_writes_of_many_at_once_are_all_done(server, shop):
     for thread in threads:
         thread.join()
     assert rows(shop, "SELECT count(*), count(DISTINCT name) FROM people WHERE id >= 1000") == [(200, 200)]
-
-
-def test_what_is_acknowledged_survives_a_kill(weftd, shop):
-    """Writers note what they were told; then the server is killed in the midst of it."""
-    acknowledged = []
-
-    def insert(first):
-        try:
-            with httpx.Client() as client:
-                for i in range(10_000):
-                    asked = {"operations": [write("pk-insert", first + i, name="x")]}
-                    if client.post(server.url("/0.1.0/batchwrite"), content=json.dumps(asked)).status_code == 200:
-                        acknowledged.append(first + i)
-        except httpx.HTTPError:
-            pass
-
-    for attempt in range(3):
-        with Server([weftd, "--listen", "127.0.0.1:0", "--threads", "1", "--data", shop]) as server:
-            threads = [threading.Thread(target=insert, args=(100_000 * (4 * attempt + n + 1),)) for n in range(4)]
-            for thread in threads:
-                thread.start()
-            wanted = len(acknowledged) + 100
-            while len(acknowledged) < wanted:
-                pass
-            os.kill(server.pid, signal.SIGKILL)
-            for thread in threads:
-                thread.join()
-        there = {id for id, in rows(shop, "SELECT id FROM people")}
-        assert set(acknowledged) <= there
-    assert rows(shop, "PRAGMA integrity_check") == [("ok",)]
