@@ -11,11 +11,6 @@ class server;
 
 namespace weftd {
 
-/// GET /: what this is and what to try.
-struct root_page {
-  explicit root_page(weft::http::server& http);
-};
-
 /// POST /ping: `{"sequence": 2}` in, the same out.
 struct ping_api {
   explicit ping_api(weft::http::server& http);

@@ -17,6 +17,7 @@
 #include <apps/weftd/access.hpp>
 #include <apps/weftd/demo_database.hpp>
 #include <apps/weftd/probe_api.hpp>
+#include <apps/weftd/root_page.hpp>
 #include <apps/weftd/routes.hpp>
 #include <apps/weftd/row_api.hpp>
 #include <apps/weftd/schema_api.hpp>

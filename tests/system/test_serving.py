@@ -21,7 +21,7 @@ def test_curl(server):
     assert curl(server.url("/healthz")) == "ok\n"
     assert curl("-d", '{"sequence": 2}', server.url("/ping")) == '{"sequence":2}'
     page = curl(server.url("/"))
-    assert page.startswith("weftd ") and f"http://{server.address}/ping" in page
+    assert page.startswith("weftd ") and f"http://{server.address}/0.2.0/schema" in page
     assert curl("-I", server.url("/healthz")).startswith("HTTP/1.1 200 OK\n")
     assert curl("--http1.0", server.url("/healthz")) == "ok\n"
 
@@ -29,9 +29,9 @@ def test_curl(server):
 def test_what_the_root_page_says_to_try_works(server):
     commands = [line.strip() for line in curl(server.url("/")).splitlines() if line.startswith("  curl ")]
     assert len(commands) == 2
-    ping, health = (subprocess.run(["bash", "-c", f"{command} -sS --max-time 20"], capture_output=True,
+    schema, document = (subprocess.run(["bash", "-c", f"{command} -sS --max-time 20"], capture_output=True,
                                    text=True, check=True).stdout for command in commands)
-    assert (json.loads(ping), health) == ({"sequence": 2}, "ok\n")
+    assert json.loads(schema) == {"databases": []} and "/0.2.0/sql" in json.loads(document)["paths"]
 
 
 def test_httpx(server):

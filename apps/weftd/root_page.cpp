@@ -1,0 +1,85 @@
+#include <apps/weftd/root_page.hpp>
+
+#include <openssl/evp.h>
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <tuple>
+
+#include <apps/weftd/page_text.hpp>
+#include <weft/base/format.hpp>
+#include <weft/http/negotiation.hpp>
+#include <weft/http/server.hpp>
+#include <weft/store/base64.hpp>
+
+namespace weftd {
+namespace {
+
+namespace http = weft::http;
+
+/// As a policy names a text that it allows (CSP Level 3, section 2.3.1).
+std::string source_of(std::string_view text) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
+  unsigned size = 0;
+  EVP_Digest(text.data(), text.size(), hash.data(), &size, EVP_sha256(), nullptr);
+  std::string source = "'sha256-";
+  weft::store::append_base64({reinterpret_cast<const char*>(hash.data()), size}, source);
+  source += '\'';
+  return source;
+}
+
+std::string make_policy() {
+  return weft::format(
+      "default-src 'none'; style-src {}; script-src {}; connect-src 'self'; img-src data:; "
+      "base-uri 'none'; "
+      "form-action 'none'; frame-ancestors 'none'",
+      source_of(page_style), source_of(page_script));
+}
+
+std::string make_page() {
+  return weft::format(
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<title>weftd</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>{}</style>\n</head>\n"
+      "<body data-version=\"" WEFT_VERSION "\">\n{}<script>{}</script>\n</body>\n</html>\n",
+      page_style, page_body, page_script);
+}
+
+std::string make_text(const http::request& asked) {
+  // The client's own name for this server, so that the lines can be pasted as they stand.
+  const std::string where =
+      weft::format("{}://{}", asked.scheme(), asked.header("host").value_or("127.0.0.1:8080"));
+  return weft::format("weftd " WEFT_VERSION
+                      " serves rows of SQL databases. A browser shows them at this address.\n\n"
+                      "  curl {0}/0.2.0/schema\n"
+                      "  curl {0}/openapi.json\n",
+                      where);
+}
+
+}  // namespace
+
+root_page::root_page(http::server& http) : page_{make_page()}, policy_{make_policy()} {
+  http.get("/", http::described([this](const http::request& asked) { return answer(asked); },
+                                {.summary = "A page for browsers, and a text for others",
+                                 .tags = {"pages"},
+                                 .replies = {{http::status::ok, {}, nullptr, "text/plain"},
+                                             {http::status::ok, {}, nullptr, "text/html"}}}));
+}
+
+http::response root_page::answer(const http::request& asked) const {
+  // Who would take anything is no browser.
+  static constexpr std::string_view offers[] = {"text/plain", "text/html"};
+  const bool is_browser = http::choose_media_type(asked.header("accept"), offers) == 1U;
+  http::response made{http::status::ok, is_browser ? http::text_html : http::text_plain,
+                      is_browser ? page_ : make_text(asked)};
+  std::ignore = made.add_field("Vary", "Accept");
+  std::ignore = made.add_field("Cache-Control", "no-cache");
+  if (!is_browser) return made;
+  std::ignore = made.add_field("Content-Security-Policy", policy_);
+  std::ignore = made.add_field("X-Content-Type-Options", "nosniff");
+  std::ignore = made.add_field("Referrer-Policy", "no-referrer");
+  return made;
+}
+
+}  // namespace weftd

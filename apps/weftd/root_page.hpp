@@ -1,0 +1,32 @@
+// GET /: a page to look at tables and to try requests, for browsers; a short text for all others.
+//
+// Contract: one file, with its style and its script, which loads nothing else and asks nobody but
+// this server; its policy (Content-Security-Policy) allows no other script than that one. It needs
+// no key: what it shows, it asks for with the one that is typed in, which the browser forgets with
+// the tab. One a shard.
+//
+//   app.add<weftd::root_page>();
+#pragma once
+
+#include <string>
+
+namespace weft::http {
+class request;
+class response;
+class server;
+}  // namespace weft::http
+
+namespace weftd {
+
+class root_page {
+ public:
+  explicit root_page(weft::http::server& http);
+
+ private:
+  [[nodiscard]] weft::http::response answer(const weft::http::request& asked) const;
+
+  std::string page_;
+  std::string policy_;
+};
+
+}  // namespace weftd
