@@ -318,6 +318,18 @@ std::string json_of(const value& content, const column& of) {
   return out;
 }
 
+TEST(json_value, escapes_texts_of_any_length) {
+  for (std::size_t size = 0; size < 40; ++size) {
+    const std::string plain(size, 'x');
+    std::string out = "before ";
+    append_json(plain, out);
+    EXPECT_EQ(out, "before \"" + plain + '"');
+    out = "before ";
+    append_json(plain + '"', out);
+    EXPECT_EQ(out, "before \"" + plain + R"(\"")");
+  }
+}
+
 TEST(json_value, tells_what_other_programs_stored) {
   EXPECT_EQ(json_of(value::text("2024-01-01 10:00:00"), fine(date_time, 3)),
             R"("2024-01-01 10:00:00.000")");

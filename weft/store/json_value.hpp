@@ -10,6 +10,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <weft/store/table.hpp>
 #include <weft/store/value.hpp>
@@ -17,5 +18,7 @@
 namespace weft::store {
 
 void append_json(const value& content, const column& of, std::string& out);
+/// A string, as that of a column of text.
+void append_json(std::string_view text, std::string& out);
 
 }  // namespace weft::store

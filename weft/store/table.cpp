@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <weft/base/assert.hpp>
+#include <weft/store/json_value.hpp>
 
 namespace weft::store {
 namespace {
@@ -17,8 +18,12 @@ table::table(const catalog& owner, table_definition definition)
     : owner_{owner}, definition_{std::move(definition)} {
   const auto& columns = definition_.columns;
   WEFT_ASSERT(columns.size() <= UINT16_MAX, "a column is named by 16 bits");
+  json_names_.resize(columns.size());
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const auto at = static_cast<column_position>(i);
+    json_names_[i] = ',';
+    append_json(columns[i].name, json_names_[i]);
+    json_names_[i] += ':';
     if (!std::ranges::contains(definition_.key, at)) values_.push_back(at);
     if (columns.size() > searched_one_by_one_max) by_name_.try_emplace(columns[i].name, at);
   }

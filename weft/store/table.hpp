@@ -87,6 +87,10 @@ class table {
   [[nodiscard]] std::span<const column_position> values() const noexcept { return values_; }
 
   [[nodiscard]] std::optional<column_position> find(std::string_view column_name) const noexcept;
+  /// `,"name":`, which stands before its value in a row that is an object of JSON.
+  [[nodiscard]] std::string_view json_name(column_position at) const noexcept {
+    return json_names_[at];
+  }
   /// Which column of the key it is, from 0.
   [[nodiscard]] std::optional<std::size_t> place_in_key(column_position at) const noexcept;
 
@@ -94,6 +98,7 @@ class table {
   const catalog& owner_;
   table_definition definition_;
   std::vector<column_position> values_;
+  std::vector<std::string> json_names_;
   hash_map<std::string_view, column_position> by_name_;  // of a table with many columns
 };
 
