@@ -134,9 +134,11 @@ int serve(int argc, char** argv, bool is_demo) {
   if (is_demo)
     if (const int code = prepare_demo(store.directory)) return code;
   app.add<weft::http::server>(probe).named("probe");
-  app.add<weft::http::server>(server);
+  // Before the server: nobody is let in until the tables and the keys are known; they stop
+  // when it has drained.
   app.add<weft::store::sqlite::engine>(store).as<weft::store::engine, weft::store::query_engine>();
   app.add<access>(access_given);
+  app.add<weft::http::server>(server);
   app.add<row_api>();
   app.add<sql_api>();
   app.add<probe_api>();

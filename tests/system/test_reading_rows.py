@@ -3,6 +3,7 @@
 import base64
 import json
 import shutil
+import socket
 import sqlite3
 import subprocess
 
@@ -48,6 +49,29 @@ def filters(**values):
 
 def columns(*names):
     return [{"column": name, "dataReturnType": "default"} for name in names]
+
+
+def first_answer(weftd, folder, path):
+    """To who connects as soon as that is possible."""
+    body = json.dumps({"filters": filters(id0=1)}).encode()
+    request = b"POST /0.2.0/shop/only_key/pk-read HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+    process = subprocess.Popen([weftd, "--listen", f"unix:{path}", "--threads", "1", "--data", folder],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        with socket.socket(socket.AF_UNIX) as client:
+            client.settimeout(10)
+            while client.connect_ex(str(path)) != 0:
+                assert process.poll() is None
+            client.sendall(request)
+            return client.recv(4096)
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def test_who_is_let_in_finds_the_tables(weftd, folder, tmp_path):
+    for attempt in range(10):
+        assert first_answer(weftd, folder, tmp_path / f"{attempt}.sock").startswith(b"HTTP/1.1 200 ")
 
 
 def read(server, path, body, version="0.1.0"):
