@@ -16,8 +16,8 @@ namespace store = weft::store;
 }  // namespace
 
 read_batch::read_batch(const store::catalog& schema, std::span<const read_operation> asked,
-                       request_memory& memory, api_version spoken)
-    : asked_{asked}, reply_{memory.reply}, spoken_{spoken} {
+                       std::size_t bytes_max, request_memory& memory, api_version spoken)
+    : asked_{asked}, reply_{memory.reply}, bytes_max_{bytes_max}, spoken_{spoken} {
   const using_memory here{memory};
   plans_.reserve(asked.size());
   planned_.reserve(asked.size());
@@ -39,7 +39,19 @@ void read_batch::finish() {
   reply_ += "]}";
 }
 
+/// Whether there is a reply still: a batch fails as a whole, though the engine goes on.
+bool read_batch::goes_on() {
+  if (!failure_ && reply_.size() > bytes_max_)
+    failure_ = api_fault{
+        weft::http::status::content_too_large,
+        weft::format(
+            "the reply would have more than {} bytes: ask for fewer rows or columns at once",
+            bytes_max_)};
+  return !failure_ && !is_outdated_;
+}
+
 void read_batch::row(std::size_t operation, std::span<const store::value> values) {
+  if (!goes_on()) return;
   tell_faults_before(planned_[operation]);
   begin(200);
   const store::key_read& plan = plans_[operation];
@@ -48,6 +60,7 @@ void read_batch::row(std::size_t operation, std::span<const store::value> values
 }
 
 void read_batch::missing(std::size_t operation) {
+  if (!goes_on()) return;
   tell_faults_before(planned_[operation]);
   tell_nothing(404, "the row does not exist");
 }

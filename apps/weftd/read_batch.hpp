@@ -29,7 +29,7 @@ namespace weftd {
 class read_batch final : public weft::store::read_sink {
  public:
   read_batch(const weft::store::catalog& schema, std::span<const read_operation> asked,
-             request_memory& memory, api_version spoken);
+             std::size_t bytes_max, request_memory& memory, api_version spoken);
 
   [[nodiscard]] std::span<const weft::store::key_read> plans() const noexcept { return plans_; }
   /// A failure of the engine, which fails the batch; nothing: none yet.
@@ -43,6 +43,7 @@ class read_batch final : public weft::store::read_sink {
   void missing(std::size_t operation) override;
   void failed(std::size_t operation, const weft::store::failure& why) override;
 
+  [[nodiscard]] bool goes_on();
   void tell_faults_before(std::size_t operation);
   void begin(int code);
   void tell_nothing(int code, std::string_view message);
@@ -54,6 +55,7 @@ class read_batch final : public weft::store::read_sink {
 
   std::span<const read_operation> asked_;
   std::string& reply_;
+  std::size_t bytes_max_;
   api_version spoken_;
   request_vector<weft::store::key_read> plans_;
   request_vector<std::size_t> planned_;  // which operation each plan is of

@@ -231,7 +231,7 @@ weft::task<void> row_api::answer_reads(http::exchange& e, api_version spoken) {
   if (!fine) co_return reply(e, fine.error(), spoken);
   for (int i = 0; i < attempts; ++i) {
     const store::catalog_ref schema = engine_.schema();
-    read_batch reads{*schema, *asked->operations, *memory, spoken};
+    read_batch reads{*schema, *asked->operations, options_.reply_bytes, *memory, spoken};
     const auto done = co_await engine_.read(reads.plans(), reads);
     if (!done) co_return reply(e, not_done(done.error(), "read"), spoken);
     if (reads.failure()) co_return reply(e, *reads.failure(), spoken);

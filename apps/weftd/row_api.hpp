@@ -40,6 +40,9 @@ struct row_api_options {
   std::uint64_t request_bytes = 4U << 20U;
   std::size_t batch_operations = 128;
   std::size_t operation_id_bytes = 256;
+  /// Of a reply to a batch of reads, beyond which no row is begun; a longer one is answered with
+  /// 413.
+  std::size_t reply_bytes = 64U << 20U;
   /// Of one reply to a scan, which ends at whichever is first, and says where to go on.
   std::size_t scan_rows = 10'000;
   std::size_t scan_bytes = 4U << 20U;
@@ -50,6 +53,7 @@ struct row_api_options {
     return weft::bounds(
         weft::at_least<&row_api_options::request_bytes>(1),
         weft::at_least<&row_api_options::batch_operations>(1),
+        weft::at_least<&row_api_options::reply_bytes>(1),
         weft::at_least<&row_api_options::scan_rows>(1),
         weft::at_least<&row_api_options::scan_bytes>(1),
         weft::at_least<&row_api_options::scan_timeout>(std::chrono::milliseconds{1}));

@@ -123,22 +123,25 @@ void scan_rows(const store::catalog& schema, std::string_view body, request_memo
   }
 }
 
-void read_rows(const store::catalog& schema, std::string_view body, api_version spoken,
+void read_rows(const store::catalog& schema, std::string_view body, api_version spoken, bool fails,
                request_memory& memory) {
   const auto asked = read_document<batch_read_request>(body, memory);
   if (!asked) return look_at(asked.error());
   if (const auto fine = check_reads(*asked, limits, memory); !fine) return look_at(fine.error());
-  read_batch reads{schema, *asked->operations, memory, spoken};
+  read_batch reads{schema, *asked->operations, 100'000, memory, spoken};
   for (std::size_t i = 0; i < reads.plans().size(); ++i) {
     const store::key_read& plan = reads.plans()[i];
     look_at(plan.key, plan.from->key(), *plan.from);
     const std::vector<store::value> nothing(plan.columns.size());
     auto& sink = static_cast<store::read_sink&>(reads);
-    if (i % 2 == 0)
+    if (fails && i == 1)
+      sink.failed(i, {.kind = store::failure_kind::schema_changed});
+    else if (i % 2 == 0)
       sink.row(i, nothing);
     else
       sink.missing(i);
   }
+  if (reads.failure() || reads.is_outdated()) return;
   reads.finish();
   expect(!weft::json::detail::check(memory.reply));
 }
@@ -182,7 +185,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   switch (data[0] / 2 % 5) {
     case 0: read_row(schema, body, *memory); break;
     case 1: scan_rows(schema, body, *memory); break;
-    case 2: read_rows(schema, body, spoken, *memory); break;
+    case 2: read_rows(schema, body, spoken, (data[0] & 128U) != 0, *memory); break;
     case 3: write_rows(schema, body, spoken, false, *memory); break;
     default: write_rows(schema, body, spoken, true, *memory); break;
   }

@@ -264,6 +264,7 @@ def test_a_damaged_file_is_500_until_it_is_mended(serve, folder):
         assert scan(client)[0] == 500
         assert write(client, 4000, "new")[0] == 500
         assert client.batch(operation("shop/t/pk-read", {"filters": given(id=4000)}))[0] == 500
+        assert client.batch(*[operation("shop/t/pk-read", {"filters": given(id=id)}) for id in (4000, 1, 9999)])[0] == 500
         os.replace(folder / "copy", folder / "shop.db")
         assert until(lambda: read(client, 4000) == found("x4000"))
         assert write(client, 4000, "new")[0] == 200
@@ -316,3 +317,31 @@ def test_a_file_that_is_replaced_is_followed(serve, folder):
         assert server.stop() == 0, server.log
     with sqlite3.connect(folder / "shop.db") as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_a_batch_is_made_anew_where_one_of_its_tables_has_changed(serve, folder):
+    make(folder / "shop.db")
+    with closing(sqlite3.connect(folder / "shop.db", isolation_level=None)) as other:
+        other.execute("CREATE TABLE u(id INTEGER PRIMARY KEY, b TEXT)")
+        other.execute("INSERT INTO u VALUES(1, 'u1')")
+        with serve("--store.sqlite.engine.schema_refresh=1h") as server, RowClient(server) as client:
+            reads = [operation(f"shop/{table}/pk-read", {"filters": given(id=1)}) for table in ("t", "u", "u", "t")]
+            for n in range(20):
+                other.execute(f"ALTER TABLE {'tu'[n % 2]} ADD COLUMN c{n} INT")
+                status, text = client.batch(*reads)
+                assert status == 200, text
+                t = {"a": "x1", **{f"c{i}": None for i in range(n + 1) if i % 2 == 0}}
+                u = {"b": "u1", **{f"c{i}": None for i in range(n + 1) if i % 2 == 1}}
+                assert [each["body"]["data"] for each in json.loads(text)["result"]] == [t, u, u, t]
+            assert server.stop() == 0, server.log
+
+
+def test_a_reply_to_a_batch_has_a_bound(serve, folder):
+    make(folder / "shop.db", rows=2, content="x" * 300_000)
+    with serve("--weftd.row_api.reply_bytes=1000000") as server, RowClient(server) as client:
+        one = operation("shop/t/pk-read", {"filters": given(id=1)})
+        assert client.batch(one, one, one)[0] == 200
+        status, text = client.fault("batch", {"operations": [one] * 5})
+        assert status == 413 and "1000000" in text and "fewer" in text, text
+        assert client.batch(one, one, one)[0] == 200
+        assert server.stop() == 0, server.log

@@ -21,7 +21,10 @@ std::string_view advice_for(int code) noexcept {
              "-f";
     case SQLITE_CORRUPT: return "restore it from a copy; `PRAGMA integrity_check` tells more";
     case SQLITE_NOTADB: return "put a SQLite database there, or take the file away";
-    case SQLITE_CANTOPEN: return "see to it that file and folder exist and can be opened";
+    case SQLITE_CANTOPEN:
+      return "see to it that file and folder exist and can be opened, and written to if the "
+             "database "
+             "is in WAL mode";
     case SQLITE_IOERR: return "look for faults of the disk in the system's log";
     case SQLITE_CONSTRAINT:
     case SQLITE_MISMATCH: return "send a row that keeps to the table's rules";
