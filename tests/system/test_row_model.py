@@ -11,24 +11,25 @@ from contextlib import closing
 
 import pytest
 from row_client import VERSIONS, RowClient, given, named, operation
-from row_model import Refused, Table, draw_filter, draw_ranges, sent_filter, sql_filter, sql_name, sql_names
+from row_model import ABSENT, Column, Refused, Table, draw_filter, draw_ranges, sent_filter, sql_filter, sql_name, sql_names
 from weft_process import Server
 
 SEQUENCES = int(os.environ.get("WEFT_MODEL_SEQUENCES", "1000"))
 SEED = int(os.environ.get("WEFT_MODEL_SEED", "1"))
 A_SERVER = 1000   # sequences that one server serves
 A_DATABASE = 100  # and one of its databases
-STEPS = 25
+STEPS = 20
 
 
 class Sequence:
-    def __init__(self, seed, client, database, table, file):
+    def __init__(self, seed, client, database, table, file, others):
         self.seed, self.client, self.database, self.table, self.file = seed, client, database, table, file
         self.chance = random.Random(seed)
         self.url = f"{database}/{table.name}"
+        self.others = others  # sequences that have been run
 
     def run(self):
-        steps = [self.read, self.read_many, self.write, self.write, self.write, self.remove, self.scan, self.scan, self.write_elsewhere]
+        steps = [self.read, self.read_many, self.write, self.write, self.write, self.remove, self.scan, self.scan, self.write_elsewhere, self.alter]
         for self.step in range(STEPS):
             self.chance.choice(steps)()
         self.compare_files()
@@ -44,11 +45,11 @@ class Sequence:
         some = self.chance.sample(content, self.chance.randint(1, len(content)))
         return {"readColumns": named(*[each.name for each in some])}, some
 
-    def draw_read(self):
+    def draw_read(self, step):
         """(body, code, data, what 0.2.0 says)"""
         drawn = self.table.draw_key(self.chance)
         wanted, columns = self.draw_columns()
-        body = {"filters": self.table.filters(drawn, self.chance), **wanted, "operationId": str(self.step)}
+        body = {"filters": self.table.filters(drawn, self.chance), **wanted, "operationId": str(step)}
         place = self.table.place(drawn)
         if self.chance.random() < 0.05:
             body["filters"] = body["filters"] + given(nosuch=1)
@@ -58,16 +59,17 @@ class Sequence:
         return body, 404, "{}", "the row does not exist"
 
     def read(self):
-        body, code, data, _ = self.draw_read()
+        body, code, data, _ = self.draw_read(self.step)
         status, text = self.client.ask(f"{self.url}/pk-read", body, self.chance.choice(VERSIONS))
         if code == 400:
             return self.same(status, 400, body)
         self.same((status, text), (code, '{"code":%d,"operationId":"%d","data":%s}' % (code, self.step, data)), body)
 
     def read_many(self):
-        drawn = [self.draw_read() for _ in range(self.chance.randint(1, 10))]
+        of = self.chance.choices([self, self, *self.others], k=self.chance.randint(1, 10))
+        drawn = [each.draw_read(self.step) for each in of]
         version = self.chance.choice(VERSIONS)
-        status, text = self.client.batch(*[operation(f"{self.url}/pk-read", body) for body, *_ in drawn], version=version)
+        status, text = self.client.batch(*[operation(f"{each.url}/pk-read", body) for each, (body, *_) in zip(of, drawn)], version=version)
         results = json.loads(text)["result"]
         self.same((status, len(results)), (200, len(drawn)), drawn)
         told = []
@@ -181,6 +183,26 @@ class Sequence:
         values = [value[2] for value in drawn] + [new[each.name][2] for each in columns]
         self.file.execute(f"INSERT INTO {table.name}({sql_names(table.key + columns)}) VALUES({','.join('?' * len(values))})", values)
 
+    def alter(self):
+        """Another program adds a column, which is seen once a row is read."""
+        if self.chance.random() < 0.7:
+            return
+        added = Column(f"added{self.step}", "INT", [ABSENT] + [(n, str(n), n) for n in range(3)])
+        self.file.execute(f"ALTER TABLE {self.table.name} ADD COLUMN {added.definition()}")
+        self.table.columns.append(added)
+        for row in self.table.rows.values():
+            row[added.name] = ABSENT
+        key = self.table.draw_key(self.chance)
+        place = self.table.place(key)
+        each = operation(f"{self.url}/pk-read", {"filters": self.table.filters(key, self.chance)})
+        expected = '{"code":404,"body":{"operationId":"","data":{}}}'
+        if place in self.table.rows:
+            expected = '{"code":200,"body":{"operationId":"","data":%s}}' % self.table.data(place, self.table.content)
+        other = self.others[-1] if self.others else self
+        between = operation(f"{other.url}/pk-read", {"filters": other.table.filters(other.table.draw_key(self.chance), self.chance)})
+        status, text = self.client.batch(each, between, each)
+        self.same((status, text.startswith(f'{{"result":[{expected},'), text.endswith(f",{expected}]}}")), (200, True, True), (each, text))
+
     def compare_files(self):
         kept = sorted(repr(row) for row in self.file.execute(f"SELECT {sql_names(self.table.columns)} FROM {self.table.name}"))
         rows = sorted(repr(tuple(row[each.name][2] for each in self.table.columns)) for row in self.table.rows.values())
@@ -201,8 +223,10 @@ def run_sequences(weftd, folder, seeds):
         file.execute("COMMIT")
     with Server([weftd, "--listen", "127.0.0.1:0", "--threads", "1", "--data", folder, "--store.sqlite.engine.synchronous=off"]) as server, \
             RowClient(server) as client:
+        done = []
         for seed, table in tables.items():
-            Sequence(seed, client, database_of[seed], table, files[database_of[seed]]).run()
+            done.append(Sequence(seed, client, database_of[seed], table, files[database_of[seed]], done[-3:]))
+            done[-1].run()
         assert server.stop() == 0, server.log
     for file in files.values():
         with closing(file):
