@@ -16,6 +16,7 @@
 #include <weft/store/sqlite/engine_counts.hpp>
 #include <weft/store/sqlite/query_line.hpp>
 #include <weft/store/sqlite/queued_write.hpp>
+#include <weft/store/sqlite/scan_line.hpp>
 #include <weft/store/sqlite/scan_slice.hpp>
 #include <weft/store/sqlite/schema_load.hpp>
 #include <weft/store/sqlite/shard_database.hpp>
@@ -89,6 +90,7 @@ struct engine::state {
   const table* last_table = nullptr;  // of last_read
   std::vector<value> room;
   mutex refreshing;
+  scan_line scans{options.scans_max};
   std::vector<std::string> told;  // to the log, last
   bool has_told_blind = false;
   std::uint64_t catalogs = 0;  // so many have been taken over
@@ -365,8 +367,7 @@ task<result<std::string>> engine::scan(const scan_request& request, scan_sink& t
     }
     scan_slice slice{*s.files, s.database_of(*now)->version(), request, place, left, until};
     const stop_callback on_stop{env.stop, [&slice] { slice.stop(); }};
-    const auto waited = co_await blocking([&] { slice.run(); });
-    if (!waited) co_return fail(waited.error());
+    if (const auto run = co_await s.scans.run(slice); !run) co_return fail(run.error());
     if (slice.is_stale()) {
       ++refreshes;
       if (const auto fresh = co_await s.refresh(); !fresh) co_return fail(fresh.error());

@@ -43,6 +43,9 @@ struct engine_options {
   /// Pages in the write-ahead log from which on they are moved into the database.
   unsigned checkpoint_pages = 1000;
 
+  /// Slices of scans that each shard makes at a time, on the threads that may wait for the disk:
+  /// what is left of four is for look-ups.
+  unsigned scans_max = 1;
   /// Queries in SQL that each shard makes at a time, on the threads that may wait for the disk.
   unsigned queries_max = 2;
   /// And those that may wait for that.
@@ -58,6 +61,7 @@ struct engine_options {
         weft::within<&engine_options::busy_timeout>(std::chrono::milliseconds{0},
                                                     std::chrono::hours{1}),
         weft::within<&engine_options::checkpoint_pages>(1U, 1'000'000U),
+        weft::within<&engine_options::scans_max>(1U, 1'000U),
         weft::within<&engine_options::queries_max>(1U, 1'000U),
         weft::within<&engine_options::query_time>(std::chrono::milliseconds{1},
                                                   std::chrono::hours{1}),

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <weft/coro/when_all.hpp>
+#include <weft/loop/blocking.hpp>
 #include <weft/loop/make_backend.hpp>
 #include <weft/store/scan_token.hpp>
 #include <weft/store/sqlite/engine_fixture_test.hpp>
@@ -281,6 +283,33 @@ TEST_P(engine_scan, ends_in_the_midst_of_a_slice_when_it_is_asked_to) {
     id_sink sink;
     const auto scanned = co_await shop.scan(request, sink).in({.stop = ends.token()});
     EXPECT_EQ(scanned ? errc{} : scanned.error(), errc::cancelled);
+  });
+}
+
+TEST_P(engine_scan, leaves_threads_to_others) {
+  if (GetParam() == backend_kind::simulated) GTEST_SKIP() << "scans would end at once";
+  run_sql("shop",
+          "INSERT INTO t(id,n) WITH RECURSIVE c(x) AS (SELECT 100 UNION ALL SELECT x+1 FROM c "
+          "WHERE x<100000) SELECT x,x FROM c");
+  run([&](engine& shop) -> task<void> {
+    const catalog_ref schema = shop.schema();
+    scan_request request = all_of(*schema->find("shop", "t"));
+    const filter none{.kind = filter_kind::less, .column = 1, .with = value::integer(0)};
+    request.where = &none;
+    std::size_t ended = 0;
+    const auto scan_all = [&]() -> task<void> {
+      EXPECT_EQ(co_await scan(shop, request), "");
+      ++ended;
+    };
+    const auto look = [&]() -> task<void> {
+      EXPECT_TRUE(co_await blocking([] { return true; }));
+      EXPECT_LT(ended, 4U) << "it need not wait for the many before it";
+    };
+    std::vector<task<void>> all;
+    for (int i = 0; i < 12; ++i) all.push_back(scan_all());
+    all.push_back(look());
+    co_await when_all(std::move(all));
+    EXPECT_EQ(ended, 12U);
   });
 }
 
