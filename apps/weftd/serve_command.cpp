@@ -17,6 +17,7 @@
 #include <apps/weftd/access.hpp>
 #include <apps/weftd/demo_database.hpp>
 #include <apps/weftd/probe_api.hpp>
+#include <apps/weftd/reply_compression.hpp>
 #include <apps/weftd/root_page.hpp>
 #include <apps/weftd/routes.hpp>
 #include <apps/weftd/row_api.hpp>
@@ -139,6 +140,7 @@ int serve(int argc, char** argv, bool is_demo) {
   app.add<weft::store::sqlite::engine>(store).as<weft::store::engine, weft::store::query_engine>();
   app.add<access>(access_given);
   app.add<weft::http::server>(server);
+  app.add<reply_compression>();
   app.add<row_api>();
   app.add<sql_api>();
   app.add<probe_api>();

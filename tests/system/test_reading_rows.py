@@ -228,3 +228,13 @@ def test_the_demo_is_served_and_its_lines_work(weftd, tmp_path):
                                       capture_output=True, text=True, check=True).stdout
                 assert '"code":200' in told, told
             assert server.stop() == 0, server.log
+
+
+def test_long_replies_are_compressed_for_who_takes_them_so(server):
+    body = {"operations": [operation("shop/people/pk-read", {"filters": filters(id=1)})] * 100}
+    plain = httpx.post(server.url("/0.1.0/batch"), json=body, headers={"accept-encoding": "identity"})
+    coded = httpx.post(server.url("/0.1.0/batch"), json=body, headers={"accept-encoding": "gzip"})
+    assert "content-encoding" not in plain.headers and coded.headers["content-encoding"] == "gzip"
+    assert coded.content == plain.content and coded.num_bytes_downloaded < len(plain.content) / 10
+    short = httpx.post(server.url("/0.1.0/shop/people/pk-read"), json={"filters": filters(id=1)})
+    assert "content-encoding" not in short.headers
