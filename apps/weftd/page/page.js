@@ -66,7 +66,7 @@ async function load() {
     return fail("The server did not answer: " + why.message);
   }
   const said = await reply.json().catch(() => ({}));
-  if (reply.status === 401) return fail("This server asks for an API key: " + said.error.message + ".");
+  if (reply.status === 401) return fail("This server asks for an API key: " + (said.error?.message ?? "none was taken") + ".");
   if (!reply.ok) return fail("The databases could not be read: " + (said.error?.message ?? reply.status));
   notice("");
   state.databases = said.databases;
