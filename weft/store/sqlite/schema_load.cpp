@@ -35,8 +35,10 @@ bool is_as_known(storage& from, const known_database& known) {
   if (known.is_suspect || !identity || *identity != known.identity) return false;
   auto by = from.reader(known.name);
   if (!by) return false;
+  sqlite3_busy_timeout((*by)->get(), 0);
   const auto version = (*by)->number("PRAGMA schema_version");
-  // Another program that holds it is no reason to take it away from those who read it later.
+  // Another program that holds it is no reason to take it away from those who read it later, nor to
+  // wait.
   return version ? *version == known.version : kind_of(version.error()) == failure_kind::busy;
 }
 

@@ -104,26 +104,21 @@ std::expected<storage::lease, std::string> storage::reader(std::string_view data
     }
   }
   if (!idle) {
-    auto opened = open_reader(path);
+    auto opened = connection::open(path, access::read_only);
     if (!opened) return std::unexpected{std::move(opened.error())};
     idle.emplace(std::move(*opened));
   }
+  sqlite3_busy_timeout(idle->get(), 0);
   roll_back_others(*idle);
-  return lease{*this, std::move(*idle)};
-}
-
-std::expected<connection, std::string> storage::open_reader(const std::string& path) const {
-  auto opened = connection::open(path, access::read_only);
-  if (!opened) return opened;
   // Another program may be recovering the database, or writing where there is no WAL.
   const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(options_.busy_timeout);
-  sqlite3_busy_timeout(opened->get(), static_cast<int>(timeout.count()));
-  return opened;
+  sqlite3_busy_timeout(idle->get(), static_cast<int>(timeout.count()));
+  return lease{*this, std::move(*idle)};
 }
 
 /// Where there is no WAL, a program that ended in the midst of a commit has left a journal, and
 /// nobody reads before one who may write has rolled it back. What fails is told by who reads.
-void storage::roll_back_others(connection& reader) const {
+void storage::roll_back_others(connection& reader) {
   if (!identify(reader.path() + "-journal")) return;
   const auto read = reader.number("PRAGMA schema_version");
   if (read || read.error() != SQLITE_READONLY_ROLLBACK) return;

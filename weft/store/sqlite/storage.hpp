@@ -76,8 +76,7 @@ class storage : public std::enable_shared_from_this<storage> {
   }
   [[nodiscard]] std::string create(const std::string& database) const;
   void take_back(connection lent) noexcept;
-  [[nodiscard]] std::expected<connection, std::string> open_reader(const std::string& path) const;
-  void roll_back_others(connection& reader) const;
+  static void roll_back_others(connection& reader);
 
   static constexpr std::size_t idle_readers_max = 32;
 
