@@ -87,16 +87,20 @@ def open_page(tmp_path):
         yield lambda url: Page(chromium, url)
 
 
+def varies_by_accept(reply):
+    return "Accept" in reply.headers["vary"].split(", ")
+
+
 def test_browsers_get_the_page_and_others_a_text(server):
     page = httpx.get(server.url("/"), headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
     assert page.status_code == 200 and page.headers["content-type"] == "text/html; charset=utf-8"
-    assert page.headers["vary"] == "Accept" and page.text.startswith("<!doctype html>")
+    assert varies_by_accept(page) and page.text.startswith("<!doctype html>")
     policy = page.headers["content-security-policy"]
     assert policy.startswith("default-src 'none'; style-src 'sha256-") and "unsafe" not in policy
     assert not re.findall(r'(?:src|href)="(?!/|data:)', page.text), "nothing comes from elsewhere"
     for accept in ({}, {"Accept": "*/*"}, {"Accept": "text/plain"}):
         text = httpx.get(server.url("/"), headers=accept)
-        assert text.headers["content-type"] == "text/plain; charset=utf-8" and text.headers["vary"] == "Accept"
+        assert text.headers["content-type"] == "text/plain; charset=utf-8" and varies_by_accept(text)
     first = re.search(r"curl (http://\S+/schema)", curl(server.url("/")))[1]
     assert httpx.get(first).json()["databases"][0]["name"] == "shop"
 
