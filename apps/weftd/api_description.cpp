@@ -28,8 +28,6 @@ http::route_description describe(api_version spoken, const route_text& text,
   for (const http::status each : made.errors) made.replies.push_back(fault_reply(spoken, each));
   for (const http::status each : {unauthorized, too_many_requests})
     made.replies.push_back(fault_reply(spoken, each));
-  for (const http::status each : {unauthorized, too_many_requests})
-    made.replies.push_back(fault_reply(spoken, each));
   for (const http::status each : text.faults) made.replies.push_back(fault_reply(spoken, each));
   return made;
 }

@@ -50,7 +50,8 @@ http::route_description describe_reads(api_version spoken) {
                   R"(ody":{"filters":[{"column":"id","value":1}]}},{"method":"POST","relati)"
                   R"(ve-url":"demo/users/pk-read","body":{"filters":[{"column":"id","value")"
                   R"(:0}]}}]})",
-       .success = "What each operation found"});
+       .success = "What each operation found",
+       .faults = {http::status::content_too_large}});
 }
 
 http::route_description describe_writes(api_version spoken) {

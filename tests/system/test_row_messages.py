@@ -285,3 +285,14 @@ def test_other_methods_are_not_there(client):
     for path in ("shop/t/pk-read", "shop/t/scan", "batch", "batchwrite", "batchdelete"):
         assert client.ask(path, "", method="GET")[0] == 405
     assert client.ask("batchwrite", {"operations": []}, method="DELETE")[0] == 405
+
+
+def test_the_description_says_each_thing_once(client):
+    def once(pairs):
+        names = [name for name, _ in pairs]
+        assert len(set(names)) == len(names), names
+        return dict(pairs)
+
+    client.connection.request("GET", "/openapi.json")
+    told = json.loads(client.connection.getresponse().read(), object_pairs_hook=once)
+    assert "413" in told["paths"]["/0.2.0/batch"]["post"]["responses"]
