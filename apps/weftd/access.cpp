@@ -39,6 +39,25 @@ weft::telemetry::counter refused_for(weft::telemetry::meter& meter, std::string_
                        {{"reason", reason}});
 }
 
+/// "localhost", or an address: names are what somebody else's name server makes of them.
+bool is_local_name(std::string_view authority) {
+  if (authority.starts_with('[')) return true;
+  const std::string_view host = authority.substr(0, authority.rfind(':'));
+  return host == "localhost" || host.ends_with(".localhost") || net::ip_address::parse(host);
+}
+
+/// Whether no page of another site has had a browser send it: it says who it believes to ask (RFC
+/// 9110 section 7.2), and browsers say whose page it was (RFC 6454 section 7).
+bool is_asked_from_here(const http::exchange& e) {
+  if (!e.client()) return true;  // by a Unix socket
+  const auto host = e.request().header("host");
+  if (host && !is_local_name(*host)) return false;
+  const auto origin = e.request().header("origin");
+  if (!origin) return true;
+  const std::size_t scheme = origin->find("://");
+  return scheme != std::string_view::npos && origin->substr(scheme + 3) == host;
+}
+
 bool is_of_this_machine(const net::endpoint& where) {
   if (where.family() == AF_UNIX) return true;
   const auto address = net::ip_address::of(where);
@@ -68,7 +87,8 @@ access::access(access_options options, weft::event_loop& loop, weft::logger& log
       rate_{http::make_rate_limiter("weftd.access.rate", options_.rate)},
       no_key_{refused_for(meter, "missing")},
       wrong_key_{refused_for(meter, "wrong")},
-      too_often_{refused_for(meter, "rate")} {}
+      too_often_{refused_for(meter, "rate")},
+      foreign_page_{refused_for(meter, "foreign_page")} {}
 
 weft::result<void> access::start() { return reload(); }
 
@@ -78,7 +98,10 @@ weft::result<void> access::reload() {
     log_.error("{}", done.error());
     return weft::fail(weft::errc::invalid_argument);
   }
-  if (loop_.shard() == 0)
+  if (loop_.shard() == 0 && keys_.empty())
+    log_.warning("{} has no keys: nobody may read or write; `weftd keygen` makes one",
+                 options_.keys);
+  else if (loop_.shard() == 0)
     log_.info("{} key{} in {}", keys_.size(), keys_.size() == 1 ? "" : "s", options_.keys);
   return {};
 }
@@ -94,7 +117,14 @@ std::expected<void, std::string> access::read() {
 }
 
 std::expected<permit, api_fault> access::identify(const http::exchange& e) {
-  if (options_.keys.empty()) return permit{nullptr};
+  if (options_.keys.empty()) {
+    if (options_.insecure_allow_all || is_asked_from_here(e)) return permit{nullptr};
+    foreign_page_.add();
+    return std::unexpected{unauthorized(
+        "without API keys only programs of this machine are served, and pages of its own: not what "
+        "another site's page asks for. weftd keygen makes keys; --insecure-allow-all does "
+        "without")};
+  }
   const auto sent = e.request().header("x-api-key");
   if (!sent || sent->empty()) {
     no_key_.add();
@@ -126,8 +156,11 @@ api_key* access::find(std::string_view sent) {
 std::vector<std::string> check_exposure(const access_options& given, const std::string& listen,
                                         net::address_book& addresses) {
   if (!given.keys.empty()) {
-    if (auto keys = read_keys(given.keys); !keys) return {std::move(keys).error()};
-    return {};
+    const auto keys = read_keys(given.keys);
+    if (!keys) return {keys.error()};
+    if (!keys->empty()) return {};
+    return {weft::format("{}: no keys; `weftd keygen --databases NAME >> {}` makes one", given.keys,
+                         given.keys)};
   }
   if (given.insecure_allow_all) return {};
   const auto where =

@@ -2,10 +2,12 @@
 //
 // Contract: a service, one a shard, which reads the file of keys when it starts and again on
 // SIGHUP; a file that is wrong is told in the log, and the keys of before are kept. Without a file
-// everybody may do all, which is for loopback alone (check_exposure()). Who sends no key, a wrong
-// one, or one that does not allow what it asks for is told with 401; who asks more often than
-// `rate` allows each key, on each shard, with 429. All keys are in memory, found by their prefix: a
-// client that makes keys up has nothing kept of them. Warm requests allocate nothing.
+// everybody may do all, which is for loopback alone (check_exposure()), and then no page of another
+// site may have a browser ask for it, by a name of its own for this machine neither. Who sends no
+// key, a wrong one, or one that does not allow what it asks for is told with 401; who asks more
+// often than `rate` allows each key, on each shard, with 429. All keys are in memory, found by
+// their prefix: a client that makes keys up has nothing kept of them. Warm requests allocate
+// nothing.
 //
 //   const auto permit = access.identify(e);          // after the request was checked
 //   if (permit) fine = permit->allows(right::read, "shop");
@@ -93,6 +95,7 @@ class access {
   weft::telemetry::counter no_key_;
   weft::telemetry::counter wrong_key_;
   weft::telemetry::counter too_often_;
+  weft::telemetry::counter foreign_page_;
 };
 
 /// Whether who asks by `e` may do so with this database.

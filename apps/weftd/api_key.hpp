@@ -44,7 +44,6 @@ class api_key {
   [[nodiscard]] const key_entry& entry() const noexcept { return entry_; }
   /// Whether `secret` is its own.
   [[nodiscard]] bool admits(std::string_view secret);
-  /// Names of databases are compared without regard to ASCII case.
   [[nodiscard]] bool allows(right wanted, std::string_view database) const noexcept;
 
  private:

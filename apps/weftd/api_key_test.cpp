@@ -43,8 +43,9 @@ TEST(api_keys, are_hashed_as_the_file_says) {
 
 TEST(api_keys, allow_what_they_name) {
   const api_key reader{{.databases = {"Shop", "hr"}}};
-  EXPECT_TRUE(reader.allows(right::read, "shop"));
-  EXPECT_TRUE(reader.allows(right::read, "HR"));
+  EXPECT_TRUE(reader.allows(right::read, "Shop"));
+  EXPECT_TRUE(reader.allows(right::read, "hr"));
+  EXPECT_FALSE(reader.allows(right::read, "shop")) << "another database";
   EXPECT_FALSE(reader.allows(right::read, "shop2"));
   EXPECT_FALSE(reader.allows(right::read, ""));
   EXPECT_FALSE(reader.allows(right::write, "shop"));

@@ -41,10 +41,8 @@ class csv_scan {
       const std::size_t next = text_.find_first_of("\"\n", at_);
       if (next == std::string_view::npos) {
         at_ = text_.size();
-        if (!is_all_) return csv_state::incomplete;
-        fault_ = "a quote without its pair";
         ++lines_;
-        return csv_state::malformed;
+        return is_all_ ? csv_state::unclosed : csv_state::incomplete;
       }
       at_ = next;
       if (text_[at_] == '\n') {

@@ -25,6 +25,7 @@ enum class csv_state : std::uint8_t {
   whole,
   incomplete,  // more text is needed to tell
   malformed,
+  unclosed,  // the text ends within quotes
 };
 
 struct csv_extent {

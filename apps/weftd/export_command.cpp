@@ -17,6 +17,8 @@
 namespace weftd {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr int exit_failed = 1;
 constexpr int exit_interrupted = 130;  // as a shell has it for SIGINT
 
@@ -55,28 +57,35 @@ row_format format_of(const export_words& said) {
   return is_json ? row_format::jsonl : row_format::csv;
 }
 
-/// A file that appears under its name when it is whole; or standard output.
+/// A file that appears under its name when it is whole; or standard output, and what else is no
+/// file but takes bytes.
 class export_output {
  public:
   explicit export_output(const std::string& path) : path_{path} {
-    if (path != "-") file_.reset(std::fopen(half().c_str(), "wbe"));
+    if (path == "-") return;
+    std::error_code ignored;
+    const fs::file_status there = fs::status(path, ignored);
+    is_file_ = !fs::exists(there) || fs::is_regular_file(there);
+    if (is_file_ && fs::exists(there)) path_ = fs::canonical(path, ignored).string();
+    file_.reset(std::fopen(target().c_str(), "wbe"));
+    if (is_file_ && fs::exists(there)) fs::permissions(target(), there.permissions(), ignored);
   }
   export_output(const export_output&) = delete;
   export_output& operator=(const export_output&) = delete;
   ~export_output() {
-    if (!file_) return;
+    if (!file_ || !is_file_) return;
     std::error_code ignored;
-    std::filesystem::remove(half(), ignored);
+    fs::remove(target(), ignored);
   }
 
   /// nullptr: it cannot be written.
   [[nodiscard]] std::FILE* file() const noexcept { return path_ == "-" ? stdout : file_.get(); }
-  /// Nothing: it is whole.
+  /// Empty: it is whole. Else why it is not.
   [[nodiscard]] std::string finish() {
     if (path_ == "-") return {};
     std::error_code why;
     if (std::fclose(file_.release()) != 0) why = {errno, std::generic_category()};
-    if (!why) std::filesystem::rename(half(), path_, why);
+    if (!why && is_file_) fs::rename(target(), path_, why);
     return why ? weft::format("{} cannot be written: {}", path_, why.message()) : std::string{};
   }
 
@@ -84,9 +93,10 @@ class export_output {
   struct closer {
     void operator()(std::FILE* file) const noexcept { static_cast<void>(std::fclose(file)); }
   };
-  [[nodiscard]] std::string half() const { return path_ + ".part"; }
+  [[nodiscard]] std::string target() const { return is_file_ ? path_ + ".part" : path_; }
 
   std::string path_;
+  bool is_file_ = true;
   std::unique_ptr<std::FILE, closer> file_;
 };
 

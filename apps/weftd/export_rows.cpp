@@ -1,8 +1,15 @@
 #include <apps/weftd/export_rows.hpp>
 
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <span>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -11,6 +18,7 @@
 #include <weft/service/lifetime.hpp>
 #include <weft/store/engine.hpp>
 
+#include <apps/weftd/foreign_stream.hpp>
 #include <apps/weftd/known_table.hpp>
 #include <apps/weftd/row_writer.hpp>
 
@@ -20,6 +28,7 @@ namespace {
 namespace store = weft::store;
 
 constexpr std::size_t rows_at_once = 1000;
+constexpr std::size_t pipe_bytes = PIPE_BUF;
 
 class written_rows final : public store::scan_sink {
  public:
@@ -43,11 +52,20 @@ class written_rows final : public store::scan_sink {
 
 /// Nothing: it is written.
 std::optional<std::string> write_all(std::string& text, std::FILE* to) {
-  const bool is_written =
-      std::fwrite(text.data(), 1, text.size(), to) == text.size() && std::fflush(to) == 0;
+  const int fd = ::fileno(to);
+  struct stat facts{};
+  const bool is_file = ::fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode);
+  for (std::string_view left = text; !left.empty();) {
+    // A pipe that is ready takes a page without a wait.
+    if (!is_file) wait_for(fd, POLLOUT);
+    const ssize_t written =
+        ::write(fd, left.data(), is_file ? left.size() : std::min(left.size(), pipe_bytes));
+    if (written < 0)
+      return weft::format("the rows cannot be written: {}", std::generic_category().message(errno));
+    left.remove_prefix(static_cast<std::size_t>(written));
+  }
   text.clear();
-  if (is_written) return std::nullopt;
-  return weft::format("the rows cannot be written: {}", std::generic_category().message(errno));
+  return std::nullopt;
 }
 
 std::vector<store::column_position> all_columns(const store::table& of) {

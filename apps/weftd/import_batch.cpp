@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <weft/base/format.hpp>
+#include <weft/service/config_text.hpp>
 #include <weft/store/convert.hpp>
 
 namespace weftd {
@@ -17,10 +18,15 @@ std::expected<void, std::string> import_batch::add(std::uint64_t line,
   seen_.assign(to_.columns().size(), false);
   std::size_t keyed = 0;
   std::size_t count = 0;
+  for (const row_cell& each : cells)  // of a wrong row, too: it stays until the batch is written
+    bytes_ += each.value.text.size() + sizeof(store::value);
   for (const row_cell& each : cells) {
     const auto at = to_.find(each.column);
-    if (!at) return std::unexpected{weft::format("there is no column '{}'", each.column)};
-    if (seen_[*at]) return std::unexpected{weft::format("'{}' is there twice", each.column)};
+    if (!at)
+      return std::unexpected{
+          weft::format("there is no column {}", weft::detail::quoted(each.column))};
+    if (seen_[*at])
+      return std::unexpected{weft::format("{} is there twice", weft::detail::quoted(each.column))};
     seen_[*at] = true;
     const store::column& column = to_.columns()[*at];
     if (column.is_generated) continue;
@@ -34,7 +40,6 @@ std::expected<void, std::string> import_batch::add(std::uint64_t line,
       store::append_message(value.error(), column, why);
       return std::unexpected{std::move(why)};
     }
-    bytes_ += given.text.size() + sizeof(store::value);
     if (place) {
       key[*place] = *value;
       ++keyed;
@@ -54,6 +59,11 @@ std::optional<import_batch::cause> import_batch::take_cause() noexcept {
   return std::exchange(cause_, std::nullopt);
 }
 
+void import_batch::drop_first(std::size_t count) {
+  writes_.erase(writes_.begin(), writes_.begin() + static_cast<std::ptrdiff_t>(count));
+  lines_.erase(lines_.begin(), lines_.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
 void import_batch::drop(std::size_t operation) {
   writes_.erase(writes_.begin() + static_cast<std::ptrdiff_t>(operation));
   lines_.erase(lines_.begin() + static_cast<std::ptrdiff_t>(operation));
@@ -68,7 +78,7 @@ void import_batch::clear() noexcept {
 
 void import_batch::failed(std::size_t operation, const store::failure& why) {
   if (why.kind != store::failure_kind::rolled_back && !cause_)
-    cause_ = cause{operation, why.kind, std::string{why.message}};
+    cause_ = cause{operation, why.kind, std::string{why.message}, why.is_of_all};
 }
 
 }  // namespace weftd

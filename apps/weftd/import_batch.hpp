@@ -34,6 +34,7 @@ class import_batch final : public weft::store::write_sink {
     std::size_t operation;
     weft::store::failure_kind kind;
     std::string message;
+    bool is_of_all;  // nobody knows which row it is
   };
 
   import_batch(const weft::store::table& to, weft::store::write_kind how) noexcept
@@ -53,6 +54,8 @@ class import_batch final : public weft::store::write_sink {
   }
   /// Why the last write was not done; nothing: it was.
   [[nodiscard]] std::optional<cause> take_cause() noexcept;
+  /// The first so many, which have been written or are wrong, are no more a part of it.
+  void drop_first(std::size_t count);
   void drop(std::size_t operation);
   void clear() noexcept;
 

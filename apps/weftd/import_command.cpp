@@ -1,5 +1,8 @@
 #include <apps/weftd/import_command.hpp>
 
+#include <sys/stat.h>
+
+#include <cstdint>
 #include <cstdio>
 #include <expected>
 #include <initializer_list>
@@ -8,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <weft/base/format.hpp>
 #include <weft/service/application.hpp>
@@ -119,6 +123,16 @@ std::expected<import_job, std::string> job_of(const import_words& said) {
                     .state_path = state_path_of(said)};
 }
 
+/// Which database it is, and what else must be the same for an import to be gone on with.
+std::string identity_of(const import_words& said, const std::string& directory,
+                        const std::string& database) {
+  struct stat facts{};
+  const std::string path = weft::format("{}/{}.db", directory, database);
+  if (::stat(path.c_str(), &facts) != 0) facts = {};
+  return weft::format("file {} of device {}, {}, {}, {}", std::uint64_t{facts.st_ino},
+                      std::uint64_t{facts.st_dev}, said.format, said.separator, said.if_exists);
+}
+
 int tell(const import_job& job) {
   const std::string count = weft::format("{} row{} into {}.{}", grouped(job.rows),
                                          job.rows == 1 ? "" : "s", job.database, job.table);
@@ -161,6 +175,12 @@ int import_file(int argc, char** argv) {
     return weft::command_line::exit_usage;
   }
   const auto job = std::make_shared<import_job>(std::move(*asked));
+  app.check_options([&] {
+    const auto& directory = app.options_for<weft::store::sqlite::engine>().directory;
+    job->how = identity_of(said, directory, job->database);
+    return directory.empty() ? std::vector<std::string>{"--data FOLDER: where are the databases?"}
+                             : std::vector<std::string>{};
+  });
   job->finished = [&app] { app.request_stop(); };
   app.add<weft::store::sqlite::engine>(store).as<weft::store::engine>();
   app.add<row_import>({.job = job}).single();

@@ -1,5 +1,6 @@
 #include <apps/weftd/import_rows.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -29,11 +30,15 @@ std::optional<std::string> unknown_column(const row_file& file, const store::tab
 
 bool is_of(const import_state& before, const import_state& now) {
   return before.table == now.table && before.file_bytes == now.file_bytes &&
-         before.file_changed_ns == now.file_changed_ns;
+         before.file_changed_ns == now.file_changed_ns && before.how == now.how &&
+         before.offset_bytes <= now.file_bytes;
 }
 
-bool is_of_the_row(store::failure_kind kind) noexcept {
-  return kind == store::failure_kind::duplicate_key || kind == store::failure_kind::constraint;
+/// Whether the others may be written without one.
+bool is_of_a_row(const import_batch::cause& why) noexcept {
+  using enum store::failure_kind;
+  return why.kind == duplicate_key || why.kind == constraint ||
+         (why.kind == other && !why.is_of_all);
 }
 
 }  // namespace
@@ -65,10 +70,12 @@ weft::task<std::optional<std::string>> row_import::import_all() {
   if (!file) co_return file.error();
   if (*before && !is_of(**before, state_of(*file)))
     co_return weft::format(
-        "{} says how far another content of {}, or an import into another table, has come: remove "
-        "it to begin anew",
+        "{} says how far another content of {}, or another import of it, has come: remove it to "
+        "begin anew",
         job_->state_path, job_->source.path);
   if (auto why = unknown_column(*file, **to)) co_return why;
+  if (!file->is_regular()) job_->state_path.clear();  // it cannot be read twice
+  if (auto why = save(*file)) co_return why;
   co_return co_await import_rows(*file, **to);
 }
 
@@ -81,12 +88,14 @@ void row_import::go_on_from(const import_state& before) {
   job_->source.from = {before.offset_bytes, before.line};
   job_->rows = before.rows;
   job_->wrong = wrong_before_ = before.wrong;
+  is_repeated_ = true;
   std::fputs(weft::format("{}: going on at line {}\n", job_->source.path, before.line).c_str(),
              stderr);
 }
 
 import_state row_import::state_of(const row_file& file) const {
   return {.table = weft::format("{}.{}", job_->database, job_->table),
+          .how = job_->how,
           .file_bytes = file.size_bytes(),
           .file_changed_ns = file.changed_ns(),
           .offset_bytes = file.place().offset_bytes,
@@ -112,10 +121,8 @@ weft::task<std::optional<std::string>> row_import::import_rows(row_file& file,
     const auto written = co_await write(batch);
     if (!written) co_return written.error();
     if (!*written) co_return std::nullopt;
-    if (has_too_many_wrong())
-      co_return weft::format("more than {} rows are wrong: --wrong-max says how many may be",
-                             job_->wrong_max);
     if (auto fault = save(file)) co_return fault;
+    if (has_too_many_wrong()) co_return too_many_wrong();
     if (asked.stop.stop_requested() && read != row_outcome::end) co_return std::nullopt;
     progress_.show({job_->rows, file.place().offset_bytes, file.size_bytes()});
   }
@@ -126,21 +133,44 @@ weft::task<std::optional<std::string>> row_import::import_rows(row_file& file,
 }
 
 weft::task<std::expected<bool, std::string>> row_import::write(import_batch& batch) {
+  std::size_t at_once = batch.writes().size();
   while (!batch.writes().empty()) {
-    const auto done = co_await engine_.write(batch.writes(), batch);
+    const auto part = batch.writes().first(std::min(at_once, batch.writes().size()));
+    const auto done = co_await engine_.write(part, batch);
     if (!done && done.error() == weft::errc::cancelled) co_return false;
     if (!done)
       co_return std::unexpected{
           weft::format("the rows could not be written: {}", done.error().message())};
     const auto cause = batch.take_cause();
-    if (!cause) break;
-    if (!is_of_the_row(cause->kind)) co_return std::unexpected{cause->message};
-    tell_wrong(batch.line_of(cause->operation), cause->message);
+    if (!cause) {
+      job_->rows += part.size();
+      batch.drop_first(part.size());
+      at_once = batch.writes().size();
+      continue;
+    }
+    if (!is_of_a_row(*cause)) co_return std::unexpected{cause->message};
+    at_once = cause->is_of_all ? (part.size() + 1) / 2 : part.size();
+    if (cause->is_of_all && part.size() > 1) continue;  // one of its halves has it
+    leave_out(batch.line_of(cause->operation), *cause);
     batch.drop(cause->operation);
+    if (has_too_many_wrong()) co_return std::unexpected{too_many_wrong()};
   }
-  job_->rows += batch.writes().size();
   batch.clear();
+  is_repeated_ = false;
   co_return true;
+}
+
+/// Of the batch at which an import was killed nobody knows whether it was written.
+void row_import::leave_out(std::uint64_t line, const import_batch::cause& why) {
+  if (is_repeated_ && why.kind == store::failure_kind::duplicate_key)
+    ++job_->rows;
+  else
+    tell_wrong(line, why.message);
+}
+
+std::string row_import::too_many_wrong() const {
+  return weft::format("more than {} rows are wrong: --wrong-max says how many may be",
+                      job_->wrong_max);
 }
 
 std::optional<std::string> row_import::save(const row_file& file) const {

@@ -48,6 +48,7 @@ struct import_job {
   bool replaces = true;  // rows that are there; else they are wrong
   std::uint64_t wrong_max = 100;
   std::string state_path{};  // empty: it cannot be gone on with
+  std::string how{};         // what must be the same for it to be gone on with
   std::function<void()> finished{};
 
   // What has become of it.
@@ -82,6 +83,8 @@ class row_import {
   void go_on_from(const import_state& before);
   [[nodiscard]] import_state state_of(const row_file& file) const;
   [[nodiscard]] std::optional<std::string> save(const row_file& file) const;
+  void leave_out(std::uint64_t line, const import_batch::cause& why);
+  [[nodiscard]] std::string too_many_wrong() const;
   void tell_wrong(std::uint64_t line, const std::string& why);
   [[nodiscard]] bool has_too_many_wrong() const noexcept {
     return job_->wrong - wrong_before_ > job_->wrong_max;
@@ -91,6 +94,7 @@ class row_import {
   weft::store::engine& engine_;
   weft::lifetime& own_;
   std::uint64_t wrong_before_ = 0;
+  bool is_repeated_ = false;  // the first batch after an interruption
   progress_line progress_{"rows"};
 };
 

@@ -20,8 +20,9 @@ std::expected<std::optional<import_state>, std::string> read_import_state(const 
   const std::string text{std::istreambuf_iterator<char>{file}, {}};
   auto state = weft::json::read<import_state>(text);
   if (!state)
-    return std::unexpected{weft::format("{} does not say how far an import has come: {}", path,
-                                        state.error().message())};
+    return std::unexpected{
+        weft::format("{} does not say how far an import has come, and is to be removed: {}", path,
+                     state.error().message())};
   return std::move(*state);
 }
 

@@ -2,7 +2,7 @@
 // from there.
 //
 // Contract: written anew as a whole after each batch that is durable, and removed at the end. It
-// belongs to one content of the file, known by its size and time, and to one table.
+// belongs to one content of the file, known by its size and time, and to one import of it.
 //
 //   const auto before = read_import_state("orders.csv.import");   // nothing: there is none
 //   save_import_state("orders.csv.import", state);
@@ -17,6 +17,7 @@ namespace weftd {
 
 struct import_state {
   std::string table;  // "shop.orders"
+  std::string how;    // where to, and by which options
   std::uint64_t file_bytes;
   std::int64_t file_changed_ns;
   std::uint64_t offset_bytes;

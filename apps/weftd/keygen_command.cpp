@@ -7,13 +7,15 @@
 #include <utility>
 #include <vector>
 
-#include <weft/base/format.hpp>
+#include <weft/base/utf8.hpp>
 #include <weft/service/command_line.hpp>
 
 #include <apps/weftd/api_key.hpp>
 
 namespace weftd {
 namespace {
+
+constexpr int exit_failed = 1;
 
 constexpr const char* about =
     "Makes an API key. What goes into the file of keys is written to stdout, and has no secret; "
@@ -29,12 +31,23 @@ constexpr const char* examples =
     "  curl -H 'X-API-KEY: PREFIX.SECRET' ...\n\n"
     "A weftd that runs reads its keys again on SIGHUP.";
 
+/// Whether TOML takes it as a string as it is, but for quotes.
+bool is_plain(std::string_view text) {
+  return weft::is_utf8(text) && std::ranges::none_of(text, [](char c) {
+           const auto byte = static_cast<unsigned char>(c);
+           return byte < 0x20 || byte == 0x7f;
+         });
+}
+
 /// Of "shop,hr".
 std::vector<std::string> split(std::string_view names) {
   std::vector<std::string> all;
   while (!names.empty()) {
     const std::size_t end = std::min(names.find(','), names.size());
-    if (end != 0) all.emplace_back(names.substr(0, end));
+    std::string_view name = names.substr(0, end);
+    name.remove_prefix(std::min(name.find_first_not_of(' '), name.size()));
+    name = name.substr(0, name.find_last_not_of(' ') + 1);
+    if (!name.empty()) all.emplace_back(name);
     names.remove_prefix(std::min(end + 1, names.size()));
   }
   return all;
@@ -60,8 +73,17 @@ int make_api_key(int argc, char** argv) {
                stderr);
     return weft::command_line::exit_usage;
   }
+  if (!is_plain(databases) || !is_plain(name)) {
+    std::fputs("weftd keygen: --databases and --name are texts without control characters\n",
+               stderr);
+    return weft::command_line::exit_usage;
+  }
   const new_key made = make_key(std::move(wanted));
   std::fputs(to_toml(made.entry).c_str(), stdout);
+  if (std::fflush(stdout) != 0) {
+    std::perror("weftd keygen: the key could not be written");
+    return exit_failed;
+  }
   std::fprintf(stderr, "the key, which is told this once: %s\n", made.text.c_str());
   return 0;
 }

@@ -1,6 +1,8 @@
 #include <apps/weftd/row_file.hpp>
 
+#include <poll.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -9,6 +11,8 @@
 
 #include <weft/base/format.hpp>
 #include <weft/base/utf8.hpp>
+
+#include <apps/weftd/foreign_stream.hpp>
 
 namespace weftd {
 namespace {
@@ -40,8 +44,10 @@ csv_extent find_line(std::string_view text, bool is_all) noexcept {
   return {.state = csv_state::whole, .size = text.size(), .lines = text.empty() ? 0U : 1U};
 }
 
-bool is_blank(std::string_view text) noexcept {
-  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+/// In CSV blanks are a field.
+bool is_no_record(std::string_view text, row_format format) noexcept {
+  const std::string_view nothing = format == row_format::csv ? "\r\n" : " \t\r\n";
+  return text.find_first_not_of(nothing) == std::string_view::npos;
 }
 
 }  // namespace
@@ -66,7 +72,8 @@ bool row_file::open() {
     fault_ = weft::format("{} is a folder", from_.path);
     return false;
   }
-  if (S_ISREG(facts.st_mode)) size_bytes_ = static_cast<std::uint64_t>(facts.st_size);
+  is_regular_ = S_ISREG(facts.st_mode);
+  if (is_regular_) size_bytes_ = static_cast<std::uint64_t>(facts.st_size);
   changed_ns_ = std::int64_t{facts.st_mtim.tv_sec} * 1'000'000'000 + facts.st_mtim.tv_nsec;
   if (!read_more()) return false;
   if (rest().starts_with(byte_order_mark)) at_ = byte_order_mark.size();
@@ -77,7 +84,9 @@ bool row_file::open() {
 bool row_file::read_names() {
   if (from_.format != row_format::csv) return true;
   std::string_view record;
-  const row_outcome taken = take_record(record);
+  row_outcome taken;
+  do taken = take_record(record);
+  while (taken == row_outcome::row && is_no_record(record, from_.format));
   if (taken == row_outcome::end) fault_ = weft::format("{} is empty", from_.path);
   if (taken != row_outcome::row) {
     fault_ = weft::format("{}:{}: {}", from_.path, line_, fault_);
@@ -98,7 +107,7 @@ bool row_file::read_names() {
 
 bool row_file::go_to(const row_place& where) {
   if (where == row_place{}) return true;
-  if (::fseeko(file_.get(), static_cast<off_t>(where.offset_bytes), SEEK_SET) != 0) {
+  if (::lseek(::fileno(file_.get()), static_cast<off_t>(where.offset_bytes), SEEK_SET) < 0) {
     fault_ = weft::format("{} cannot be gone on with: {}", from_.path, reason());
     return false;
   }
@@ -113,7 +122,7 @@ row_outcome row_file::next(store::scratch& room) {
   for (;;) {
     std::string_view record;
     if (const row_outcome taken = take_record(record); taken != row_outcome::row) return taken;
-    if (is_blank(record)) continue;
+    if (is_no_record(record, from_.format)) continue;
     return from_.format == row_format::csv ? take_fields(record, room) : take_object(record);
   }
 }
@@ -141,6 +150,10 @@ row_outcome row_file::take_record(std::string_view& record) {
   place_.offset_bytes += found.size;
   place_.line += found.lines;
   if (found.state == csv_state::malformed) return refuse(std::string{found.fault});
+  if (found.state == csv_state::unclosed) {
+    fault_ = "a quote without its pair: all that comes behind it would be one field";
+    return row_outcome::failed;
+  }
   return found.size == 0 ? row_outcome::end : row_outcome::row;
 }
 
@@ -150,17 +163,16 @@ bool row_file::read_more() {
   at_ = 0;
   const std::size_t kept = buffer_.size();
   const std::size_t more = std::max(piece_bytes, kept);  // so that a long record is copied seldom
-  std::size_t read = 0;
+  const int fd = ::fileno(file_.get());
+  if (!is_regular_) wait_for(fd, POLLIN);
+  ssize_t read = 0;
   buffer_.resize_and_overwrite(kept + more, [&](char* text, std::size_t) {
-    read = std::fread(text + kept, 1, more, file_.get());
-    return kept + read;
+    read = ::read(fd, text + kept, more);
+    return kept + static_cast<std::size_t>(std::max<ssize_t>(read, 0));
   });
-  if (std::ferror(file_.get()) != 0) {
-    fault_ = weft::format("{} cannot be read: {}", from_.path, reason());
-    return false;
-  }
-  is_all_ = read < more;
-  return true;
+  if (read < 0) fault_ = weft::format("{} cannot be read: {}", from_.path, reason());
+  is_all_ = read == 0;
+  return read >= 0;
 }
 
 row_outcome row_file::refuse(std::string why) {

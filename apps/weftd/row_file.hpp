@@ -78,7 +78,8 @@ class row_file {
 
   /// Names of the columns, of CSV.
   [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_; }
-  /// 0: it is no regular file.
+  [[nodiscard]] bool is_regular() const noexcept { return is_regular_; }
+  /// 0 where it is no regular file.
   [[nodiscard]] std::uint64_t size_bytes() const noexcept { return size_bytes_; }
   /// When it was changed last, in nanoseconds since 1970.
   [[nodiscard]] std::int64_t changed_ns() const noexcept { return changed_ns_; }
@@ -110,6 +111,7 @@ class row_file {
 
   row_source from_;
   std::unique_ptr<std::FILE, closer> file_;
+  bool is_regular_ = false;
   std::uint64_t size_bytes_ = 0;
   std::int64_t changed_ns_ = 0;
   std::vector<std::string> names_;

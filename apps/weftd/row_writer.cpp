@@ -9,7 +9,9 @@ namespace weftd {
 namespace {
 
 void append_csv(std::string_view text, std::string& out) {
-  if (!text.empty() && text.find_first_of("\",\r\n") == std::string_view::npos) {
+  const bool is_plain = !text.empty() && text.front() != ' ' && text.back() != ' ' &&
+                        text.find_first_of("\",\t\r\n") == std::string_view::npos;
+  if (is_plain) {
     out += text;
     return;
   }

@@ -72,7 +72,8 @@ void write_batch::missing(std::size_t operation) {
 void write_batch::failed(std::size_t operation, const store::failure& why) {
   if (why.kind == store::failure_kind::schema_changed) is_outdated_ = true;
   const bool is_cause = why.kind != store::failure_kind::rolled_back;
-  if (is_cause && !failure_) failure_ = fault_of_operation(operation, fault_of(why));
+  if (!is_cause || failure_) return;
+  failure_ = why.is_of_all ? fault_of(why) : fault_of_operation(operation, fault_of(why));
 }
 
 void write_batch::begin(std::size_t operation, std::string_view code) {

@@ -3,6 +3,7 @@
 import json
 import re
 import signal
+import socket
 import sqlite3
 import subprocess
 from pathlib import Path
@@ -46,6 +47,7 @@ def start(weftd, folder, tmp_path):
 
 ROW = {"filters": [{"column": "id", "value": 1}]}
 CHANGE = {**ROW, "writeColumns": [{"column": "v", "value": 11}]}
+CHANGE_NOTHING = {**ROW, "writeColumns": [{"column": "v", "value": 10}]}
 
 
 def post(server, path, body, key=None, method="POST"):
@@ -58,7 +60,7 @@ def batch(*operations):
 
 
 def test_a_key_opens_its_databases_and_no_others(start, make_key):
-    key = make_key("--databases", "SHOP", "--name", "till")
+    key = make_key("--databases", "shop", "--name", "till")
     with start() as server:
         assert "1 key in " in server.log
         assert post(server, "/0.1.0/shop/t/pk-read", ROW, key).json()["data"] == {"v": 10}
@@ -112,8 +114,7 @@ def test_only_who_may_write_writes(start, make_key):
         assert post(server, "/0.1.0/batchwrite", write, writer).status_code == 200
         assert post(server, "/0.1.0/shop/t/pk-read", ROW, reader).json()["data"] == {"v": 11}
         assert post(server, "/0.1.0/batchwrite", batch(("hr/t/pk-update", CHANGE)), writer).status_code == 401
-        CHANGE_BACK = {**ROW, "writeColumns": [{"column": "v", "value": 10}]}
-        assert post(server, "/0.1.0/batchwrite", batch(("shop/t/pk-update", CHANGE_BACK)), writer).status_code == 200
+        assert post(server, "/0.1.0/batchwrite", batch(("shop/t/pk-update", CHANGE_NOTHING)), writer).status_code == 200
 
 
 def test_what_is_wrong_with_a_request_is_told_before_the_key_is_asked_for_and_what_is_there_only_after(start, make_key):
@@ -150,6 +151,9 @@ def test_keys_are_read_again_on_a_hangup(start, make_key, tmp_path):
             if post(server, "/0.1.0/shop/t/pk-read", ROW, first).status_code == 401:
                 break
         assert post(server, "/0.1.0/shop/t/pk-read", ROW, first).status_code == 401, "withdrawn"
+        (tmp_path / "keys.toml").write_text("")
+        server.send_signal(signal.SIGHUP)
+        server.wait_for_log("has no keys: nobody may read or write")
         assert server.stop() == 0
 
 
@@ -164,6 +168,34 @@ def test_a_key_is_used_no_more_often_than_allowed(start, make_key):
         assert post(server, "/0.1.0/shop/t/pk-read", ROW, other).status_code == 200
         wrong = often[:17] + 64 * "0"
         assert post(server, "/0.1.0/shop/t/pk-read", ROW, wrong).status_code == 401, "counts against nobody"
+
+
+def test_a_key_is_for_what_it_names_and_not_for_what_looks_alike(start, make_key, folder):
+    with sqlite3.connect(folder / "SHOP.db") as database:
+        database.executescript("CREATE TABLE t(id INTEGER PRIMARY KEY, v INT); INSERT INTO t VALUES(1, 99);")
+    key = make_key("--databases", "shop")
+    try:
+        with start(threads="1") as server:
+            assert post(server, "/0.1.0/shop/t/pk-read", ROW, key).status_code == 200
+            assert post(server, "/0.1.0/SHOP/t/pk-read", ROW, key).status_code == 401
+    finally:
+        (folder / "SHOP.db").unlink()
+
+
+@pytest.mark.parametrize("headers, status", [
+    ({}, 200), ({"Host": "localhost:80"}, 200), ({"Host": "[::1]"}, 200), ({"Host": "127.9.9.9"}, 200),
+    ({"Host": "evil.example"}, 401), ({"Host": "localhost.evil.example"}, 401), ({"Origin": "http://evil.example"}, 401),
+    ({"Origin": "null"}, 401), ({"Host": "evil.example", "Origin": "http://evil.example"}, 401),
+    ({"Host": "localhost:1234", "Origin": "http://localhost:1234"}, 200),
+    ({"Host": "localhost:1234", "Origin": "http://localhost:4321"}, 401)])
+def test_without_keys_pages_of_other_sites_get_nothing(weftd, folder, headers, status):
+    with Server([weftd, "--listen", "127.0.0.1:0", "--threads", "1", "--data", folder]) as server:
+        for path, body in (("/0.1.0/shop/t/pk-read", ROW), ("/0.1.0/batchwrite", batch(("shop/t/pk-update", CHANGE_NOTHING)))):
+            reply = httpx.post(server.url(path), content=json.dumps(body), headers=headers)
+            assert reply.status_code == status, reply.text
+            assert status == 200 or "another site" in reply.text
+    with Server([weftd, "--listen", "127.0.0.1:0", "--threads", "1", "--data", folder, "--insecure-allow-all"]) as server:
+        assert httpx.post(server.url("/0.1.0/shop/t/pk-read"), content=json.dumps(ROW), headers=headers).status_code == 200
 
 
 @pytest.mark.parametrize("address", [":0", "0.0.0.0:0", "[::]:0"])
@@ -264,6 +296,8 @@ def test_two_keys_of_one_prefix_are_refused(run_weftd, make_key, tmp_path):
 def test_a_key_must_be_for_something(run_weftd):
     done = run_weftd("keygen")
     assert done.returncode == 2 and "--databases" in done.stderr and done.stdout == ""
+    assert run_weftd("keygen", "--databases", "a", "--name", "x\x7f").returncode == 2
+    assert 'databases = ["shop","hr"]' in run_weftd("keygen", "--databases", " shop , hr,").stdout
     assert run_weftd("keygen", "--help").stdout.startswith("Makes an API key.")
 
 
@@ -283,3 +317,18 @@ def test_what_there_is_and_what_sql_finds_is_for_who_may_read_it(start, make_key
                     refused = post(server, f"/{version}/{path}", {**ask, "database": other}, key)
                     assert refused.status_code == 401 and f"not authorized to access {other}" in refused.text
         assert server.stop() == 0, server.log
+
+
+def test_a_hangup_does_not_end_who_drains(start, make_key):
+    key = make_key("--databases", "shop")
+    with start(threads="1") as server:
+        body = json.dumps(ROW)
+        with socket.create_connection(("127.0.0.1", server.port)) as client:
+            client.sendall(f"POST /0.1.0/shop/t/pk-read HTTP/1.1\r\nHost: x\r\nX-API-KEY: {key}\r\n"
+                           f"Content-Length: {len(body)}\r\n\r\n".encode())
+            server.send_signal(signal.SIGTERM)
+            server.wait_for_log("draining")
+            server.send_signal(signal.SIGHUP)
+            client.sendall(body.encode())
+            assert b'{"code":200' in client.recv(4096)
+        assert server.process.wait(20) == 0

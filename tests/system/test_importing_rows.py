@@ -87,8 +87,8 @@ def test_what_is_wrong_with_a_row_is_told_with_its_line_and_the_others_go_in(loa
 
 
 @pytest.mark.parametrize("text, words", [
-    ('{"a":"x","b":1,"b":2}', "'b' is there twice"), ('{"a":"x","a":"y"}', "'a' is there twice"),
-    ('{"a":"x"}', "1 of 2 columns of the primary key"), ('{"a":"x","b":1,"c":1}', "there is no column 'c'"),
+    ('{"a":"x","b":1,"b":2}', '"b" is there twice'), ('{"a":"x","a":"y"}', '"a" is there twice'),
+    ('{"a":"x"}', "1 of 2 columns of the primary key"), ('{"a":"x","b":1,"c":1}', 'there is no column "c"'),
     ("[1]", "expected an object"), ('{"a":"x","b":{}}', "rows.jsonl:1: /b: "), ('{"a":"x","b":1', "byte")])
 def test_what_is_wrong_with_an_object(load, folder, text, words):
     done = load(text + "\n", name="rows.jsonl", table="shop.pairs")
@@ -133,10 +133,81 @@ def test_it_gives_up_when_too_much_is_wrong(load, folder):
     assert rows(folder, "SELECT count(*) FROM pairs") == [(3,)], "what was right before that is kept"
 
 
+def test_rows_that_a_rule_of_the_whole_batch_forbids_are_found(load, folder):
+    with sqlite3.connect(folder / "shop.db") as database:
+        database.executescript("""
+            CREATE TABLE parents(id INTEGER PRIMARY KEY);
+            INSERT INTO parents VALUES(1), (2);
+            CREATE TABLE children(id INTEGER PRIMARY KEY, p INT REFERENCES parents(id) DEFERRABLE INITIALLY DEFERRED);
+            CREATE TABLE once(id INTEGER PRIMARY KEY, u INT UNIQUE ON CONFLICT ROLLBACK);
+        """)
+    done = load("id,p\n" + "".join(f"{i},{99 if i in (15, 700) else 1 + i % 2}\n" for i in range(1500)), table="shop.children")
+    assert done.returncode == 1
+    assert [line.split(": ")[0].rsplit(":", 1)[1] for line in done.stderr.splitlines()[:-1]] == ["17", "702"], done.stderr
+    assert rows(folder, "SELECT count(*) FROM children") == [(1498,)]
+    done = load("id,u\n" + "".join(f"{i},{3 if i == 8 else i}\n" for i in range(10)), table="shop.once")
+    assert done.returncode == 1 and "rows.csv:10: " in done.stderr and done.stderr.count("rows.csv") == 1
+    assert [row[0] for row in rows(folder, "SELECT id FROM once ORDER BY id")] == [0, 1, 2, 3, 4, 5, 6, 7, 9]
+
+
+def test_a_row_that_cannot_be_computed_with_is_left_out(load, folder):
+    with sqlite3.connect(folder / "shop.db") as database:
+        database.execute("CREATE TABLE made(id INTEGER PRIMARY KEY, v TEXT, a TEXT AS (json_extract(v, '$.a')) STORED)")
+    done = load('id,v\n1,"{""a"":1}"\n2,nojson\n3,{}\n', table="shop.made")
+    assert done.returncode == 1 and "rows.csv:3: " in done.stderr, done.stderr
+    assert rows(folder, "SELECT id FROM made ORDER BY id") == [(1,), (3,)]
+
+
+def test_blanks_are_a_value(load, run_weftd, folder, tmp_path):
+    with sqlite3.connect(folder / "shop.db") as database:
+        database.execute("CREATE TABLE one(k TEXT PRIMARY KEY)")
+        database.executemany("INSERT INTO one VALUES(?)", [("",), (" ",), ("\t",), ("  y",), ("x ",)])
+    before = rows(folder, "SELECT k FROM one ORDER BY k")
+    out = tmp_path / "one.csv"
+    assert run_weftd("export", "--data", folder, "--table", "shop.one", "--output", out).returncode == 0
+    with sqlite3.connect(folder / "shop.db") as database:
+        database.execute("DELETE FROM one")
+    assert run_weftd("import", out, "--data", folder, "--table", "shop.one").returncode == 0
+    assert rows(folder, "SELECT k FROM one ORDER BY k") == before
+    assert load("\n\nk\n\nz\n", table="shop.one").returncode == 0, "lines without anything are none"
+
+
+def test_a_quote_that_is_never_closed_ends_it(load, folder):
+    done = load('a,b,note\nx,1,fine\ny,2,"open\nz,3,n\n', table="shop.pairs")
+    assert done.returncode == 1 and "rows.csv:3: a quote without its pair" in done.stderr, done.stderr
+
+
 def test_standard_input_is_read(weftd, folder):
     done = subprocess.run([weftd, "import", "-", "--format", "jsonl", "--data", folder, "--table", "shop.pairs"],
                           input=b'{"a":"x","b":1}\n', capture_output=True, check=True)
     assert b"imported 1 row into" in done.stdout
+
+
+def test_who_waits_for_another_program_can_be_ended(weftd, folder, load):
+    load("a,b,note\n" + "".join(f"x,{i},{'n' * 200}\n" for i in range(2000)), table="shop.pairs")
+    for words, pipes in ((["import", "-", "--format", "csv"], {"stdin": subprocess.PIPE}),
+                         (["export"], {"stdout": subprocess.PIPE})):
+        process = subprocess.Popen([weftd, *words, "--data", folder, "--table", "shop.pairs"], stderr=subprocess.DEVNULL, **pipes)
+        try:
+            process.wait(0.5)
+            pytest.fail("it did not wait")
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGINT)
+        assert process.wait(20) in (-signal.SIGINT, 130)
+        for pipe in (process.stdin, process.stdout):
+            if pipe:
+                pipe.close()
+
+
+def wait_for_rows(process, state):
+    """Until some are known to be imported, or the import has ended."""
+    while process.poll() is None:
+        try:
+            if json.loads(state.read_text())["rows"] > 0:
+                return
+        except FileNotFoundError:
+            pass
+        time.sleep(0.001)
 
 
 def many(count):
@@ -155,8 +226,7 @@ def test_what_is_interrupted_is_gone_on_with(weftd, run_weftd, folder, tmp_path,
     command = [weftd, "import", file, "--data", folder, "--table", "shop.users"]
     state = tmp_path / "many.csv.import"
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while not state.exists() and process.poll() is None:
-        time.sleep(0.001)
+    wait_for_rows(process, state)
     process.send_signal(number)
     _, err = process.communicate()
     if process.returncode == 0:
@@ -175,7 +245,7 @@ def test_what_is_interrupted_is_gone_on_with(weftd, run_weftd, folder, tmp_path,
 
 def test_what_was_interrupted_is_not_gone_on_with_in_another_file(load, tmp_path):
     (tmp_path / "rows.csv.import").write_text(
-        '{"table":"shop.pairs","file_bytes":1,"file_changed_ns":2,"offset_bytes":3,"line":4,"rows":5,"wrong":0}')
+        '{"table":"shop.pairs","how":"","file_bytes":1,"file_changed_ns":2,"offset_bytes":3,"line":4,"rows":5,"wrong":0}')
     done = load("a,b\nx,1\n", table="shop.pairs")
     assert done.returncode == 1 and "remove it to begin anew" in done.stderr, done.stderr
     (tmp_path / "rows.csv.import").write_text("{")
@@ -222,6 +292,40 @@ def test_what_comes_out_goes_in_again(load, run_weftd, folder, tmp_path, ending)
         [names, *others] = csv.reader(io.StringIO(out.read_text(), newline=""))
         assert names == ["id", "name", "email", "balance", "score", "born", "seen", "photo", "flags", "loud"]
         assert others[0][:3] == ["1", 'a "quoted", name', ""] and len(others) == 3
+
+
+def test_an_import_into_another_database_begins_at_the_beginning(weftd, run_weftd, folder, tmp_path):
+    file = tmp_path / "many.csv"
+    file.write_text(many(200_000))
+    state = tmp_path / "many.csv.import"
+    process = subprocess.Popen([weftd, "import", file, "--data", folder, "--table", "shop.users"], stderr=subprocess.DEVNULL)
+    wait_for_rows(process, state)
+    process.kill()
+    process.wait()
+    (folder / "shop.db").rename(tmp_path / "old.db")
+    for left in folder.glob("shop.db-*"):
+        left.unlink()
+    with sqlite3.connect(folder / "shop.db") as database:
+        database.executescript(SCHEMA)
+    done = run_weftd("import", file, "--data", folder, "--table", "shop.users")
+    assert done.returncode == 1 and "remove it to begin anew" in done.stderr, done.stderr
+    assert rows(folder, "SELECT count(*) FROM users") == [(0,)]
+
+
+def test_an_export_writes_to_what_is_there(run_weftd, folder, load, tmp_path):
+    load("a,b,note\nx,1,n\n", table="shop.pairs")
+    real = tmp_path / "real.csv"
+    real.write_text("old")
+    real.chmod(0o600)
+    (tmp_path / "link.csv").symlink_to(real)
+    assert run_weftd("export", "--data", folder, "--table", "shop.pairs", "--output", tmp_path / "link.csv").returncode == 0
+    assert real.read_text() == "a,b,note\nx,1,n\n" and real.stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "link.csv").is_symlink()
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    reader = subprocess.Popen(["cat", fifo], stdout=subprocess.PIPE)
+    assert run_weftd("export", "--data", folder, "--table", "shop.pairs", "--output", fifo).returncode == 0
+    assert reader.communicate()[0] == b"a,b,note\nx,1,n\n" and fifo.is_fifo()
 
 
 def test_rows_go_to_standard_output(weftd, folder, load):

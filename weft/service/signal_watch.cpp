@@ -4,6 +4,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <ctime>
+
 namespace weft::detail {
 
 signal_watch::signal_watch() {
@@ -18,6 +20,12 @@ signal_watch::signal_watch() {
 
 signal_watch::~signal_watch() {
   if (fd_ >= 0) ::close(fd_);
+  // One that came while the program ended must not kill it now.
+  sigset_t hangup;
+  sigemptyset(&hangup);
+  sigaddset(&hangup, SIGHUP);
+  const timespec at_once{};
+  while (::sigtimedwait(&hangup, nullptr, &at_once) == SIGHUP) {}
   ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
@@ -25,7 +33,11 @@ int signal_watch::take() noexcept {
   signalfd_siginfo info{};
   if (::read(fd_, &info, sizeof info) != sizeof info) return 0;
   const auto number = static_cast<int>(info.ssi_signo);
-  if (number != SIGHUP) ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  if (number != SIGHUP) {  // a second one ends the program; SIGHUP does not, while it drains
+    sigset_t still = before_;
+    sigaddset(&still, SIGHUP);
+    ::pthread_sigmask(SIG_SETMASK, &still, nullptr);
+  }
   return number;
 }
 

@@ -331,6 +331,11 @@ TEST(json_value, escapes_texts_of_any_length) {
 }
 
 TEST(json_value, tells_what_other_programs_stored) {
+  EXPECT_EQ(json_of(value::real(1e300), of_type(column_type::float32)), "1e+300");
+  EXPECT_EQ(json_of(value::real(-1e300), of_type(column_type::float32)), "-1e+300");
+  EXPECT_EQ(json_of(value::real(0.1), of_type(column_type::float32)), "0.1");
+  EXPECT_EQ(json_of(value::real(double{0.1F}), of_type(column_type::float32)), "0.1");
+  EXPECT_EQ(json_of(value::real(16777217), of_type(column_type::float32)), "16777217");
   EXPECT_EQ(json_of(value::text("2024-01-01 10:00:00"), fine(date_time, 3)),
             R"("2024-01-01 10:00:00.000")");
   EXPECT_EQ(json_of(value::text("10:00:00.5"), fine(time, 3)), R"("10:00:00.500")");

@@ -37,6 +37,9 @@ inline constexpr std::size_t failure_kinds =
 struct failure {
   failure_kind kind = failure_kind::other;
   std::string_view message{};
+  /// Of the batch as a whole, as of a rule that is looked at with the commit: all of its operations
+  /// have failed so, and which one is to blame is not known.
+  bool is_of_all = false;
 };
 
 }  // namespace weft::store

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <string_view>
 
 #include <weft/base/utf8.hpp>
@@ -111,10 +112,16 @@ void append_number(Number number, std::string& out, Format... format) {
   out.append(digits, std::to_chars(digits, digits + sizeof digits, number, format...).ptr);
 }
 
+/// Other programs than ours write what a FLOAT cannot be.
+bool is_float(double number) noexcept {
+  return std::abs(number) <= static_cast<double>(std::numeric_limits<float>::max()) &&
+         static_cast<double>(static_cast<float>(number)) == number;
+}
+
 void append_real(double number, const column& of, std::string& out) {
   if (!std::isfinite(number)) {
     out += "null";
-  } else if (of.type == column_type::float32) {
+  } else if (of.type == column_type::float32 && is_float(number)) {
     append_number(static_cast<float>(number), out);
   } else if (of.type == column_type::decimal && of.precision != 0) {
     append_number(number, out, std::chars_format::fixed, static_cast<int>(of.scale));

@@ -18,13 +18,15 @@
 namespace weft::store::sqlite {
 namespace {
 
-/// "ok missing !duplicate_key"
+/// "ok missing !duplicate_key"; of a rule that one of all breaks, nobody knows which:
+/// "!constraint?"
 class noting_write_sink final : public write_sink {
  public:
   void done(std::size_t operation) override { note(operation, "ok"); }
   void missing(std::size_t operation) override { note(operation, "missing"); }
   void failed(std::size_t operation, const failure& why) override {
-    note(operation, "!" + std::to_string(static_cast<int>(why.kind)));
+    const bool is_of_some_row = why.kind == failure_kind::constraint && why.is_of_all;
+    note(operation, "!" + std::to_string(static_cast<int>(why.kind)) + (is_of_some_row ? "?" : ""));
     last_message = why.message;
   }
   std::string text;
@@ -70,6 +72,11 @@ class engine_write : public engine_fixture {
         "shop",
         "CREATE TABLE t(id INTEGER PRIMARY KEY, note VARCHAR(20) NOT NULL DEFAULT 'new', "
         "price DECIMAL(10,2), CHECK(note<>'bad')); CREATE UNIQUE INDEX by_price ON t(price);"
+        "CREATE TRIGGER ends_all BEFORE INSERT ON t WHEN NEW.note='end' "
+        "BEGIN SELECT RAISE(ROLLBACK, 'no more'); END;"
+        "CREATE TABLE late(of INT REFERENCES t(id) DEFERRABLE INITIALLY DEFERRED);"
+        "CREATE TRIGGER looks_late AFTER INSERT ON t WHEN NEW.note='late' "
+        "BEGIN INSERT INTO late VALUES(999); END;"
         "INSERT INTO t VALUES(1,'one',1),(2,'two',2);");
   }
 
@@ -140,6 +147,20 @@ TEST_P(engine_write, does_all_of_a_batch_or_nothing) {
               kind_text(failure_kind::constraint));
     EXPECT_TRUE(message.contains("CHECK constraint failed")) << message;
     EXPECT_EQ(co_await change_all(shop, {{insert, 7, "seven"}}), "ok");
+  });
+}
+
+TEST_P(engine_write, says_who_has_ended_all_and_that_nobody_knows) {
+  run([&](engine& shop) -> task<void> {
+    using enum write_kind;
+    const std::string undone = kind_text(failure_kind::rolled_back);
+    const std::string broken = kind_text(failure_kind::constraint);
+    EXPECT_EQ(co_await change_all(shop, {{insert, 7, "a"}, {insert, 8, "end"}, {insert, 9, "b"}}),
+              undone + " " + broken + " " + undone);
+    EXPECT_EQ(co_await change_all(shop, {{insert, 7, "a"}, {insert, 8, "late"}}),
+              broken + "? " + broken + "?");
+    EXPECT_EQ(co_await note_of(shop, 7), "-");
+    EXPECT_EQ(co_await change_all(shop, {{insert, 7, "a"}}), "ok");
   });
 }
 

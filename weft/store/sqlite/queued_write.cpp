@@ -57,7 +57,7 @@ void queued_write::tell(engine_counts& counts, write_sink& to) const {
       case write_outcome::kind::missing: to.missing(i); break;
       case write_outcome::kind::failed:
         counts.failed(each.why);
-        to.failed(i, {.kind = each.why, .message = each.message});
+        to.failed(i, {.kind = each.why, .message = each.message, .is_of_all = each.is_of_all});
         break;
     }
   }
@@ -72,7 +72,8 @@ void queued_write::fail_all(failure_kind why, std::string_view message,
     const bool is_other = culprit && *culprit != i;
     outcomes_[i] = {.is = write_outcome::kind::failed,
                     .why = is_other ? failure_kind::rolled_back : why,
-                    .message = is_other ? others : std::string{message}};
+                    .message = is_other ? others : std::string{message},
+                    .is_of_all = !culprit};
   }
 }
 

@@ -33,6 +33,7 @@ struct write_outcome {
   enum class kind : std::uint8_t { done, missing, failed } is = kind::done;
   failure_kind why = failure_kind::other;
   std::string message{};
+  bool is_of_all = false;  // as of a failure
 };
 
 class queued_write : private stop_registration, private timer, private runnable {

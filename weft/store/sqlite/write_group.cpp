@@ -103,7 +103,11 @@ bool write_group::run_operations(queued_write& batch) {
                                              : write_outcome::kind::done};
       continue;
     }
-    if (!is_of_one_row(code) || sqlite3_get_autocommit(by_.get()) != 0) return give_up(code);
+    if (!is_of_one_row(code)) return give_up(code);
+    if (sqlite3_get_autocommit(by_.get()) != 0) {  // ON CONFLICT ROLLBACK
+      culprit_ = i;
+      return give_up(code);
+    }
     batch.fail_all(kind_of(code), by_.describe(code), i);
     return step("ROLLBACK TO batch");
   }

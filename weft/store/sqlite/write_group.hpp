@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -41,6 +42,8 @@ class write_group {
   /// Why run() gave false.
   [[nodiscard]] int code() const noexcept { return code_; }
   [[nodiscard]] const std::string& fault() const noexcept { return fault_; }
+  /// The operation of its batch that has ended the transaction; nothing: none of them.
+  [[nodiscard]] std::optional<std::size_t> culprit() const noexcept { return culprit_; }
 
  private:
   [[nodiscard]] bool step(const char* sql);
@@ -55,6 +58,7 @@ class write_group {
   std::int64_t version_ = 0;
   int code_ = SQLITE_OK;
   std::string fault_;
+  std::optional<std::size_t> culprit_;
 };
 
 }  // namespace weft::store::sqlite

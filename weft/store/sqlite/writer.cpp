@@ -180,7 +180,7 @@ void writer::write_group_or_each(std::span<queued_write* const> batches) {
   is_suspect_ = is_suspect_ || is_of_file(group.code());
   if (batches.size() == 1) {
     batches.front()->is_stale_ = false;
-    batches.front()->fail_all(why, group.fault(), std::nullopt);
+    batches.front()->fail_all(why, group.fault(), group.culprit());
     return;
   }
   // What is too much for one of them need not be for the others.
