@@ -2,6 +2,7 @@
 // nothing is there in part.
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -36,6 +37,13 @@ struct counting_sink final : write_sink {
   void failed(std::size_t, const failure&) override {}
   std::int64_t count = 0;
 };
+
+/// Of WEFT_CRASH_POINTS, in as many rounds as that takes, of which each tears other sectors; else
+/// one round.
+std::uint64_t cuts_wanted() {
+  const char* const said = std::getenv("WEFT_CRASH_POINTS");
+  return said == nullptr ? 0 : std::strtoull(said, nullptr, 10);
+}
 
 class crash_recovery : public engine_fixture {
  protected:
@@ -135,7 +143,7 @@ class crash_recovery : public engine_fixture {
   }
 
   /// Nothing: all was written before so many calls were made.
-  std::optional<damage> cut_once(std::uint64_t call) {
+  std::optional<damage> cut_once(std::uint64_t call, std::uint64_t salt = 7) {
     make_empty();
     std::vector<std::int64_t> durable(writers, 0);
     std::uint64_t calls = 0;
@@ -144,7 +152,7 @@ class crash_recovery : public engine_fixture {
       disk.cut_at(call);
       write_until_cut(durable);
       calls = disk.calls();
-      random draw{call * 31 + 7};
+      random draw{call * 31 + salt};
       disk.restore(draw);
     }
     std::filesystem::remove(path_of("bank") + "-shm");
@@ -158,11 +166,16 @@ INSTANTIATE_TEST_SUITE_P(sqlite, crash_recovery,
 
 TEST_P(crash_recovery, loses_nothing_that_was_acknowledged) {
   const std::uint64_t step = WEFT_SANITIZED != 0 ? 7 : 1;
-  std::uint64_t call = 1;
-  for (; const auto seen = cut_once(call); call += step)
-    ASSERT_EQ(*seen, damage{}) << "the power was cut at call " << call << ": " << seen->lost
-                               << " lost, " << seen->halves << " halves, " << seen->torn << " torn";
-  EXPECT_GT(call, 100U);
+  std::uint64_t cuts = 0;
+  for (std::uint64_t round = 0; round == 0 || cuts < cuts_wanted(); ++round) {
+    std::uint64_t call = 1;
+    for (; const auto seen = cut_once(call, 7 + round * 1'000'003); call += step, ++cuts)
+      ASSERT_EQ(*seen, damage{}) << "the power was cut at call " << call << " of round " << round
+                                 << ": " << seen->lost << " lost, " << seen->halves << " halves, "
+                                 << seen->torn << " torn";
+    EXPECT_GT(call, 100U);
+  }
+  RecordProperty("cuts", std::to_string(cuts));
 }
 
 /// What this test is worth: less is promised, and it sees that less is kept.
