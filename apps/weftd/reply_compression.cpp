@@ -5,9 +5,9 @@
 
 namespace weftd {
 
-reply_compression::reply_compression(reply_compression_options options,
-                                     weft::http::server& server) {
-  if (options.enabled) server.wrap_all(weft::http::compress{{.least_bytes = options.least_bytes}});
+weft::http::route_group reply_compression::around(const weft::http::route_group& api) {
+  if (!options_.enabled) return api;
+  return api.wrap(weft::http::compress{{.least_bytes = options_.least_bytes}});
 }
 
 }  // namespace weftd

@@ -16,6 +16,7 @@
 #include <apps/weftd/api_request.hpp>
 #include <apps/weftd/check_batch.hpp>
 #include <apps/weftd/read_batch.hpp>
+#include <apps/weftd/reply_compression.hpp>
 #include <apps/weftd/row_description.hpp>
 #include <apps/weftd/row_plan.hpp>
 #include <apps/weftd/row_text.hpp>
@@ -136,32 +137,33 @@ class one_row final : public store::read_sink {
 }  // namespace
 
 row_api::row_api(row_api_options options, http::server& server, store::engine& engine,
-                 access& doors)
+                 access& doors, reply_compression& compression)
     : options_{options},
       limits_{.batch_operations = options.batch_operations,
               .operation_id_bytes = options.operation_id_bytes},
       doors_{doors},
       engine_{engine} {
-  add_routes(server, api_version::v0_1_0);
-  add_routes(server, api_version::v0_2_0);
+  add_routes(server, compression, api_version::v0_1_0);
+  add_routes(server, compression, api_version::v0_2_0);
 }
 
-void row_api::add_routes(http::server& server, api_version spoken) {
+void row_api::add_routes(http::server& server, reply_compression& compression, api_version spoken) {
   auto api = server.group(prefix_of(spoken)).within({.body_bytes = options_.request_bytes});
+  auto long_api = compression.around(api);
   api.post(
       "/{db}/{table}/pk-read",
       http::described([this, spoken](http::exchange& e) { e.work.emplace(answer_row(e, spoken)); },
                       describe_row_read(spoken)));
-  api.post("/{db}/{table}/scan", http::described(
-                                     [this, spoken](http::exchange& e) {
-                                       e.end_within(options_.scan_timeout);
-                                       e.work.emplace(answer_scan(e, spoken));
-                                     },
-                                     describe_scan(spoken)));
-  api.post("/batch",
-           http::described(
-               [this, spoken](http::exchange& e) { e.work.emplace(answer_reads(e, spoken)); },
-               describe_reads(spoken)));
+  long_api.post("/{db}/{table}/scan", http::described(
+                                          [this, spoken](http::exchange& e) {
+                                            e.end_within(options_.scan_timeout);
+                                            e.work.emplace(answer_scan(e, spoken));
+                                          },
+                                          describe_scan(spoken)));
+  long_api.post("/batch",
+                http::described(
+                    [this, spoken](http::exchange& e) { e.work.emplace(answer_reads(e, spoken)); },
+                    describe_reads(spoken)));
   api.post("/batchwrite", http::described(
                               [this, spoken](http::exchange& e) {
                                 e.work.emplace(answer_writes(e, &check_writes, spoken));

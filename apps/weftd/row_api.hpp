@@ -34,6 +34,7 @@ class engine;
 namespace weftd {
 
 class access;
+class reply_compression;
 
 struct row_api_options {
   /// Of a request; what is longer is answered with 413.
@@ -65,10 +66,10 @@ class row_api {
   using options = row_api_options;
 
   row_api(row_api_options options, weft::http::server& server, weft::store::engine& engine,
-          access& doors);
+          access& doors, reply_compression& compression);
 
  private:
-  void add_routes(weft::http::server& server, api_version spoken);
+  void add_routes(weft::http::server& server, reply_compression& compression, api_version spoken);
   weft::task<void> answer_row(weft::http::exchange& e, api_version spoken);
   weft::task<void> answer_scan(weft::http::exchange& e, api_version spoken);
   weft::task<void> answer_reads(weft::http::exchange& e, api_version spoken);

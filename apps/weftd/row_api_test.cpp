@@ -21,6 +21,7 @@
 #include <apps/weftd/access.hpp>
 #include <apps/weftd/api_key.hpp>
 #include <apps/weftd/demo_database.hpp>
+#include <apps/weftd/reply_compression.hpp>
 
 namespace weftd {
 namespace {
@@ -83,7 +84,8 @@ class warm_rows : public weft::testing::each_backend {
                  log,
                  world().metrics().shard(0)};
     ASSERT_TRUE(doors.start());
-    row_api api{{}, http(), rows, doors};
+    reply_compression compression{{}};
+    row_api api{{}, http(), rows, doors, compression};
     run([&]() -> weft::task<void> {
       const auto started = co_await rows.start();
       EXPECT_TRUE(started) << started.error().message();

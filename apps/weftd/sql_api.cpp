@@ -15,6 +15,7 @@
 #include <apps/weftd/api_description.hpp>
 #include <apps/weftd/api_reply.hpp>
 #include <apps/weftd/check_request.hpp>
+#include <apps/weftd/reply_compression.hpp>
 #include <apps/weftd/row_text.hpp>
 #include <apps/weftd/sql_reply.hpp>
 #include <apps/weftd/sql_request.hpp>
@@ -121,14 +122,15 @@ checked check(const ronsql_request& asked) {
 }  // namespace
 
 sql_api::sql_api(sql_api_options options, http::server& server, store::query_engine& engine,
-                 access& doors)
+                 access& doors, reply_compression& compression)
     : options_{options}, engine_{engine}, doors_{doors} {
-  add_routes(server, api_version::v0_1_0);
-  add_routes(server, api_version::v0_2_0);
+  add_routes(server, compression, api_version::v0_1_0);
+  add_routes(server, compression, api_version::v0_2_0);
 }
 
-void sql_api::add_routes(http::server& server, api_version spoken) {
-  auto api = server.group(prefix_of(spoken)).within({.body_bytes = options_.request_bytes});
+void sql_api::add_routes(http::server& server, reply_compression& compression, api_version spoken) {
+  auto api = compression.around(
+      server.group(prefix_of(spoken)).within({.body_bytes = options_.request_bytes}));
   api.post(
       "/sql",
       http::described(

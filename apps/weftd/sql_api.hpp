@@ -29,6 +29,7 @@ class query_engine;
 namespace weftd {
 
 class access;
+class reply_compression;
 
 struct sql_api_options {
   /// Of a request; what is longer is answered with 413.
@@ -49,10 +50,10 @@ class sql_api {
   using options = sql_api_options;
 
   sql_api(sql_api_options options, weft::http::server& server, weft::store::query_engine& engine,
-          access& doors);
+          access& doors, reply_compression& compression);
 
  private:
-  void add_routes(weft::http::server& server, api_version spoken);
+  void add_routes(weft::http::server& server, reply_compression& compression, api_version spoken);
   weft::task<void> answer_sql(weft::http::exchange& e, api_version spoken);
   weft::task<void> answer_ronsql(weft::http::exchange& e, api_version spoken);
 
