@@ -101,8 +101,8 @@ def test_a_pipe_that_nobody_reads_stops_nothing_and_losses_are_told(started):
     assert end(process) == 0
     with open(reader, "rb") as rest:
         lines = rest.read().decode().splitlines()
-    assert re.search(r"Z warn  \d+ lines of the log were lost: stderr did not take them$", lines[0]), lines
-    assert "SIGTERM: stopping" in lines[1]
+    assert re.search(r"Z warn  \d+ lines? of the log (was|were) lost: stderr did not take (it|them)$", lines[0]), lines
+    assert any("SIGTERM: stopping" in line for line in lines[1:]), "who serves already may still say that all is ready"
 
 
 def test_an_order_of_chance_is_told_with_its_seed(started):

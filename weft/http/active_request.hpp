@@ -31,6 +31,11 @@ namespace weft::http {
 
 /// Who asks, as somebody has said who knows better than the connection.
 struct known_client {
+  static void* operator new(std::size_t size_bytes) { return frame_pool::allocate(size_bytes); }
+  static void operator delete(void* memory, std::size_t size_bytes) noexcept {
+    frame_pool::deallocate(memory, size_bytes);
+  }
+
   std::optional<net::ip_address> address;
   std::string_view scheme;  // a constant; empty: as the connection says
 };

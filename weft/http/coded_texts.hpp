@@ -6,9 +6,11 @@
 //   of.coded->request_body = ...
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
+#include <weft/coro/frame_pool.hpp>
 #include <weft/http/content_coding.hpp>
 #include <weft/http/response.hpp>
 
@@ -17,6 +19,12 @@ namespace weft::http {
 struct compress_rules;
 
 struct coded_texts {
+  // A request that waits takes its own along, so that one is made each time.
+  static void* operator new(std::size_t size_bytes) { return frame_pool::allocate(size_bytes); }
+  static void operator delete(void* memory, std::size_t size_bytes) noexcept {
+    frame_pool::deallocate(memory, size_bytes);
+  }
+
   void clear() noexcept {
     rules = nullptr;
     deferred.reset();
