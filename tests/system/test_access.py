@@ -1,6 +1,7 @@
 """Who may touch which database: API keys, and how often; and what is served to other machines without any."""
 
 import json
+import os
 import re
 import signal
 import socket
@@ -155,6 +156,18 @@ def test_keys_are_read_again_on_a_hangup(start, make_key, tmp_path):
         server.send_signal(signal.SIGHUP)
         server.wait_for_log("has no keys: nobody may read or write")
         assert server.stop() == 0
+
+
+def test_a_file_of_keys_that_is_no_file_any_more_keeps_no_shard(start, make_key, tmp_path):
+    key = make_key("--databases", "shop")
+    with start() as server:
+        (tmp_path / "keys.toml").unlink()
+        os.mkfifo(tmp_path / "keys.toml")
+        server.send_signal(signal.SIGHUP)
+        server.wait_for_log("keys.toml: it is a FIFO: what is wanted is a regular file")
+        server.wait_for_log("goes on as before")
+        for _ in range(10):
+            assert post(server, "/0.1.0/shop/t/pk-read", ROW, key).status_code == 200
 
 
 def test_a_key_is_used_no_more_often_than_allowed(start, make_key):

@@ -76,6 +76,7 @@ TEST_F(tls_context_test, says_what_is_wrong_with_a_file) {
   expect_says(of(site.certificate, other.key), {other.key, site.certificate, "not the one of"});
   expect_says(of(locked.certificate, locked.key), {locked.key, "passphrase", "openssl pkey"});
   expect_says(of(authority.file(""), site.key), {authority.file(""), "cannot be read"});
+  expect_says(of("/dev/zero", site.key), {"/dev/zero", "a device", "a regular file"});
 }
 
 TEST_F(tls_context_test, says_what_is_wrong_with_options) {

@@ -5,14 +5,13 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
-#include <cerrno>
-#include <cstdio>
+#include <cstddef>
 #include <memory>
 #include <utility>
 
-#include <weft/base/error.hpp>
 #include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
+#include <weft/base/read_file.hpp>
 #include <weft/net/tls_setup.hpp>
 
 namespace weft::net::detail {
@@ -22,7 +21,6 @@ struct free_part {
   void operator()(BIO* bio) const noexcept { BIO_free(bio); }
   void operator()(X509* certificate) const noexcept { X509_free(certificate); }
   void operator()(EVP_PKEY* key) const noexcept { EVP_PKEY_free(key); }
-  void operator()(std::FILE* file) const noexcept { std::fclose(file); }
 };
 template <class T>
 using owned = std::unique_ptr<T, free_part>;
@@ -82,21 +80,10 @@ void warn_if_expired(const X509& certificate, const std::string& name) {
 
 std::string read_text_file(const std::string& name, const char* what) {
   if (name.empty()) throw tls_complaint{weft::format("no file is named for {}", what)};
-  errno = 0;
-  const owned<std::FILE> file{std::fopen(name.c_str(), "rbe")};
-  std::string text;
-  for (char part[4096]; file != nullptr && text.size() <= file_bytes_max;) {
-    const std::size_t got = std::fread(part, 1, sizeof part, file.get());
-    text.append(part, got);
-    if (got < sizeof part) break;
-  }
-  if (file == nullptr || std::ferror(file.get()) != 0)
-    throw tls_complaint{weft::format("{}, '{}', cannot be read: {}", what, name,
-                                     error::from_errno(errno).message())};
-  if (text.size() > file_bytes_max)
-    throw tls_complaint{weft::format("{}, '{}', is longer than {} MiB: that is no PEM file", what,
-                                     name, file_bytes_max / (1024 * 1024))};
-  return text;
+  auto text = read_file(name, file_bytes_max);
+  if (!text)
+    throw tls_complaint{weft::format("{}, '{}', cannot be read: {}", what, name, text.error())};
+  return std::move(*text);
 }
 
 void use_certificate(ssl_ctx_st& context, const tls_certificate& files) {

@@ -251,7 +251,7 @@ TEST_F(application_config, refuses_wrong_options_before_anything_is_made) {
       << err;
   EXPECT_TRUE(err.contains(prefix + ":4:8: application.idle: ")) << err;
   EXPECT_EQ(run({"--config", "/nowhere/bakery.toml"}), 2);
-  EXPECT_TRUE(err.starts_with("bakery: cannot open /nowhere/bakery.toml: ")) << err;
+  EXPECT_TRUE(err.starts_with("bakery: cannot read /nowhere/bakery.toml: ")) << err;
   EXPECT_EQ(run({"--application.threads=1025"}), 2);
   EXPECT_EQ(
       err,

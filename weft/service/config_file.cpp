@@ -1,16 +1,12 @@
 #include <weft/service/config_file.hpp>
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-#include <weft/base/error.hpp>
 #include <weft/base/format.hpp>
+#include <weft/base/read_file.hpp>
 
 namespace weft::detail {
 namespace {
@@ -54,11 +50,6 @@ namespace {
 
 std::string place(const std::string& name, const toml::source_region& region) {
   return weft::format("{}:{}:{}", name, region.begin.line, region.begin.column);
-}
-
-std::unexpected<std::string> failed(std::string_view what, const std::string& path, int number) {
-  return std::unexpected{
-      weft::format("cannot {} {}: {}", what, path, error::from_errno(number).message())};
 }
 
 config_value converted(const toml::node& node, const std::string& name);
@@ -105,27 +96,8 @@ config_value converted(const toml::node& node, const std::string& name) {
 }  // namespace
 
 std::expected<std::string, std::string> read_config_file(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return failed("open", path, errno);
-  std::string text(config_file_bytes_max + 1, '\0');
-  std::size_t size = 0;
-  while (size < text.size()) {
-    const auto bytes = ::read(file, text.data() + size, text.size() - size);
-    if (bytes < 0 && errno == EINTR) continue;
-    if (bytes < 0) {
-      const int number = errno;
-      ::close(file);
-      return failed("read", path, number);
-    }
-    if (bytes == 0) break;
-    size += static_cast<std::size_t>(bytes);
-  }
-  ::close(file);
-  if (size > config_file_bytes_max)
-    return std::unexpected{
-        weft::format("cannot read {}: {}", path, error{errc::limit_exceeded, EFBIG}.message()) +
-        weft::format("; options take at most {} bytes", config_file_bytes_max)};
-  text.resize(size);
+  auto text = read_file(path, config_file_bytes_max);
+  if (!text) return std::unexpected{weft::format("cannot read {}: {}", path, text.error())};
   return text;
 }
 

@@ -399,7 +399,7 @@ TEST(config, names_the_file_that_cannot_be_read_and_why) {
   config given;
   auto read = given.read_file(missing);
   ASSERT_FALSE(read);
-  EXPECT_TRUE(read.error().starts_with("cannot open " + missing + ": ")) << read.error();
+  EXPECT_TRUE(read.error().starts_with("cannot read " + missing + ": ")) << read.error();
   EXPECT_TRUE(read.error().contains("errno 2")) << read.error();
   read = given.read_file(folder);
   ASSERT_FALSE(read);
@@ -417,6 +417,10 @@ TEST(config, names_the_file_that_cannot_be_read_and_why) {
   EXPECT_TRUE(read.error().contains("1048576 bytes")) << read.error();
   ::unlink(large.c_str());
   ::rmdir(folder);
+  read = given.read_file("/dev/zero");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error(),
+            "cannot read /dev/zero: it is a device: what is wanted is a regular file");
 }
 
 TEST(config, names_sections_after_the_types_of_services) {

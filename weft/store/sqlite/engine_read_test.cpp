@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -243,6 +245,23 @@ TEST_P(engine_read, leaves_out_what_is_no_database) {
     EXPECT_TRUE(shop.schema()->has("wide"));
     EXPECT_FALSE(shop.schema()->has("noise"));
     EXPECT_FALSE(shop.schema()->has("utf16"));
+    co_return;
+  });
+}
+
+TEST_P(engine_read, leaves_out_what_is_no_regular_file_and_waits_for_none) {
+  make_database("shop", orders);
+  ASSERT_EQ(::mkfifo(path_of("pipe").c_str(), 0600), 0);
+  std::filesystem::create_directory(path_of("folder"));
+  std::filesystem::create_symlink("/dev/zero", path_of("device"));
+  std::filesystem::create_symlink(path_of("shop"), path_of("link"));
+  run([&](engine& shop) -> task<void> {
+    const catalog_ref schema = shop.schema();
+    EXPECT_TRUE(schema->has("shop"));
+    EXPECT_TRUE(schema->has("link"));
+    EXPECT_FALSE(schema->has("pipe"));
+    EXPECT_FALSE(schema->has("folder"));
+    EXPECT_FALSE(schema->has("device"));
     co_return;
   });
 }

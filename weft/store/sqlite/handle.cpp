@@ -52,6 +52,11 @@ std::expected<file_identity, int> identify(const std::string& path) noexcept {
 
 std::expected<connection, std::string> connection::open(const std::string& path, access how) {
   prepare_library();
+  // SQLite would wait for who writes to a FIFO.
+  struct stat found{};
+  if (::stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode))
+    return std::unexpected{weft::format(
+        "{}: it is no regular file: put a SQLite database there, or take it away", path)};
   sqlite3* handle = nullptr;
   const int code =
       sqlite3_open_v2(path.c_str(), &handle, flags_for(how) | SQLITE_OPEN_NOMUTEX, nullptr);
