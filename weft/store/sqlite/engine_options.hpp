@@ -52,6 +52,8 @@ struct engine_options {
   unsigned queries_waiting_max = 32;
   /// How long one may take.
   duration query_time = std::chrono::seconds{10};
+  /// How much memory one may take, for what it sorts, groups and keeps on its way.
+  std::uint64_t query_memory_bytes = std::uint64_t{128} * 1024 * 1024;
 
   static constexpr auto bounds() {
     return weft::bounds(
@@ -65,6 +67,8 @@ struct engine_options {
         weft::within<&engine_options::queries_max>(1U, 1'000U),
         weft::within<&engine_options::query_time>(std::chrono::milliseconds{1},
                                                   std::chrono::hours{1}),
+        weft::within<&engine_options::query_memory_bytes>(std::uint64_t{4} * 1024 * 1024,
+                                                          std::uint64_t{1} << 40U),
         weft::at_least<&engine_options::schema_refresh>(std::chrono::milliseconds{10}));
   }
 };

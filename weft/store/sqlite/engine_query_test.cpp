@@ -85,7 +85,8 @@ class engine_query : public engine_fixture {
         co_await in.query({.database = "shop", .text = text, .parameters = parameters}, sink);
     EXPECT_TRUE(told && !*told) << text;
     EXPECT_EQ(sink.last_kind, failure_kind::invalid) << text << ": " << sink.text;
-    EXPECT_TRUE(sink.text.starts_with('!') && sink.text.contains(words)) << text << sink.text;
+    EXPECT_TRUE(sink.text.starts_with('!') && sink.text.contains(words))
+        << text.substr(0, 200) << sink.text;
   }
 };
 INSTANTIATE_TEST_SUITE_P(sqlite, engine_query,
@@ -149,13 +150,94 @@ TEST_P(engine_query, only_reads) {
     co_await expect_refused(shop, " -- nothing", "the query is empty");
     co_await expect_refused(shop, "SELECT * FROM nobody", "no such table: nobody");
     co_await expect_refused(shop, "SELEC 1", "syntax error");
-    co_await expect_refused(shop, std::string(300'000, ' ') + "SELECT 1", "262144 are allowed");
+    co_await expect_refused(shop, std::string(65'536, ' ') + "SELECT 1", "65536 are allowed");
+    co_await expect_refused(shop, std::string_view{"SELECT 'a\0b'", 12}, "NUL, at byte 9");
     co_await expect_refused(shop, "SELECT zeroblob(100000000)", "too big");
     co_await expect_refused(shop, "SELECT abs(-9223372036854775808)", "overflow");
     EXPECT_EQ(co_await ask(shop, "SELECT count(*) AS n FROM people"), "n|2");
     EXPECT_TRUE((co_await ask(shop, "EXPLAIN QUERY PLAN SELECT * FROM people WHERE id=1"))
                     .contains("SEARCH people"));
     EXPECT_FALSE(std::filesystem::exists("other.db"));
+  });
+}
+
+std::string repeated(std::string_view text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+/// x0, x1 ... in which each select reads from the one before: `{}` stands for that one's name.
+std::string named_selects(int count, std::string_view select) {
+  std::string text = "WITH x0(a) AS (SELECT 1)";
+  for (int i = 0; i < count; ++i) {
+    std::string each{select};
+    const std::string last = "x" + std::to_string(i);
+    for (std::size_t at = each.find("{}"); at != each.npos; at = each.find("{}"))
+      each.replace(at, 2, last);
+    text += ",x" + std::to_string(i + 1) + "(a) AS (" + each + ")";
+  }
+  return text + " SELECT * FROM x" + std::to_string(count);
+}
+
+TEST_P(engine_query, is_as_deep_as_a_stack_allows) {
+  run([&](engine& shop) -> task<void> {
+    co_await expect_refused(
+        shop, repeated("select*from(", 2000) + "select 1" + repeated(" union all select 1)", 2000),
+        "2000 parentheses within each other; at most 100");
+    co_await expect_refused(shop, "SELECT 1" + repeated(" UNION ALL SELECT 1", 100),
+                            "101 SELECTs; at most 100");
+    for (const std::string_view each : {"not ", "- ", "~", "case when "})
+      co_await expect_refused(shop, "SELECT " + repeated(each, 5000) + "1", "");
+    // One after the other, and each within the next.
+    co_await expect_refused(shop, named_selects(30, "SELECT a" + repeated("+1", 900) + " FROM {}"),
+                            "maximum depth");
+    EXPECT_EQ(co_await ask(shop, named_selects(30, "SELECT a" + repeated("+1", 120) + " FROM {}")),
+              "a|3601");
+    EXPECT_EQ(co_await ask(shop, "SELECT id FROM people WHERE id=1" + repeated(" OR id=7", 900)),
+              "id|1");
+    EXPECT_EQ(co_await ask(shop, "SELECT " + repeated("(", 30) + "1" + repeated(")", 30) + " AS a"),
+              "a|1");
+  });
+}
+
+TEST_P(engine_query, takes_so_much_memory) {
+  options_.query_memory_bytes = 8 * 1024 * 1024;
+  run([&](engine& shop) -> task<void> {
+    for (const std::string& each :
+         {named_selects(22, "SELECT p.a FROM {} p, {} q"), named_selects(40, "SELECT a+a FROM {}"),
+          std::string{"SELECT group_concat(hex(zeroblob(1000)),'') FROM many a, many b"},
+          std::string{"SELECT a.id FROM many a, many b ORDER BY a.a+b.id, b.a"}})
+      co_await expect_refused(shop, each, "needs too much memory: at most 8 MiB");
+    EXPECT_EQ(co_await ask(shop, "SELECT count(*) AS n FROM many a, many b"), "n|1000000");
+  });
+}
+
+/// What bounds a query bounds no schema.
+TEST_P(engine_query, reads_what_others_have_made) {
+  std::string wide = "CREATE TABLE wide(id INTEGER PRIMARY KEY";
+  for (int i = 0; i < 400; ++i) wide += ", c" + std::to_string(i) + " INT";
+  run_sql("shop", wide + "); INSERT INTO wide(id, c399) VALUES(1, 7);" +
+                      "CREATE VIEW deep AS SELECT id" + repeated("+1", 500) + " AS n FROM people;" +
+                      "CREATE VIRTUAL TABLE words USING fts5(said);"
+                      "INSERT INTO words VALUES('to be'), ('or not');"
+                      "CREATE VIRTUAL TABLE places USING rtree(id, west, east);"
+                      "INSERT INTO places VALUES(1, 0, 10), (2, 20, 30);");
+  run([&](engine& shop) -> task<void> {
+    const std::string selects = repeated("SELECT 1 UNION ALL ", 50);
+    EXPECT_EQ(co_await ask(shop, "SELECT c399 FROM wide WHERE id IN (" + selects + "SELECT 1)"),
+              "c399|7");
+    EXPECT_EQ(co_await ask(shop, "SELECT value AS v FROM json_each('[1,\"a\"]')"), "v|1|\"a\"");
+    EXPECT_EQ(
+        co_await ask(shop, "SELECT fullkey FROM json_tree('{\"a\":[1]}') WHERE type='integer'"),
+        "fullkey|\"$.a[0]\"");
+    EXPECT_EQ(co_await ask(shop, "SELECT rowid AS r, said FROM words WHERE words MATCH 'not'"),
+              "r,said|2,\"or not\"");
+    EXPECT_EQ(co_await ask(shop, "SELECT id FROM places WHERE west <= 25 AND east >= 25"), "id|2");
+    run_sql("shop", "INSERT INTO words VALUES('not to be'); DROP TABLE wide; CREATE TABLE wide(a)");
+    EXPECT_EQ(co_await ask(shop, "SELECT count(*) AS n FROM words WHERE words MATCH 'not'"), "n|2");
+    EXPECT_EQ(co_await ask(shop, "SELECT * FROM wide"), "a");
+    co_await expect_refused(shop, "PRAGMA data_version", "may only read");
   });
 }
 

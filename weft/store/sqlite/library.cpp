@@ -14,6 +14,7 @@
 
 #include <weft/base/log.hpp>
 #include <weft/base/sanitizers.hpp>
+#include <weft/store/sqlite/memory_budget.hpp>
 #include <weft/store/sqlite/nowait_reads.hpp>
 
 namespace weft::store::sqlite {
@@ -36,6 +37,7 @@ class kept_blocks {
   }
 
   void* take(std::size_t bytes) noexcept {
+    if constexpr (WEFT_SANITIZED != 0) return std::malloc(bytes);  // which they watch
     const std::size_t wanted = (bytes + class_bytes - 1) / class_bytes;
     if (wanted == 0 || wanted > classes) return std::malloc(bytes);
     list& from = lists_[wanted - 1];
@@ -47,6 +49,7 @@ class kept_blocks {
   }
 
   void give_back(void* block) noexcept {
+    if constexpr (WEFT_SANITIZED != 0) return std::free(block);
     const std::size_t size_class = malloc_usable_size(block) / class_bytes;
     if (size_class == 0 || size_class > classes || has_ended_ ||
         lists_[size_class - 1].count == kept_of_a_class) {
@@ -72,21 +75,41 @@ class kept_blocks {
 
 thread_local kept_blocks kept;
 
-void* take_block(int bytes) { return kept.take(static_cast<std::size_t>(bytes)); }
+void* take_block(int bytes) {
+  const auto wanted = static_cast<std::size_t>(bytes);
+  memory_budget* const budget = memory_budget::of_this_thread();
+  if (budget == nullptr) [[likely]]
+    return kept.take(wanted);
+  if (!budget->has_room_for(wanted)) return nullptr;
+  void* const block = kept.take(wanted);
+  if (block != nullptr) budget->take(malloc_usable_size(block));
+  return block;
+}
 void give_back_block(void* block) {
-  if (block != nullptr) kept.give_back(block);
+  if (block == nullptr) return;
+  if (memory_budget* const budget = memory_budget::of_this_thread())
+    budget->give_back(malloc_usable_size(block));
+  kept.give_back(block);
 }
 void* resize_block(void* block, int bytes) {
-  return std::realloc(block, static_cast<std::size_t>(bytes));
+  const auto wanted = static_cast<std::size_t>(bytes);
+  memory_budget* const budget = memory_budget::of_this_thread();
+  if (budget == nullptr) [[likely]]
+    return std::realloc(block, wanted);
+  const std::size_t before = malloc_usable_size(block);
+  if (wanted > before && !budget->has_room_for(wanted - before)) return nullptr;
+  void* const moved = std::realloc(block, wanted);
+  if (moved == nullptr) return nullptr;
+  budget->give_back(before);
+  budget->take(malloc_usable_size(moved));
+  return moved;
 }
 int size_of_block(void* block) { return static_cast<int>(malloc_usable_size(block)); }
 int rounded_size(int bytes) { return (bytes + 7) & ~7; }
 int start_memory(void*) { return SQLITE_OK; }
 void end_memory(void*) {}
 
-/// Sanitizers watch malloc.
 int configure_memory() noexcept {
-  if constexpr (WEFT_SANITIZED != 0) return SQLITE_OK;
   static constexpr sqlite3_mem_methods methods{&take_block,    &give_back_block, &resize_block,
                                                &size_of_block, &rounded_size,    &start_memory,
                                                &end_memory,    nullptr};

@@ -33,7 +33,7 @@ task<result<bool>> query_line::run_now(storage& from, const query_request& reque
   const time_point until = loop_.has_threads()
                                ? std::min(env.until.when(), loop_.now() + options_.query_time)
                                : time_point::max();
-  query_run run{from, request, until};
+  query_run run{from, request, {.until = until, .memory_bytes = options_.query_memory_bytes}};
   const stop_callback on_stop{env.stop, [&run] { run.stop(); }};
   for (;;) {
     const auto waited = co_await blocking([&run] { run.advance(); });
@@ -46,7 +46,11 @@ task<result<bool>> query_line::run_now(storage& from, const query_request& reque
       co_return false;
     }
     counts_.query_rows.add(run.rows());
-    if (!run.tell(to)) co_return false;
+    if (!run.tell(to)) {
+      // Where no thread is free for that, it ends here.
+      static_cast<void>(co_await blocking([&run] { run.end(); }));
+      co_return false;
+    }
     if (run.is_over()) co_return !run.is_cut();
   }
 }

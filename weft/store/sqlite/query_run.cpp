@@ -1,5 +1,7 @@
 #include <weft/store/sqlite/query_run.hpp>
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <chrono>
 #include <string_view>
@@ -14,6 +16,9 @@ namespace {
 
 constexpr std::size_t rows_at_once = 256;
 constexpr std::size_t bytes_at_once = 256 * 1024;
+
+/// From so much on, what a query has freed is given back to the system.
+constexpr std::int64_t trimmed_from = 16 * 1024 * 1024;
 
 constexpr const char* only_reads = "a query may only read, by SELECT";
 
@@ -31,37 +36,73 @@ std::string name_apart(std::string_view wanted, std::span<const column> others) 
 }  // namespace
 
 int query_run::ask_whether_to_go_on(void* self) {
-  auto& run = *static_cast<query_run*>(self);
-  run.is_late_ = std::chrono::steady_clock::now() >= run.until_;
-  return run.is_late_ || run.is_unwanted_.load(std::memory_order_relaxed) ? 1 : 0;
+  return static_cast<query_run*>(self)->is_to_end() ? 1 : 0;
+}
+
+bool query_run::is_to_end() noexcept {
+  is_late_ = std::chrono::steady_clock::now() >= bounds_.until;
+  return is_late_ || is_unwanted_.load(std::memory_order_relaxed);
 }
 
 void query_run::advance() {
+  const memory_budget::use counted{memory_};
   rows_before_ += rows_.size();
   rows_.clear();
   room_.clear();
   if (select_ != nullptr || begin()) find_rows();
   is_over_ = is_over_ || is_late_ || !fault_.message.empty();
+  if (is_over_) end();
+}
+
+void query_run::end() noexcept {
+  if (!by_) return;
+  select_.reset();
+  confined_.reset();
+  moment_.reset();
+  by_.reset();
+  if (memory_.most() >= trimmed_from) ::malloc_trim(0);
 }
 
 bool query_run::begin() {
+  const query_shape shape = shape_of(request_.text);
+  if (!check_text(shape)) return false;
   auto lent = from_.reader(request_.database);
   if (!lent) return fail(failure_kind::input_output, std::move(lent.error()));
   by_.emplace(std::move(*lent));
-  confined_.emplace(**by_, &ask_whether_to_go_on, this);
+  auto moment = snapshot::begin(**by_);
+  if (!moment) return fail(moment.error());
+  moment_.emplace(std::move(*moment));
+  confined_.emplace(**by_, shape, &ask_whether_to_go_on, this);
   if (!prepare() || !bind_all()) return false;
+  confined_->let_modules_read();
   read_columns();
+  return true;
+}
+
+bool query_run::check_text(const query_shape& shape) {
+  const std::string_view text = request_.text;
+  const auto too_much = [&](std::size_t count, std::string_view what, std::size_t most) {
+    return fail(failure_kind::invalid,
+                weft::format("the query has {} {}; at most {} are allowed", count, what, most));
+  };
+  // A length that is too much for an int is too much for SQLite, too.
+  if (text.size() > confinement::text_bytes_max)
+    return too_much(text.size(), "bytes", confinement::text_bytes_max);
+  if (const auto nul = text.find('\0'); nul != text.npos)
+    return fail(
+        failure_kind::invalid,
+        weft::format("the query has a NUL, at byte {}: bind such a value to a parameter", nul));
+  if (shape.parentheses > confinement::parentheses_max)
+    return too_much(shape.parentheses, "parentheses within each other",
+                    confinement::parentheses_max);
+  if (shape.selects > confinement::selects_max)
+    return too_much(shape.selects, "SELECTs", confinement::selects_max);
   return true;
 }
 
 bool query_run::prepare() {
   sqlite3* const database = (*by_)->get();
   const std::string_view text = request_.text;
-  // A length that is too much for an int is too much for SQLite, too.
-  if (text.size() > confinement::text_bytes_max)
-    return fail(failure_kind::invalid,
-                weft::format("the query has {} bytes; at most {} are allowed", text.size(),
-                             confinement::text_bytes_max));
   sqlite3_stmt* made = nullptr;
   const char* rest = nullptr;
   const int code =
@@ -142,6 +183,12 @@ void query_run::find_rows() {
       is_over_ = is_cut_;
       if (is_cut_) return;
       keep_row(bytes);
+      // What SQLite had no memory to convert looks as if it were NULL.
+      if (memory_.was_exceeded()) {
+        fail(SQLITE_NOMEM);
+        return;
+      }
+      if (is_to_end()) return;
       continue;
     }
     is_over_ = true;
@@ -167,6 +214,11 @@ bool query_run::fail(failure_kind why, std::string message) {
 
 bool query_run::fail(int code) {
   connection& by = **by_;
+  if (memory_.was_exceeded())
+    return fail(failure_kind::invalid,
+                weft::format("the query needs too much memory: at most {} MiB "
+                             "(store.sqlite.engine.query_memory_bytes): sort, group or join less",
+                             bounds_.memory_bytes >> 20U));
   switch (code & 0xff) {
     case SQLITE_AUTH:
       return fail(failure_kind::invalid,

@@ -1,17 +1,19 @@
 // One query of a client's, on threads that may wait for the disk.
 //
 // Contract: each advance() finds some of the next rows, 256 or 256 KiB of them at most, and keeps
-// copies, which tell() hands over on the shard; between two the statement stays where it is, on a
-// connection of its own, confined (confinement.hpp). It ends once `until` has passed or stop() was
-// called, within a slice too. Of one thread at a time, but for stop().
+// copies, which tell() hands over on the shard; between two the statement stays where it is, in one
+// snapshot, on a connection of its own, confined (confinement.hpp), with so much memory at most.
+// It ends once `until` has passed or stop() was called, within a slice too; then it holds nothing
+// of the database any more. Of one thread at a time, but for stop().
 //
-//   query_run run{storage, request, until};
+//   query_run run{storage, request, {.until = until, .memory_bytes = 128U << 20U}};
 //   do co_await blocking([&] { run.advance(); });
 //   while (run.tell(sink) && !run.is_over());
 #pragma once
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,20 +23,30 @@
 #include <weft/store/query.hpp>
 #include <weft/store/scratch.hpp>
 #include <weft/store/sqlite/confinement.hpp>
+#include <weft/store/sqlite/memory_budget.hpp>
+#include <weft/store/sqlite/query_shape.hpp>
+#include <weft/store/sqlite/snapshot.hpp>
 #include <weft/store/sqlite/storage.hpp>
 
 namespace weft::store::sqlite {
 
+struct query_bounds {
+  /// Of the steady clock.
+  time_point until;
+  std::uint64_t memory_bytes;
+};
+
 class query_run {
  public:
-  /// `until`: of the steady clock.
-  query_run(storage& from, const query_request& request, time_point until)
-      : from_{from}, request_{request}, until_{until} {}
+  query_run(storage& from, const query_request& request, const query_bounds& bounds)
+      : from_{from}, request_{request}, bounds_{bounds}, memory_{bounds.memory_bytes} {}
   query_run(const query_run&) = delete;
   query_run& operator=(const query_run&) = delete;
   ~query_run() = default;
 
   void advance();
+  /// Gives back what it holds of the database, where nobody asks for more. May wait for the disk.
+  void end() noexcept;
   /// Any thread: nobody waits for it any more.
   void stop() noexcept { is_unwanted_.store(true, std::memory_order_relaxed); }
 
@@ -53,7 +65,9 @@ class query_run {
 
  private:
   static int ask_whether_to_go_on(void* self);
+  [[nodiscard]] bool is_to_end() noexcept;
   [[nodiscard]] bool begin();
+  [[nodiscard]] bool check_text(const query_shape& shape);
   [[nodiscard]] bool prepare();
   [[nodiscard]] bool bind_all();
   [[nodiscard]] bool bind_by_name();
@@ -67,10 +81,12 @@ class query_run {
 
   storage& from_;
   const query_request& request_;
-  time_point until_;
+  query_bounds bounds_;
+  memory_budget memory_;
   std::atomic<bool> is_unwanted_{false};
 
   std::optional<storage::lease> by_;
+  std::optional<snapshot> moment_;
   std::optional<confinement> confined_;
   statement select_;
   std::vector<column> columns_;
