@@ -22,8 +22,12 @@ install(TARGETS weft EXPORT weft-targets)
 foreach(layer IN LISTS weft_layers)
   install(TARGETS weft_${layer} EXPORT weft-targets)
   weft_install_plain_code(weft_${layer})
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/weft/${layer}"
-    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/weft" FILES_MATCHING PATTERN "*.hpp" PATTERN "*_test.hpp" EXCLUDE)
+  string(REPLACE "_" "/" folder ${layer})  # store_mysql lies in store/mysql
+  file(GLOB targets_within "${PROJECT_SOURCE_DIR}/weft/${folder}/*/CMakeLists.txt")
+  list(TRANSFORM targets_within REPLACE "^.*(/[^/]+)/CMakeLists.txt$" "REGEX;\\1$;EXCLUDE")
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/weft/${folder}/"
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/weft/${folder}"
+    FILES_MATCHING PATTERN "*.hpp" PATTERN "*_test.hpp" EXCLUDE ${targets_within})
 endforeach()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
@@ -67,7 +71,7 @@ function(weft_install_pkgconfig)
     string(APPEND weft_pc_cflags " -isystem \${includedir}/weft/third_party")
   endif()
   get_property(archives GLOBAL PROPERTY weft_archives)
-  list(REMOVE_ITEM archives weft_testing)
+  list(REMOVE_ITEM archives weft_testing weft_store_mysql)
   list(REVERSE archives)
   foreach(archive IN LISTS archives)
     string(APPEND weft_pc_libs " -l${archive}")

@@ -1,0 +1,108 @@
+#include <weft/store/mysql/bound_row.hpp>
+
+#include <cstring>
+#include <string_view>
+
+namespace weft::store::mysql {
+namespace {
+
+constexpr unsigned binary_charset = 63;
+constexpr std::size_t number_bytes = 8;
+
+template <class T>
+T number_at(const char* place) noexcept {
+  T number;
+  std::memcpy(&number, place, sizeof number);
+  return number;
+}
+
+/// Most significant byte first.
+std::uint64_t number_of_bits(std::string_view bytes) noexcept {
+  std::uint64_t number = 0;
+  for (const char byte : bytes) number = number << 8 | static_cast<unsigned char>(byte);
+  return number;
+}
+
+}  // namespace
+
+bound_row::meaning bound_row::meaning_of(const MYSQL_FIELD& field) noexcept {
+  switch (field.type) {
+    case MYSQL_TYPE_TINY:
+    case MYSQL_TYPE_SHORT:
+    case MYSQL_TYPE_INT24:
+    case MYSQL_TYPE_LONG:
+    case MYSQL_TYPE_LONGLONG:
+      return (field.flags & UNSIGNED_FLAG) != 0 ? meaning::natural : meaning::integer;
+    case MYSQL_TYPE_YEAR: return meaning::integer;
+    case MYSQL_TYPE_FLOAT: return meaning::float32;
+    case MYSQL_TYPE_DOUBLE: return meaning::float64;
+    case MYSQL_TYPE_BIT: return meaning::bits;
+    case MYSQL_TYPE_TINY_BLOB:
+    case MYSQL_TYPE_MEDIUM_BLOB:
+    case MYSQL_TYPE_LONG_BLOB:
+    case MYSQL_TYPE_BLOB:
+    case MYSQL_TYPE_STRING:
+    case MYSQL_TYPE_VAR_STRING:
+    case MYSQL_TYPE_VARCHAR:
+    case MYSQL_TYPE_GEOMETRY:
+      return field.charsetnr == binary_charset ? meaning::bytes : meaning::text;
+    default: return meaning::text;
+  }
+}
+
+void bound_row::bind(MYSQL_STMT* of) {
+  const unsigned columns = mysql_stmt_field_count(of);
+  const MYSQL_FIELD* const fields = mariadb_stmt_fetch_fields(of);
+  cells_.resize(columns);
+  binds_.assign(columns, {});
+  values_.resize(columns);
+  std::size_t size_bytes = 0;
+  for (unsigned i = 0; i < columns; ++i) {
+    MYSQL_BIND& bind = binds_[i];
+    cells_[i] = {.as = meaning_of(fields[i]), .offset = size_bytes};
+    bind.buffer_length = number_bytes;
+    switch (cells_[i].as) {
+      case meaning::natural: bind.is_unsigned = 1; [[fallthrough]];
+      case meaning::integer: bind.buffer_type = MYSQL_TYPE_LONGLONG; break;
+      case meaning::float32: bind.buffer_type = MYSQL_TYPE_FLOAT; break;
+      case meaning::float64: bind.buffer_type = MYSQL_TYPE_DOUBLE; break;
+      case meaning::text:
+        bind.buffer_type = MYSQL_TYPE_STRING;
+        bind.buffer_length = fields[i].max_length;
+        break;
+      case meaning::bits:
+      case meaning::bytes:
+        bind.buffer_type = MYSQL_TYPE_BLOB;
+        bind.buffer_length = fields[i].max_length;
+    }
+    bind.length = &cells_[i].length;
+    bind.is_null = &cells_[i].is_null;
+    bind.error = &cells_[i].is_cut;
+    size_bytes += bind.buffer_length;
+  }
+  content_.resize(size_bytes);
+  for (unsigned i = 0; i < columns; ++i) binds_[i].buffer = content_.data() + cells_[i].offset;
+  mysql_stmt_bind_result(of, binds_.data());
+}
+
+value bound_row::value_of(const cell& from) const noexcept {
+  if (from.is_null != 0) return {};
+  const char* const place = content_.data() + from.offset;
+  switch (from.as) {
+    case meaning::integer: return value::integer(number_at<std::int64_t>(place));
+    case meaning::natural: return value::natural(number_at<std::uint64_t>(place));
+    case meaning::float32: return value::real(double{number_at<float>(place)});
+    case meaning::float64: return value::real(number_at<double>(place));
+    case meaning::bits: return value::natural(number_of_bits({place, from.length}));
+    case meaning::text: return value::text({place, from.length});
+    case meaning::bytes: return value::bytes({place, from.length});
+  }
+  return {};
+}
+
+std::span<const value> bound_row::values() {
+  for (std::size_t i = 0; i < cells_.size(); ++i) values_[i] = value_of(cells_[i]);
+  return values_;
+}
+
+}  // namespace weft::store::mysql

@@ -1,0 +1,52 @@
+// A statement that the server has prepared on one connection, and what its last run gave.
+//
+// Contract: made and run by its connection, which it may outlive: it is of no use then. Is not
+// dropped while its connection is at work: the server is told, which costs no reply. A run's rows
+// lie in memory, all of them, until the last is taken or the statement runs again.
+//
+//   auto find = co_await server.prepare("SELECT name FROM orders WHERE id = ?");
+//   if (co_await server.execute(*find, {{value::integer(17)}}))
+//     while (find->next()) use(find->row()[0]);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include <weft/store/value.hpp>
+
+struct st_mysql_stmt;
+
+namespace weft::store::mysql {
+
+class statement {
+ public:
+  statement(statement&&) noexcept;
+  statement& operator=(statement&&) noexcept;
+  ~statement();
+
+  /// Question marks in its text.
+  [[nodiscard]] std::size_t parameters() const noexcept;
+  /// Rows that the last run has found, changed or removed.
+  [[nodiscard]] std::uint64_t rows() const noexcept;
+  /// Goes on to the next row of the last run; false: there is none.
+  [[nodiscard]] bool next();
+  /// The values are good until next() is called.
+  [[nodiscard]] std::span<const value> row() const noexcept { return row_; }
+
+ private:
+  friend class connection;
+  struct parts;
+  explicit statement(st_mysql_stmt* prepared);
+
+  [[nodiscard]] st_mysql_stmt* get() const noexcept;
+  /// What `values` span must stay until the statement has run.
+  void bind(std::span<const value> values);
+  void take_result();
+
+  std::unique_ptr<parts> parts_;
+  std::span<const value> row_;
+};
+
+}  // namespace weft::store::mysql
