@@ -365,8 +365,8 @@ bool connection::keeps_alive(const parsed_head& head) const noexcept {
   ++answered_;
   host_.counts.replied(*reply.replied_with());
   keep_ = reply.keep_alive();
-  // Who learns only now that this reply is the last may have sent more, as if it were refused.
-  if (!keep_ && work.head.keep_alive()) refused_ = work.upgrade == nullptr;
+  // Even who has asked for the end may send more, such as an empty line behind a body.
+  if (!keep_) refused_ = work.upgrade == nullptr;
   input_.consume(work.head.size_bytes() + work.body_bytes);
   parser_.reset();
   work.reply.reset();

@@ -298,6 +298,23 @@ TEST_P(connection_test, sends_the_answer_to_close_before_bytes_that_are_not_read
   });
 }
 
+TEST_P(connection_test, sends_the_answer_to_close_before_bytes_that_come_later) {
+  event_loop& turning = loop();
+  http().get("/late", [&]() -> task<std::string> {
+    for (int i = 0; i < 16; ++i) co_await yield{turning};
+    co_return "hello";
+  });
+  run([&]() -> task<void> {
+    auto client = co_await world().connect();
+    co_await client.send("GET /late HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    for (int i = 0; i < 8; ++i) co_await yield{loop()};
+    co_await client.send("\r\n");
+    EXPECT_EQ((co_await client.reply()).body, "hello");
+    EXPECT_EQ(co_await client.rest(), "");
+    EXPECT_EQ(client.last_error(), errc::closed);
+  });
+}
+
 TEST_P(connection_test, makes_no_more_replies_than_a_slow_reader_takes) {
   http().get("/large", [] { return std::string(200'000, 'b'); });
   run([&]() -> task<void> {
