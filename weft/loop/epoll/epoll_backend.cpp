@@ -14,7 +14,9 @@
 #include <weft/loop/epoll/event_wait.hpp>
 #include <weft/loop/epoll/file_threads.hpp>
 #include <weft/loop/epoll/file_watches.hpp>
+#include <weft/loop/epoll/held_sends.hpp>
 #include <weft/loop/epoll/plain_calls.hpp>
+#include <weft/loop/epoll/stream_attempts.hpp>
 #include <weft/loop/kernel_clock.hpp>
 #include <weft/loop/socket_calls.hpp>
 #include <weft/loop/starved_line.hpp>
@@ -71,6 +73,7 @@ class epoll_backend final : public backend {
     std::vector<waiting_operation> all;
     const auto note = [&](const operation& op, int fd) { all.push_back({op.kind, fd}); };
     sockets_.for_each_waiting(note);
+    for (const send_operation* op : held_.all()) note(*op, op->target->fd);
     files_.for_each_waiting(note);
     watches_.for_each_waiting(note);
     return all;
@@ -85,21 +88,20 @@ class epoll_backend final : public backend {
   }
   static void perform(runnable& self) noexcept;
   [[gnu::noinline]] bool start_send(send_operation& op) noexcept;
+  void send_held() noexcept;
   [[gnu::noinline]] bool start_other(operation& op) noexcept;
   result<descriptor*> add(result<int> fd);
   void release(epoll_descriptor& d) noexcept;
   bool attempt(operation& op) noexcept;
   [[gnu::noinline]] bool attempt_accept(accept_operation& op) noexcept;
   bool attempt_receive(receive_operation& op) noexcept;
-  bool attempt_send(send_operation& op) noexcept;
-  [[gnu::noinline]] bool attempt_connect(connect_operation& op) noexcept;
   [[gnu::noinline]] bool attempt_receive_datagrams(receive_datagrams_operation& op) noexcept;
   void park(operation& op) noexcept;
   void answer(operation& op, int result) noexcept;
   void unpark(operation*& parked) noexcept;
   void on_edge(std::uint64_t tag, std::uint32_t events) noexcept;
   [[gnu::noinline]] void on_file(int fd, std::uint32_t events) noexcept;
-  [[gnu::noinline]] bool feed_starved() noexcept;
+  [[gnu::noinline]] void feed_starved() noexcept;
 
   backend_context context_;
   int epoll_;
@@ -107,7 +109,8 @@ class epoll_backend final : public backend {
   descriptor_table sockets_;
   file_watches watches_;
   starved_line<epoll_descriptor, &epoll_descriptor::starved> starved_;
-  std::size_t parked_ = 0;  // operations that wait for an edge or a buffer
+  std::size_t parked_ = 0;  // operations that wait for an edge, a buffer or other sends
+  held_sends held_;
   event_wait wait_;
   file_threads files_;
 };
@@ -160,9 +163,27 @@ bool epoll_backend::start(operation& op) noexcept {
 }
 
 bool epoll_backend::start_send(send_operation& op) noexcept {
-  if (attempt_send(op)) return true;
+  epoll_descriptor& d = socket_of(op);
+  if (d.writable && !context_.ready.empty()) {
+    ++parked_;
+    if (held_.push(op)) send_held();
+    return false;
+  }
+  if (weft::attempt(d, op)) return true;
   park(op);
   return false;
+}
+
+void epoll_backend::send_held() noexcept {
+  for (send_operation* const op : held_.take()) {
+    --parked_;
+    if (weft::attempt(socket_of(*op), *op))
+      answer(*op, op->result);
+    else if (op->cancelled)
+      answer(*op, -ECANCELED);
+    else
+      park(*op);
+  }
 }
 
 bool epoll_backend::start_other(operation& op) noexcept {
@@ -183,13 +204,14 @@ bool epoll_backend::start_other(operation& op) noexcept {
 [[gnu::always_inline]] inline bool epoll_backend::attempt(operation& op) noexcept {
   if (op.kind == operation_kind::receive) [[likely]]
     return attempt_receive(static_cast<receive_operation&>(op));
-  if (op.kind == operation_kind::send) return attempt_send(static_cast<send_operation&>(op));
+  if (op.kind == operation_kind::send)
+    return weft::attempt(socket_of(op), static_cast<send_operation&>(op));
   if (op.kind == operation_kind::accept) return attempt_accept(static_cast<accept_operation&>(op));
   if (op.kind == operation_kind::receive_datagrams)
     return attempt_receive_datagrams(static_cast<receive_datagrams_operation&>(op));
   if (op.kind == operation_kind::send_datagrams)
     return weft::attempt(socket_of(op), static_cast<send_datagrams_operation&>(op));
-  return attempt_connect(static_cast<connect_operation&>(op));
+  return weft::attempt(socket_of(op), static_cast<connect_operation&>(op));
 }
 
 bool epoll_backend::attempt_accept(accept_operation& op) noexcept {
@@ -235,42 +257,6 @@ bool epoll_backend::attempt_accept(accept_operation& op) noexcept {
     return false;
   }
   op.result = got == 0 ? 0 : -errno;
-  return true;
-}
-
-bool epoll_backend::attempt_send(send_operation& op) noexcept {
-  epoll_descriptor& d = socket_of(op);
-  if (!d.writable) return false;
-  ssize_t sent = 0;
-  do
-    sent = op.message != nullptr ? ::sendmsg(d.fd, op.message, MSG_NOSIGNAL)
-                                 : plain_calls::send(d.fd, op.data, op.size, MSG_NOSIGNAL);
-  while (sent < 0 && errno == EINTR);
-  if (sent < 0 && errno == EAGAIN) {
-    d.writable = false;
-    return false;
-  }
-  op.result = sent >= 0 ? static_cast<std::int32_t>(sent) : -errno;
-  return true;
-}
-
-bool epoll_backend::attempt_connect(connect_operation& op) noexcept {
-  epoll_descriptor& d = socket_of(op);
-  if (op.address != nullptr) {
-    const int answered = ::connect(d.fd, op.address, op.address_bytes);
-    op.address = nullptr;  // the next attempt asks how this one ended
-    if (answered != 0 && (errno == EINPROGRESS || errno == EINTR)) {
-      d.writable = false;
-      return false;
-    }
-    op.result = answered == 0 ? 0 : -errno;
-    return true;
-  }
-  if (!d.writable) return false;
-  int code = 0;
-  socklen_t size = sizeof code;
-  ::getsockopt(d.fd, SOL_SOCKET, SO_ERROR, &code, &size);
-  op.result = -code;
   return true;
 }
 
@@ -349,21 +335,19 @@ void epoll_backend::on_edge(std::uint64_t tag, std::uint32_t events) noexcept {
   }
 }
 
-/// Whether a reader has been given a buffer, and is ready to run.
-bool epoll_backend::feed_starved() noexcept {
-  bool fed = false;
+void epoll_backend::feed_starved() noexcept {
   starved_.feed([this] { return context_.buffers.acquire(); },
                 [&](epoll_descriptor& d, buffer_ref&& buffer) {
                   give_buffer(*d.reader, std::move(buffer));
                   unpark(d.reader);
-                  fed = true;
                 });
-  return fed;
 }
 
 void epoll_backend::enter(time_point until) noexcept {
-  if (!starved_.empty() && feed_starved()) [[unlikely]]
-    until = time_point::min();
+  if (!starved_.empty()) [[unlikely]]
+    feed_starved();
+  if (!held_.empty()) send_held();
+  if (!context_.ready.empty()) until = time_point::min();
   std::array<epoll_event, 1024> events;
   const int count = std::max(wait_(epoll_, events, until), 0);  // a signal may end it
   for (const epoll_event& event : std::span{events}.first(static_cast<std::size_t>(count)))
