@@ -99,7 +99,9 @@ void stream_state::forget_gathered() noexcept {
 void stream_state::finish_send() noexcept {
   if (send_.message != nullptr) [[unlikely]]
     forget_gathered();
-  if (send_.result >= 0 && failure_.os_errno() == 0) [[likely]]
+  if (failure_.os_errno() != 0) [[unlikely]]
+    queue_.clear();  // given up, whether or not this one has left
+  else if (send_.result >= 0) [[likely]]
     queue_.consume(static_cast<std::size_t>(send_.result));
   else
     fail_sending(error::from_errno(-send_.result));

@@ -184,6 +184,21 @@ TEST_P(tcp_stream_write_test, delivers_what_a_dropped_stream_had_queued) {
   });
 }
 
+TEST_P(tcp_stream_write_test, gives_up_though_a_send_has_won_the_race) {
+  run([&]() -> task<void> {
+    auto pair = co_await connected_pair(loop());
+    scope others{co_await this_task::environment()};  // while they are ready, a send waits
+    others.spawn(turns(2));
+    pair.client.append("first");
+    EXPECT_TRUE(pair.client.pump());
+    pair.client.give_up_output();
+    co_await others.join();
+    EXPECT_EQ(pair.client.queued_bytes(), 0U);
+    const auto more = co_await pair.client.write("more");
+    EXPECT_TRUE(!more && more.error() == errc::cancelled);
+  });
+}
+
 TEST_P(tcp_stream_write_on_sockets_test, keeps_the_loop_running_until_a_dropped_stream_is_done) {
   const std::string sent = pattern(20'000'000);
   raw_socket peer = raw_socket::open();
