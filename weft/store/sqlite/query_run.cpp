@@ -41,7 +41,8 @@ int query_run::ask_whether_to_go_on(void* self) {
 
 bool query_run::is_to_end() noexcept {
   is_late_ = std::chrono::steady_clock::now() >= bounds_.until;
-  return is_late_ || is_unwanted_.load(std::memory_order_relaxed);
+  is_in_the_way_ = writer_.calls_to_leave() != calls_to_leave_;
+  return is_late_ || is_in_the_way_ || is_unwanted_.load(std::memory_order_relaxed);
 }
 
 void query_run::advance() {
@@ -50,6 +51,10 @@ void query_run::advance() {
   rows_.clear();
   room_.clear();
   if (select_ != nullptr || begin()) find_rows();
+  if (is_in_the_way_)
+    fail(failure_kind::busy,
+         "the query kept the database's log from being emptied, and was ended: ask for less, or "
+         "try again later");
   is_over_ = is_over_ || is_late_ || !fault_.message.empty();
   if (is_over_) end();
 }
@@ -72,6 +77,7 @@ bool query_run::begin() {
   auto moment = snapshot::begin(**by_);
   if (!moment) return fail(moment.error());
   moment_.emplace(std::move(*moment));
+  calls_to_leave_ = writer_.calls_to_leave();
   confined_.emplace(**by_, shape, &ask_whether_to_go_on, this);
   if (!prepare() || !bind_all()) return false;
   confined_->let_modules_read();

@@ -3,8 +3,9 @@
 // Contract: each advance() finds some of the next rows, 256 or 256 KiB of them at most, and keeps
 // copies, which tell() hands over on the shard; between two the statement stays where it is, in one
 // snapshot, on a connection of its own, confined (confinement.hpp), with so much memory at most.
-// It ends once `until` has passed or stop() was called, within a slice too; then it holds nothing
-// of the database any more. Of one thread at a time, but for stop().
+// It ends once `until` has passed, stop() was called, or the database's writer calls on readers to
+// leave (writer.hpp), within a slice too; then it holds nothing of the database any more. Of one
+// thread at a time, but for stop().
 //
 //   query_run run{storage, request, {.until = until, .memory_bytes = 128U << 20U}};
 //   do co_await blocking([&] { run.advance(); });
@@ -39,7 +40,11 @@ struct query_bounds {
 class query_run {
  public:
   query_run(storage& from, const query_request& request, const query_bounds& bounds)
-      : from_{from}, request_{request}, bounds_{bounds}, memory_{bounds.memory_bytes} {}
+      : from_{from},
+        request_{request},
+        writer_{from.writer_of(request.database)},
+        bounds_{bounds},
+        memory_{bounds.memory_bytes} {}
   query_run(const query_run&) = delete;
   query_run& operator=(const query_run&) = delete;
   ~query_run() = default;
@@ -81,12 +86,14 @@ class query_run {
 
   storage& from_;
   const query_request& request_;
+  const writer& writer_;
   query_bounds bounds_;
   memory_budget memory_;
   std::atomic<bool> is_unwanted_{false};
 
   std::optional<storage::lease> by_;
   std::optional<snapshot> moment_;
+  std::uint64_t calls_to_leave_ = 0;  // of its beginning
   std::optional<confinement> confined_;
   statement select_;
   std::vector<column> columns_;
@@ -99,6 +106,7 @@ class query_run {
   bool is_over_ = false;
   bool is_cut_ = false;
   bool is_late_ = false;
+  bool is_in_the_way_ = false;
 };
 
 }  // namespace weft::store::sqlite

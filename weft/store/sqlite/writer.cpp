@@ -14,9 +14,14 @@ namespace weft::store::sqlite {
 namespace {
 
 constexpr std::size_t operations_per_commit = 4096;
-// So much longer than options.checkpoint_pages the log may grow while others read from it; then
-// they are waited for.
+// So many times options.checkpoint_pages the log may have before it is emptied.
 constexpr int log_growth = 16;
+// So many more it has when that is tried again.
+constexpr int log_growth_between = 8;
+// And so many before those are called on to leave who keep it from being emptied.
+constexpr int log_growth_max = 64;
+// Nobody writes meanwhile.
+constexpr int wait_for_readers_ms = 50;
 constexpr int page_bytes = 4096;
 
 const char* name_of(durability how) noexcept {
@@ -151,6 +156,7 @@ std::expected<void, writer::fault> writer::make_ready() {
   connection_.emplace(std::move(*opened));
   statements_.emplace();
   is_suspect_ = false;
+  emptied_from_ = static_cast<int>(options_.checkpoint_pages) * log_growth;
   sqlite3_wal_hook(connection_->get(), &note_log_pages, &log_pages_);
   return {};
 }
@@ -196,20 +202,40 @@ void writer::write_group_or_each(std::span<queued_write* const> batches) {
 
 void writer::checkpoint() noexcept {
   const std::lock_guard lock{writing_};
-  const int wanted = static_cast<int>(options_.checkpoint_pages);
-  if (!connection_ || log_pages_ < wanted) return;
-  const bool has_grown = log_pages_ >= wanted * log_growth;
-  const int code = sqlite3_wal_checkpoint_v2(
-      connection_->get(), nullptr,
-      has_grown ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
-  if (code == SQLITE_OK && has_grown) log_pages_ = 0;
+  if (!connection_ || log_pages_ < static_cast<int>(options_.checkpoint_pages)) return;
+  if (log_pages_ >= emptied_from_) return empty_log();
+  const int code = move_pages(SQLITE_CHECKPOINT_PASSIVE);
   is_suspect_ = is_suspect_ || (code & 0xff) == SQLITE_IOERR;
 }
 
+/// Who begins to read once all pages are moved needs no log, and is in nobody's way: those have to
+/// leave who have begun before the first of these moves, and then those from before its end.
+void writer::empty_log() noexcept {
+  const int wanted = static_cast<int>(options_.checkpoint_pages);
+  if (log_pages_ >= wanted * log_growth_max) {
+    calls_to_leave_.fetch_add(1, std::memory_order_relaxed);
+    static_cast<void>(move_pages(SQLITE_CHECKPOINT_FULL));
+    calls_to_leave_.fetch_add(1, std::memory_order_relaxed);
+  }
+  const int code = move_pages(SQLITE_CHECKPOINT_TRUNCATE);
+  is_suspect_ = is_suspect_ || (code & 0xff) == SQLITE_IOERR;
+  if (code == SQLITE_OK) log_pages_ = 0;
+  emptied_from_ =
+      code == SQLITE_OK ? wanted * log_growth : log_pages_ + wanted * log_growth_between;
+}
+
+/// A result code of SQLite's.
+int writer::move_pages(int how) noexcept {
+  sqlite3* const database = connection_->get();
+  sqlite3_busy_timeout(database, wait_for_readers_ms);
+  const int code = sqlite3_wal_checkpoint_v2(database, nullptr, how, nullptr, nullptr);
+  const auto usual = std::chrono::duration_cast<std::chrono::milliseconds>(options_.busy_timeout);
+  sqlite3_busy_timeout(database, static_cast<int>(usual.count()));
+  return code;
+}
+
 void writer::close() noexcept {
-  if (connection_ && !is_suspect_)
-    sqlite3_wal_checkpoint_v2(connection_->get(), nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr,
-                              nullptr);
+  if (connection_ && !is_suspect_) static_cast<void>(move_pages(SQLITE_CHECKPOINT_TRUNCATE));
   statements_.reset();
   connection_.reset();
   log_pages_ = 0;

@@ -4,8 +4,10 @@
 // come while the last commit was under way goes into the next one together (write_group.hpp). So
 // many batches may wait; one more is errc::limit_exceeded. A batch comes back to its shard when its
 // commit is durable, as options.synchronous has it. After that, and off every loop, pages are moved
-// from the log into the database, which bounds the log. The connection is opened when it is first
-// needed, and anew where the file was replaced or has failed. The destructor writes what waits.
+// from the log into the database. Who reads keeps the log from being emptied, and is waited for for
+// a moment alone; beyond a bound readers are called on to leave, which those heed that may read for
+// long (query_run.hpp). The connection is opened when it is first needed, and anew where the file
+// was replaced or has failed. The destructor writes what waits.
 //
 //   if (auto taken = writer.submit(batch); !taken) return taken;
 #pragma once
@@ -48,6 +50,11 @@ class writer {
   [[nodiscard]] bool take_back(queued_write& batch) noexcept;
   /// Batches that have not been begun.
   [[nodiscard]] std::size_t waiting();
+  /// Another number than when a transaction began: who reads in it is to end it, or the log grows
+  /// without bound.
+  [[nodiscard]] std::uint64_t calls_to_leave() const noexcept {
+    return calls_to_leave_.load(std::memory_order_relaxed);
+  }
   /// Writes on the caller's thread, at once: where there are no threads.
   void write_here(queued_write& batch);
 
@@ -64,11 +71,14 @@ class writer {
   [[nodiscard]] std::expected<connection, fault> open() const;
   void write_group_or_each(std::span<queued_write* const> batches);
   void checkpoint() noexcept;
+  void empty_log() noexcept;
+  [[nodiscard]] int move_pages(int how) noexcept;
   void close() noexcept;
 
   std::string path_;
   engine_options options_;
   std::atomic<std::uint64_t>& commits_;
+  std::atomic<std::uint64_t> calls_to_leave_{0};
 
   std::mutex mutex_;
   std::condition_variable filled_;
@@ -83,6 +93,7 @@ class writer {
   std::optional<connection> connection_;
   std::optional<text_statements> statements_;
   int log_pages_ = 0;
+  int emptied_from_ = 0;  // pages
   bool is_suspect_ = false;
 };
 
