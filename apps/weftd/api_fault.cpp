@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include <weft/http/exchange.hpp>
 #include <weft/json/write.hpp>
@@ -26,7 +27,6 @@ weft::http::status status_of(weft::store::failure_kind kind) noexcept {
     case weft::store::failure_kind::duplicate_key: return weft::http::status::conflict;
     case weft::store::failure_kind::constraint:
     case weft::store::failure_kind::invalid: return weft::http::status::bad_request;
-    case weft::store::failure_kind::busy: return weft::http::status::service_unavailable;
     case weft::store::failure_kind::read_only: return weft::http::status::forbidden;
     case weft::store::failure_kind::full: return weft::http::status::insufficient_storage;
     default: return weft::http::status::internal_server_error;
@@ -36,7 +36,9 @@ weft::http::status status_of(weft::store::failure_kind kind) noexcept {
 }  // namespace
 
 api_fault fault_of(const weft::store::failure& why) {
-  return {status_of(why.kind), std::string{why.message}};
+  std::string message{why.message};
+  if (why.kind == weft::store::failure_kind::busy) return try_again(std::move(message));
+  return {status_of(why.kind), std::move(message)};
 }
 
 void reply(weft::http::exchange& e, const api_fault& why, api_version spoken) {

@@ -47,6 +47,11 @@ struct api_fault {
   return std::unexpected{bad_request(std::move(message))};
 }
 
+/// There is too much to do just now.
+[[nodiscard]] inline api_fault try_again(std::string message) {
+  return {weft::http::status::service_unavailable, std::move(message), "Retry-After: 1\r\n"};
+}
+
 /// Of what an engine has failed to do.
 [[nodiscard]] api_fault fault_of(const weft::store::failure& why);
 

@@ -34,15 +34,15 @@ namespace store = weft::store;
 constexpr int attempts = 3;
 
 api_fault outdated() {
-  return {http::status::service_unavailable,
-          "the schema changes all the time: try again when it has settled"};
+  return try_again("the schema changes all the time: try again when it has settled");
 }
 
 /// Of a call to the engine that has told its sink no more.
 api_fault not_done(weft::error why, std::string_view what) {
-  const http::status code = why == weft::errc::limit_exceeded ? http::status::service_unavailable
-                            : why == weft::errc::timed_out    ? http::status::gateway_timeout
-                                                              : http::status::internal_server_error;
+  if (why == weft::errc::limit_exceeded)
+    return try_again(weft::format("the rows were not {}: too many wait already", what));
+  const http::status code = why == weft::errc::timed_out ? http::status::gateway_timeout
+                                                         : http::status::internal_server_error;
   return {code, weft::format("the rows were not {}: {}", what, why.message())};
 }
 

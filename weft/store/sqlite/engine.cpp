@@ -17,7 +17,6 @@
 #include <weft/store/sqlite/query_line.hpp>
 #include <weft/store/sqlite/queued_write.hpp>
 #include <weft/store/sqlite/scan_line.hpp>
-#include <weft/store/sqlite/scan_slice.hpp>
 #include <weft/store/sqlite/schema_load.hpp>
 #include <weft/store/sqlite/shard_database.hpp>
 #include <weft/store/sqlite/storage.hpp>
@@ -90,7 +89,7 @@ struct engine::state {
   const table* last_table = nullptr;  // of last_read
   std::vector<value> room;
   mutex refreshing;
-  scan_line scans{options.scans_max};
+  scan_line scans{options.scans_max, options.scans_waiting_max};
   std::vector<std::string> told;  // to the log, last
   bool has_told_blind = false;
   std::uint64_t catalogs = 0;  // so many have been taken over
@@ -356,16 +355,18 @@ task<result<std::string>> engine::scan(const scan_request& request, scan_sink& t
     if (!read) co_return fail(errc::invalid_argument);
     place = *read;
   }
+  const auto in_line = s.scans.enter();
+  if (!in_line) co_return fail(in_line.error());
   const environment& env = co_await this_task::environment();
-  const time_point until = s.loop.has_threads() ? env.until.when() : time_point::max();
-  unsigned refreshes = 0;
-  for (std::size_t left = request.limit; left > 0;) {
+  scan_pace pace;
+  if (s.loop.has_threads()) pace = {.until = env.until.when(), .turn = s.options.scan_turn};
+  for (std::size_t left = request.limit, refreshes = 0; left > 0;) {
     const table* const now = s.current(*request.from);
     if (now == nullptr || refreshes > refreshes_max) {
       to.failed({.kind = failure_kind::schema_changed, .message = schema_has_changed});
       co_return std::string{};
     }
-    scan_slice slice{*s.files, s.database_of(*now)->version(), request, place, left, until};
+    scan_slice slice{*s.files, s.database_of(*now)->version(), request, place, left, pace};
     const stop_callback on_stop{env.stop, [&slice] { slice.stop(); }};
     if (const auto run = co_await s.scans.run(slice); !run) co_return fail(run.error());
     if (slice.is_stale()) {
@@ -384,9 +385,12 @@ task<result<std::string>> engine::scan(const scan_request& request, scan_sink& t
       to.failed(slice.fault());
     }
     if (!slice.has_more()) co_return std::string{};
+    pace.by_steps = pace.by_steps || slice.is_long();
     // What the next slice goes on from replaces what this one went on from.
     scratch next;
-    place = slice.last_place(next);
+    const std::span<const value> last = slice.last_place(next);
+    if (last.empty()) continue;
+    place = last;
     room = std::move(next);
     if (to.is_full()) break;
   }

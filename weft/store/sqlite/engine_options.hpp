@@ -46,6 +46,10 @@ struct engine_options {
   /// Slices of scans that each shard makes at a time, on the threads that may wait for the disk:
   /// what is left of four is for look-ups.
   unsigned scans_max = 1;
+  /// And scans that may be under way beside those, in turns.
+  unsigned scans_waiting_max = 256;
+  /// How long a slice may take before the next scan has its turn.
+  duration scan_turn = std::chrono::milliseconds{10};
   /// Queries in SQL that each shard makes at a time, on the threads that may wait for the disk.
   unsigned queries_max = 2;
   /// And those that may wait for that.
@@ -64,6 +68,8 @@ struct engine_options {
                                                     std::chrono::hours{1}),
         weft::within<&engine_options::checkpoint_pages>(1U, 1'000'000U),
         weft::within<&engine_options::scans_max>(1U, 1'000U),
+        weft::within<&engine_options::scan_turn>(std::chrono::microseconds{1},
+                                                 std::chrono::minutes{1}),
         weft::within<&engine_options::queries_max>(1U, 1'000U),
         weft::within<&engine_options::query_time>(std::chrono::milliseconds{1},
                                                   std::chrono::hours{1}),

@@ -1,7 +1,10 @@
 #include <chrono>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -254,7 +257,8 @@ TEST_P(engine_scan, ends_when_its_time_is_up) {
     request.where = &none;
     auto files = storage::open(options_);
     auto version = (**(*files)->reader("shop")).number("PRAGMA schema_version");
-    scan_slice slice{**files, *version, request, {}, 10, std::chrono::steady_clock::now()};
+    scan_slice slice{**files, *version, request,
+                     {},      10,       {.until = std::chrono::steady_clock::now()}};
     slice.run();
     EXPECT_TRUE(slice.is_late());
     EXPECT_EQ(slice.fault().message, "");
@@ -273,7 +277,7 @@ TEST_P(engine_scan, ends_in_the_midst_of_a_slice_when_it_is_asked_to) {
     request.where = &none;
     auto files = storage::open(options_);
     auto version = (**(*files)->reader("shop")).number("PRAGMA schema_version");
-    scan_slice slice{**files, *version, request, {}, 10, time_point::max()};
+    scan_slice slice{**files, *version, request, {}, 10, {}};
     slice.stop();
     slice.run();
     EXPECT_TRUE(slice.is_stopped());
@@ -310,6 +314,116 @@ TEST_P(engine_scan, leaves_threads_to_others) {
     all.push_back(look());
     co_await when_all(std::move(all));
     EXPECT_EQ(ended, 12U);
+  });
+}
+
+/// What a scan finds whose every slice is over as soon as it looks, and how many slices that takes.
+struct slice_walk {
+  std::string found;
+  int slices = 0;
+};
+slice_walk walk_in_short_turns(storage& files, std::int64_t version, const scan_request& request) {
+  constexpr int slices_max = 10'000;
+  slice_walk walk;
+  id_sink sink;
+  scan_pace pace{.turn = duration::zero()};
+  scratch room;
+  std::span<const value> place;
+  for (bool has_more = true; has_more && walk.slices < slices_max; ++walk.slices) {
+    scan_slice slice{files, version, request, place, 10'000, pace};
+    slice.run();
+    EXPECT_EQ(slice.fault().message, "");
+    slice.tell(sink);
+    has_more = slice.has_more();
+    pace.by_steps = pace.by_steps || slice.is_long();
+    scratch next;
+    const auto last = slice.last_place(next);
+    if (last.empty()) continue;
+    place = last;
+    room = std::move(next);
+  }
+  EXPECT_LT(walk.slices, slices_max) << "it comes further each time";
+  walk.found = sink.text;
+  return walk;
+}
+
+TEST_P(engine_scan, ends_a_turn_that_finds_nothing_and_goes_on_from_there) {
+  run_sql("shop",
+          "INSERT INTO t(id,n,s) WITH RECURSIVE c(x) AS (SELECT 100 UNION ALL SELECT x+1 FROM c "
+          "WHERE x<30000) SELECT x,nullif(x%7,0),nullif(x%3,0) FROM c");
+  run([&](engine& shop) -> task<void> {
+    const catalog_ref schema = shop.schema();
+    const table& t = *schema->find("shop", "t");
+    auto files = storage::open(options_);
+    auto version = (**(*files)->reader("shop")).number("PRAGMA schema_version");
+    using enum filter_kind;
+    const filter big{.kind = greater, .column = 0, .with = value::integer(29'990)};
+    const filter small{.kind = less, .column = 0, .with = value::integer(110)};
+    const filter is_four{.kind = equal, .column = 1, .with = value::integer(4)};
+    const filter ends{.kind = neither, .left = &big, .right = &small};
+    const filter none{.kind = less, .column = 3, .with = value::text("0.00")};
+    const filter both_ends{.kind = either, .left = &big, .right = &small};
+    for (const filter* const where : {&both_ends, &ends, &is_four, &none})
+      for (const bool is_descending : {false, true})
+        for (const auto index : {std::optional<std::size_t>{}, std::optional<std::size_t>{0}}) {
+          scan_request request = all_of(t);
+          request.limit = 100'000;
+          request.where = where;
+          request.index = index;
+          request.is_descending = is_descending;
+          const slice_walk walk = walk_in_short_turns(**files, *version, request);
+          EXPECT_EQ(walk.found, co_await scan(shop, request));
+          EXPECT_GT(walk.slices, where == &is_four ? 1 : 3);
+        }
+  });
+}
+
+TEST_P(engine_scan, takes_turns_where_one_finds_nothing) {
+  if (GetParam() == backend_kind::simulated) GTEST_SKIP() << "its clock stands still";
+  run_sql("shop",
+          "INSERT INTO t(id,n) WITH RECURSIVE c(x) AS (SELECT 100 UNION ALL SELECT x+1 FROM c "
+          "WHERE x<50000) SELECT x,x FROM c");
+  options_.scan_turn = std::chrono::microseconds{1};
+  run([&](engine& shop) -> task<void> {
+    const catalog_ref schema = shop.schema();
+    scan_request request = all_of(*schema->find("shop", "t"));
+    const filter none{.kind = filter_kind::less, .column = 3, .with = value::text("0.00")};
+    scan_request nothing = request;
+    nothing.where = &none;
+    bool has_ended = false;
+    const auto find_nothing = [&]() -> task<void> {
+      EXPECT_EQ(co_await scan(shop, nothing), "");
+      has_ended = true;
+    };
+    const auto find_few = [&]() -> task<void> {
+      request.limit = 2;
+      EXPECT_EQ(co_await scan(shop, request), "1 2");
+      EXPECT_FALSE(has_ended) << "it need not wait for all of the one before it";
+    };
+    std::vector<task<void>> both;
+    both.push_back(find_nothing());
+    both.push_back(find_few());
+    co_await when_all(std::move(both));
+    EXPECT_GT(counted("store_scan_slices_total"), 3);
+  });
+}
+
+TEST_P(engine_scan, lets_no_more_in_than_may_wait) {
+  if (GetParam() == backend_kind::simulated) GTEST_SKIP() << "scans would end at once";
+  options_.scans_waiting_max = 2;
+  run([&](engine& shop) -> task<void> {
+    const catalog_ref schema = shop.schema();
+    const scan_request request = all_of(*schema->find("shop", "t"));
+    std::string all;
+    const auto scan_all = [&]() -> task<void> {
+      const std::string found = co_await scan(shop, request);
+      all += found == "1 2 3 4 5 6 7" ? "." : found;
+    };
+    std::vector<task<void>> many;
+    for (int i = 0; i < 5; ++i) many.push_back(scan_all());
+    co_await when_all(std::move(many));
+    EXPECT_EQ(all, "limit_exceededlimit_exceeded...");
+    EXPECT_EQ(co_await scan(shop, request), "1 2 3 4 5 6 7") << "they have left";
   });
 }
 

@@ -14,26 +14,72 @@ constexpr std::size_t rows_of_a_slice = 256;
 constexpr std::size_t bytes_of_a_slice = 256 * 1024;
 constexpr int instructions_between_looks = 20'000;  // of SQLite's machine: some 100 us
 
+/// On a connection, while it lives.
+class [[nodiscard]] known_function {
+ public:
+  using function = void (*)(sqlite3_context*, int, sqlite3_value**);
+
+  /// nullptr: there is none.
+  known_function(connection& on, function called, void* with) noexcept
+      : on_{called != nullptr ? on.get() : nullptr} {
+    set(called, with);
+  }
+  known_function(const known_function&) = delete;
+  known_function& operator=(const known_function&) = delete;
+  ~known_function() { set(nullptr, nullptr); }
+
+ private:
+  /// One that cannot be set is unknown to the statement that wants it.
+  void set(function called, void* with) const noexcept {
+    if (on_ == nullptr) return;
+    static_cast<void>(sqlite3_create_function_v2(on_, turn_is_over_function, 0, SQLITE_UTF8, with,
+                                                 called, nullptr, nullptr, nullptr));
+  }
+
+  sqlite3* on_;
+};
+
 }  // namespace
 
 scan_slice::scan_slice(storage& from, std::int64_t version, const scan_request& request,
-                       std::span<const value> place, std::size_t rows_max, time_point until)
+                       std::span<const value> place, std::size_t rows_max, scan_pace pace)
     : from_{from},
       version_{version},
       request_{request},
-      sql_{request, place},
+      place_{place},
+      pace_{pace},
+      sql_{request, place, {.by_steps = pace.by_steps}},
       given_{request.columns.begin(), request.columns.end()},
       rows_max_{std::min(rows_max, rows_of_a_slice)},
-      until_{until} {
+      turn_ends_{time_point::max()} {
   given_.insert(given_.end(), sql_.order().begin(), sql_.order().end());
 }
 
 int scan_slice::look_up_from_work(void* self) {
   auto& slice = *static_cast<scan_slice*>(self);
-  slice.is_late_ =
-      slice.until_ != time_point::max() &&  // which a simulated clock would never reach
-      std::chrono::steady_clock::now() >= slice.until_;
-  return slice.is_late_ || slice.is_stopped() ? 1 : 0;
+  const bool has_clock = slice.pace_.until != time_point::max() ||
+                         slice.turn_ends_ != time_point::max();  // a simulated one stands still
+  if (has_clock) {
+    const time_point now = std::chrono::steady_clock::now();
+    slice.is_late_ = now >= slice.pace_.until;
+    slice.is_long_ = now >= slice.turn_ends_;
+  }
+  // By steps each slice comes further.
+  const bool may_end = !slice.pace_.by_steps || !slice.rows_.empty();
+  const bool is_turn_over = slice.is_long_ && !slice.sql_.tells_found() && may_end;
+  return slice.is_late_ || is_turn_over || slice.is_stopped() ? 1 : 0;
+}
+
+/// Asked of a row that is not found: the slice ends there, and the next one goes on behind it. To
+/// come to the first of them may have taken long, among many that are equal for the index.
+void scan_slice::tell_whether_turn_is_over(sqlite3_context* to, int, sqlite3_value**) {
+  auto& slice = *static_cast<scan_slice*>(sqlite3_user_data(to));
+  if (slice.turn_ends_ == time_point::max()) slice.begin_turn();
+  sqlite3_result_int(to, slice.is_long_ ? 1 : 0);
+}
+
+void scan_slice::begin_turn() noexcept {
+  if (pace_.turn != duration::max()) turn_ends_ = std::chrono::steady_clock::now() + pace_.turn;
 }
 
 void scan_slice::run() {
@@ -58,21 +104,38 @@ void scan_slice::run() {
 }
 
 void scan_slice::find_all(connection& by) {
-  const statement select = by.prepare(sql_.text());
-  int code = select == nullptr ? sqlite3_extended_errcode(by.get())
-                               // One more tells whether there is more.
-                               : sql_.bind(select.get(), rows_max_ + 1);
+  if (!sql_.tells_found()) begin_turn();
   sqlite3_progress_handler(by.get(), instructions_between_looks, &look_up_from_work, this);
-  std::size_t bytes = 0;
-  while (code == SQLITE_OK && (code = sqlite3_step(select.get())) == SQLITE_ROW) {
-    has_more_ = rows_.size() == rows_max_ || bytes >= bytes_of_a_slice;
-    if (has_more_) break;
-    rows_.push_back(copy_values(select.get(), *request_.from, given_, room_, bytes));
-    code = SQLITE_OK;
-  }
+  int code = find(by, sql_);
+  if (code == SQLITE_DONE && sql_.has_nulls_after())
+    code = find(by, {request_, place_, {.by_steps = pace_.by_steps, .is_nulls = true}});
   sqlite3_progress_handler(by.get(), 0, nullptr, nullptr);
-  if (code != SQLITE_ROW && code != SQLITE_DONE && code != SQLITE_INTERRUPT)
+  if (code == SQLITE_INTERRUPT)
+    has_more_ = true;
+  else if (code != SQLITE_ROW && code != SQLITE_DONE)
     fail(kind_of(code), by.describe(code));
+}
+
+/// What the last step gave; SQLITE_ROW: there is more.
+int scan_slice::find(connection& by, const scan_sql& sql) {
+  const known_function asked{by, sql.tells_found() ? &tell_whether_turn_is_over : nullptr, this};
+  const statement select = by.prepare(sql.text());
+  if (select == nullptr) return sqlite3_extended_errcode(by.get());
+  // One more tells whether there is more.
+  int code = sql.bind(select.get(), rows_max_ - rows_.size() + 1);
+  if (code != SQLITE_OK) return code;
+  const int found = static_cast<int>(given_.size());
+  while (!has_more_ && (code = sqlite3_step(select.get())) == SQLITE_ROW)
+    take(select.get(), !sql.tells_found() || sqlite3_column_int(select.get(), found) != 0);
+  return code;
+}
+
+void scan_slice::take(sqlite3_stmt* row, bool is_found) {
+  has_more_ = !is_found || rows_.size() == rows_max_ || bytes_ >= bytes_of_a_slice;
+  if (is_found && has_more_) return;
+  const auto values = copy_values(row, *request_.from, given_, room_, bytes_);
+  if (is_found) rows_.push_back(values);
+  last_ = values.subspan(request_.columns.size());
 }
 
 void scan_slice::fail(failure_kind why, std::string message) {
@@ -86,13 +149,12 @@ std::size_t scan_slice::tell(scan_sink& to) const {
 }
 
 std::span<const value> scan_slice::last_place(scratch& room) const {
-  if (rows_.empty()) return {};
-  const std::span<const value> last = rows_.back().subspan(request_.columns.size());
-  const std::span<value> copies = room.make_array<value>(last.size());
-  for (std::size_t i = 0; i < last.size(); ++i) {
-    copies[i] = last[i];
-    if (last[i].kind() == value_kind::text) copies[i] = value::text(room.copy(last[i].as_text()));
-    if (last[i].kind() == value_kind::bytes) copies[i] = value::bytes(room.copy(last[i].as_text()));
+  const std::span<value> copies = room.make_array<value>(last_.size());
+  for (std::size_t i = 0; i < last_.size(); ++i) {
+    copies[i] = last_[i];
+    if (last_[i].kind() == value_kind::text) copies[i] = value::text(room.copy(last_[i].as_text()));
+    if (last_[i].kind() == value_kind::bytes)
+      copies[i] = value::bytes(room.copy(last_[i].as_text()));
   }
   return copies;
 }

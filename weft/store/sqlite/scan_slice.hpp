@@ -1,12 +1,14 @@
 // A part of a scan, on a thread that may wait for the disk.
 //
-// Problem: a scan may find millions of rows, and neither memory nor a transaction may be held for
-// all of them. Contract: run() finds rows from `place` on, 256 or 256 KiB of them at most, in a
-// transaction of its own, and keeps copies; the next slice goes on after the last. It ends with
-// is_late() once `until` has passed, or with is_stopped() once it was asked to stop, for both of
-// which it looks as it goes.
+// Problem: a scan may find millions of rows, or look at millions and find none, and neither memory
+// nor a transaction nor a thread may be held for all of them. Contract: run() finds rows from
+// `place` on, 256 or 256 KiB of them at most, in a transaction of its own, and keeps copies; the
+// next slice goes on after last_place(). One that takes longer than its turn ends there: is_long().
+// It may then have come to no row, where SQLite sorts what it finds by another index; by steps it
+// goes by the order alone, and comes further each time. It ends with is_late() once `until` has
+// passed, or with is_stopped() once it was asked to stop, for all of which it looks as it goes.
 //
-//   scan_slice slice{storage, version, request, place, rows_left, until};
+//   scan_slice slice{storage, version, request, place, rows_left, {.until = until, .turn = turn}};
 //   co_await blocking([&] { slice.run(); });
 //   slice.tell(sink);
 #pragma once
@@ -26,11 +28,17 @@
 
 namespace weft::store::sqlite {
 
+struct scan_pace {
+  time_point until = time_point::max();  // of the steady clock
+  duration turn = duration::max();
+  bool by_steps = false;
+};
+
 class scan_slice {
  public:
-  /// `until`: of the steady clock. `version`: of the schema that the request is of.
+  /// `version`: of the schema that the request is of.
   scan_slice(storage& from, std::int64_t version, const scan_request& request,
-             std::span<const value> place, std::size_t rows_max, time_point until);
+             std::span<const value> place, std::size_t rows_max, scan_pace pace);
 
   // Any thread.
 
@@ -40,11 +48,13 @@ class scan_slice {
 
   /// How many rows were told of.
   std::size_t tell(scan_sink& to) const;
-  /// Whether there are rows after those.
+  /// Whether there may be rows after those.
   [[nodiscard]] bool has_more() const noexcept { return has_more_; }
-  /// Of the last row; copies in `room`.
+  /// Of the last row that was looked at; copies in `room`. Empty: it has come to none.
   [[nodiscard]] std::span<const value> last_place(scratch& room) const;
 
+  /// Whether its turn was over before it was.
+  [[nodiscard]] bool is_long() const noexcept { return is_long_; }
   [[nodiscard]] bool is_stale() const noexcept { return is_stale_; }
   [[nodiscard]] bool is_late() const noexcept { return is_late_; }
   [[nodiscard]] bool is_stopped() const noexcept {
@@ -55,21 +65,30 @@ class scan_slice {
 
  private:
   void find_all(connection& by);
+  [[nodiscard]] int find(connection& by, const scan_sql& sql);
+  void begin_turn() noexcept;
+  void take(sqlite3_stmt* row, bool is_found);
   void fail(failure_kind why, std::string message);
   static int look_up_from_work(void* self);
+  static void tell_whether_turn_is_over(sqlite3_context* to, int, sqlite3_value**);
 
   storage& from_;
   std::int64_t version_;
   const scan_request& request_;
+  std::span<const value> place_;
+  scan_pace pace_;
   scan_sql sql_;
   std::vector<column_position> given_;  // the columns wanted, and those of the order
   std::size_t rows_max_;
-  time_point until_;
+  time_point turn_ends_;
   scratch room_;
   std::vector<std::span<const value>> rows_;
+  std::size_t bytes_ = 0;
+  std::span<const value> last_;  // of the order
   std::string message_;
   failure fault_;
   bool has_more_ = false;
+  bool is_long_ = false;
   bool is_stale_ = false;
   bool is_late_ = false;
   std::atomic<bool> is_stopped_ = false;

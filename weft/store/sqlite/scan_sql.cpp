@@ -1,5 +1,6 @@
 #include <weft/store/sqlite/scan_sql.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -20,8 +21,13 @@ std::string_view operator_of(filter_kind kind) noexcept {
 
 }  // namespace
 
-scan_sql::scan_sql(const scan_request& request, std::span<const value> place)
-    : request_{request}, order_{order_of(request)} {
+scan_sql::scan_sql(const scan_request& request, std::span<const value> place, scan_part part)
+    : request_{request},
+      order_{order_of(request)},
+      tells_found_{part.by_steps && request.where != nullptr},
+      is_nulls_{part.is_nulls},
+      has_nulls_after_{request.is_descending && !is_nulls_ && !place.empty() &&
+                       !place[0].is_null()} {
   add_columns();
   add_conditions(place);
   add_order();
@@ -44,6 +50,10 @@ void scan_sql::add_columns() {
       if (!text_.ends_with(' ')) text_ += ',';
       add_name(at);
     }
+  if (tells_found_) {
+    text_ += ',';
+    add_filter(*request_.where);
+  }
   text_ += " FROM ";
   append_name(request_.from->name(), text_);
 }
@@ -55,11 +65,19 @@ void scan_sql::add_conditions(std::span<const value> place) {
     for (const key_range& each : request_.ranges) add_range(each);
     text_ += ')';
   }
-  if (request_.where != nullptr) {
+  if (is_nulls_) {
     text_ += " AND ";
-    add_filter(*request_.where);
+    add_name(order_[0]);
+    text_ += " IS NULL";
+  } else if (!place.empty()) {
+    add_place(place);
   }
-  if (!place.empty()) add_place(place);
+  // Last, since SQLite looks at them in this order: no row before the place is asked about.
+  if (request_.where != nullptr) {
+    text_ += tells_found_ ? " AND (" : " AND ";
+    add_filter(*request_.where);
+    if (tells_found_) text_.append(" OR ").append(turn_is_over_function).append("())");
+  }
 }
 
 void scan_sql::add_filter(const filter& condition) {
@@ -95,16 +113,27 @@ void scan_sql::add_range(const key_range& range) {
 void scan_sql::add_bound(const key_bound& bound, const char* how) {
   if (bound.values.empty()) return;
   text_ += " AND ";
+  add_row(bound.values.size());
+  text_ += how;
+  add_values(bound.values);
+}
+
+/// `("a","b")`
+void scan_sql::add_row(std::size_t columns) {
   char before = '(';
-  for (std::size_t i = 0; i < bound.values.size(); ++i) {
+  for (std::size_t i = 0; i < columns; ++i) {
     text_ += std::exchange(before, ',');
     add_name(order_[i]);
   }
-  text_.append(")").append(how);
-  before = '(';
-  for (std::size_t i = 0; i < bound.values.size(); ++i) {
+  text_ += ')';
+}
+
+/// `(?1,?2)`
+void scan_sql::add_values(std::span<const value> of) {
+  char before = '(';
+  for (std::size_t i = 0; i < of.size(); ++i) {
     text_ += std::exchange(before, ',');
-    add_parameter(bound.values[i], order_[i]);
+    add_parameter(of[i], order_[i]);
   }
   text_ += ')';
 }
@@ -112,10 +141,19 @@ void scan_sql::add_bound(const key_bound& bound, const char* how) {
 /// Behind the row at `place`: equal in the first columns and behind it in the next, for each of
 /// them. NULL comes before all values.
 void scan_sql::add_place(std::span<const value> place) {
-  // What the other conditions imply, for the index.
-  if (!place[0].is_null() && !request_.is_descending) {
+  // What an index has one place for. A NULL behind it is in a column after one that is greater.
+  if (!request_.is_descending && std::ranges::none_of(place, &value::is_null)) {
     text_ += " AND ";
-    add_comparison(order_[0], ">=", place[0]);
+    add_row(place.size());
+    text_ += '>';
+    add_values(place);
+    return;
+  }
+  // What the other conditions imply, for the index.
+  if (request_.is_descending || !place[0].is_null()) {
+    text_ += " AND ";
+    const bool is_null = place[0].is_null();
+    add_comparison(order_[0], is_null ? " IS " : request_.is_descending ? "<=" : ">=", place[0]);
   }
   text_ += " AND (0";
   for (std::size_t i = 0; i < place.size(); ++i) {

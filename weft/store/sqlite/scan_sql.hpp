@@ -1,8 +1,11 @@
-// The one statement that a scan is.
+// The statement that a part of a scan is.
 //
-// Contract: all values are parameters. A row has the columns wanted, and then those of the order.
+// Contract: all values are parameters. A row has the columns wanted, then those of the order, and
+// by steps a last one: whether it is found at all. Backwards NULL comes last, which is a statement
+// of its own where the scan goes on after a row, so that either has one end of the index to begin
+// at: has_nulls_after().
 //
-//   scan_sql sql{request, place};  // place: of the row to go on after; may be empty
+//   scan_sql sql{request, place, {}};  // place: of the row to go on after; may be empty
 //   statement select = connection.prepare(sql.text());
 //   int code = sql.bind(select.get(), rows_max);
 #pragma once
@@ -18,16 +21,31 @@
 
 namespace weft::store::sqlite {
 
+/// A function without arguments that by_steps asks of each row that is not found: whether it is to
+/// be told of all the same, so that somebody sees how far the scan is.
+inline constexpr const char* turn_is_over_function = "weft_turn_is_over";
+
+struct scan_part {
+  /// In the order of the index, whatever else SQLite thinks best.
+  bool by_steps = false;
+  /// Those rows alone whose first column of the order is NULL, all of which come after `place`.
+  bool is_nulls = false;
+};
+
 class scan_sql {
  public:
   /// `request` and `place` must stay.
-  scan_sql(const scan_request& request, std::span<const value> place);
+  scan_sql(const scan_request& request, std::span<const value> place, scan_part part);
 
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
   /// The columns after those wanted.
   [[nodiscard]] std::span<const column_position> order() const noexcept { return order_; }
   /// A result code of SQLite's.
   [[nodiscard]] int bind(sqlite3_stmt* to, std::size_t rows_max) const noexcept;
+  /// Whether the rows after these are those of is_nulls.
+  [[nodiscard]] bool has_nulls_after() const noexcept { return has_nulls_after_; }
+  /// Whether a row says in its last column if it is found.
+  [[nodiscard]] bool tells_found() const noexcept { return tells_found_; }
 
  private:
   struct parameter {
@@ -37,6 +55,8 @@ class scan_sql {
 
   void add_columns();
   void add_conditions(std::span<const value> place);
+  void add_row(std::size_t columns);
+  void add_values(std::span<const value> of);
   void add_filter(const filter& condition);
   void add_comparison(column_position of, const char* how, const value& with);
   void add_range(const key_range& range);
@@ -49,6 +69,9 @@ class scan_sql {
 
   const scan_request& request_;
   std::vector<column_position> order_;
+  bool tells_found_;
+  bool is_nulls_;
+  bool has_nulls_after_;
   std::vector<parameter> parameters_;
   std::string text_;
 };
