@@ -1,0 +1,35 @@
+// Where a server is, as its operator says: "db.example:3306", "127.0.0.1:3306", "[::1]:3306" or
+// "unix:/run/mysqld/mysqld.sock".
+//
+//   auto where = server_address::parse("db.example:3306");
+//   auto addresses = co_await where->look_up(names);
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <weft/base/result.hpp>
+#include <weft/coro/task.hpp>
+#include <weft/net/endpoint.hpp>
+#include <weft/net/resolver.hpp>
+
+namespace weft::store::mysql {
+
+class server_address {
+ public:
+  /// errc::invalid_argument: it is none of these.
+  [[nodiscard]] static result<server_address> parse(std::string_view text);
+
+  /// At least one, the best first. Fails as the resolver does; asks it only where there is a name.
+  [[nodiscard]] task<result<std::vector<net::endpoint>>> look_up(net::resolver& names) const;
+
+ private:
+  std::optional<net::endpoint> address_;  // none: it is a name
+  std::string name_;
+  std::uint16_t port_ = 0;
+};
+
+}  // namespace weft::store::mysql
