@@ -174,7 +174,7 @@ weft::task<void> sql_api::answer_sql(http::exchange& e, api_version spoken) {
   if (rows.failure()) co_return reply(e, *rows.failure(), spoken);
   memory->reply += R"(],"rows":)";
   memory->reply += std::to_string(rows.rows());
-  memory->reply += *is_all ? "}" : R"(,"truncated":true})";
+  memory->reply += *is_all && !rows.is_cut() ? "}" : R"(,"truncated":true})";
   e.reply(http::status::ok, "application/json", memory->reply);
 }
 
@@ -198,7 +198,7 @@ weft::task<void> sql_api::answer_ronsql(http::exchange& e, api_version spoken) {
                                              rows);
   if (!is_all) co_return reply(e, not_queried(is_all.error()), spoken);
   if (rows.failure()) co_return reply(e, *rows.failure(), spoken);
-  if (!*is_all) co_return reply(e, too_many(options_), spoken);
+  if (!*is_all || rows.is_cut()) co_return reply(e, too_many(options_), spoken);
   memory->reply += "]}";
   e.reply(http::status::ok, "application/json", memory->reply);
 }

@@ -1,6 +1,7 @@
 #include <apps/weftd/sql_reply.hpp>
 
 #include <apps/weftd/row_text.hpp>
+#include <weft/base/format.hpp>
 #include <weft/store/json_value.hpp>
 
 namespace weftd {
@@ -24,15 +25,30 @@ void sql_reply::append_names() {
 }
 
 bool sql_reply::row(std::span<const store::value> values) {
-  reply_ += rows_++ == 0 ? "{" : ",{";
+  const std::size_t before = reply_.size();
+  reply_ += rows_ == 0 ? "{" : ",{";
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (i != 0) reply_ += ',';
     reply_ += names_[i];
     reply_ += ':';
     store::append_json(values[i], columns_[i], reply_);
+    if (reply_.size() > bytes_max_) return leave_out_row(before);
   }
   reply_ += '}';
+  ++rows_;
   return reply_.size() < bytes_max_;
+}
+
+/// False.
+bool sql_reply::leave_out_row(std::size_t before) {
+  reply_.resize(before);
+  is_cut_ = true;
+  if (rows_ == 0)
+    failure_ = {weft::http::status::content_too_large,
+                weft::format("a row of the reply has more than {} bytes: ask for fewer columns, or "
+                             "for parts of them",
+                             bytes_max_)};
+  return false;
 }
 
 void sql_reply::failed(const store::failure& why) { failure_ = fault_of(why); }

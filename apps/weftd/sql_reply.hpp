@@ -2,7 +2,7 @@
 //
 // Contract: the sink of the engine's query(). Rows go behind what is in `reply`, with commas
 // between them: `"data":[{...},{...}`; before that, where it is wanted, a list of the columns'
-// names. They are enough once `reply` has `bytes_max`.
+// names. They are enough once `reply` has `bytes_max`; the row that is too much is left out.
 //
 //   sql_reply rows{memory->reply, 4U << 20U, column_names::told};
 //   auto told = co_await engine.query(asked, rows);
@@ -30,12 +30,15 @@ class sql_reply final : public weft::store::query_sink {
 
   [[nodiscard]] const std::optional<api_fault>& failure() const noexcept { return failure_; }
   [[nodiscard]] std::size_t rows() const noexcept { return rows_; }
+  /// A row that there is was left out.
+  [[nodiscard]] bool is_cut() const noexcept { return is_cut_; }
 
  private:
   void columns(std::span<const weft::store::column> given) override;
   bool row(std::span<const weft::store::value> values) override;
   void failed(const weft::store::failure& why) override;
   void append_names();
+  bool leave_out_row(std::size_t before);
 
   std::string& reply_;
   std::size_t bytes_max_;
@@ -43,6 +46,7 @@ class sql_reply final : public weft::store::query_sink {
   std::span<const weft::store::column> columns_;
   std::vector<std::string> names_;  // in JSON
   std::size_t rows_ = 0;
+  bool is_cut_ = false;
   std::optional<api_fault> failure_;
 };
 

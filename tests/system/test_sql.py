@@ -106,6 +106,34 @@ def test_what_is_wrong_is_told(server, body, status, words):
     assert told["code"] == status and told["message"] == text.text
 
 
+NESTED = "SELECT * FROM(" * 101 + "SELECT 1" + ")" * 101
+BOMB = "WITH x0(a) AS (SELECT 1)" + "".join(f",x{i}(a) AS (SELECT p.a FROM x{i - 1} p, x{i - 1} q)" for i in range(1, 25)) + "SELECT * FROM x24"
+
+
+@pytest.mark.parametrize("query, words", [
+    (NESTED, "101 parentheses within each other; at most 100"),
+    (BOMB, ""),
+    ("SELECT 'a\0'", "NUL"),
+    ("SELECT 1" + ",1" * 600, "601 columns; at most 512"),
+    ("SELECT group_concat(hex(zeroblob(1000))) FROM many", "too big"),
+])
+def test_what_would_take_too_much_is_refused(server, query, words):
+    reply = ask(server, {"database": "shop", "query": query})
+    assert reply.status_code == 400 and words in reply.text, reply.text
+    assert found(server, "SELECT value AS v FROM json_each('[1]')")["data"] == [{"v": 1}]
+
+
+def test_only_what_is_left_out_is_missing(weftd, folder):
+    size = len('{"columns":["a"],"data":[{"a":1}')
+    with Server([weftd, "--listen", "127.0.0.1:0", "--threads", "1", "--data", folder, f"--weftd.sql_api.reply_bytes={size}"]) as server:
+        assert found(server, "SELECT 1 AS a") == {"columns": ["a"], "data": [{"a": 1}], "rows": 1}
+        assert found(server, "SELECT 1 AS a UNION ALL SELECT 1") == {"columns": ["a"], "data": [{"a": 1}], "rows": 1, "truncated": True}
+        for path in "sql", "ronsql":
+            refused = ask(server, {"database": "shop", "query": "SELECT 'so many bytes in one value' AS a"}, path)
+            assert refused.status_code == 413 and "ask for fewer columns" in refused.text
+        assert server.stop() == 0, server.log
+
+
 def test_ronsql(server):
     body = {"query": "SELECT id, name FROM people WHERE id=2;", "database": "shop", "explainMode": "ALLOW", "outputFormat": "JSON"}
     assert ask(server, {**body, "operationId": "x"}, "ronsql").text == '{"operationId":"x","data":[{"id":2,"name":"κόσμε"}]}'

@@ -25,6 +25,8 @@ class [[nodiscard]] confinement {
   static constexpr int text_bytes_max = 64 * 1024;
   static constexpr std::size_t parentheses_max = 100;
   static constexpr std::size_t selects_max = 100;
+  static constexpr int columns_max = 512;
+  static constexpr std::size_t row_bytes_max = 4 * 1024 * 1024;
 
   /// `goes_on` of `context`: 0, or the statement ends with SQLITE_INTERRUPT.
   confinement(connection& of, const query_shape& shape, int (*goes_on)(void* context),
@@ -38,7 +40,7 @@ class [[nodiscard]] confinement {
   void let_modules_read() noexcept { modules_read_ = true; }
 
  private:
-  static constexpr std::size_t bounds = 6;
+  static constexpr std::size_t bounds = 7;
   static int allow_reading(void* self, int action, const char* first, const char* second,
                            const char* database, const char* trigger);
 

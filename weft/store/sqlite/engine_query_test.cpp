@@ -14,6 +14,7 @@
 #include <weft/loop/sleep.hpp>
 #include <weft/store/json_value.hpp>
 #include <weft/store/sqlite/engine_fixture_test.hpp>
+#include <weft/store/sqlite/handle.hpp>
 
 namespace weft::store::sqlite {
 namespace {
@@ -241,6 +242,36 @@ TEST_P(engine_query, reads_what_others_have_made) {
   });
 }
 
+TEST_P(engine_query, has_rows_and_parameters_of_bounded_size) {
+  run([&](engine& shop) -> task<void> {
+    co_await expect_refused(shop, "SELECT 1" + repeated(",1", 512),
+                            "the result has 513 columns; at most 512");
+    EXPECT_TRUE((co_await ask(shop, "SELECT 1" + repeated(",1", 511))).contains(",1:511|1,1"));
+    const std::string wide = "hex(zeroblob(500000))";
+    EXPECT_GT((co_await ask(shop, "SELECT " + wide + repeated("," + wide, 3))).size(), 4'000'000U);
+    co_await expect_refused(shop, "SELECT " + wide + repeated("," + wide, 4),
+                            "a row of the result has 5000000 bytes; at most 4194304");
+    co_await expect_refused(shop, "SELECT ?1001", "variable number must be between");
+    co_await expect_refused(shop, "SELECT max(0" + repeated(",?", 50) + ")", "takes 50 parameters");
+    std::vector<query_parameter> many(50'000, {"a", value{}});
+    EXPECT_EQ(co_await ask(shop, "SELECT :a AS a, @a AS b", many), "a,b|null,null");
+  });
+}
+
+TEST_P(engine_query, calls_functions_that_compute_alone) {
+  run([&](engine& shop) -> task<void> {
+    EXPECT_EQ(co_await ask(shop,
+                           "SELECT count(*) AS n, upper('a') AS u, iif(1, 2, 3) AS i, "
+                           "json_extract('{\"a\":[7]}', '$.a[0]') AS j, '[8]'->>0 AS k, "
+                           "'Ab' LIKE 'aB' AS l FROM people"),
+              "n,u,i,j,k,l|2,\"A\",2,7,8,1");
+    for (const std::string_view each :
+         {"sqlite_compileoption_get(1)", "sqlite_log(1,'x')", "changes()",
+          "fts3_tokenizer('simple')", "fts5(NULL)", "rtreecheck('t')"})
+      co_await expect_refused(shop, "SELECT " + std::string{each}, "not authorized");
+  });
+}
+
 TEST_P(engine_query, leaves_the_connection_to_others_as_it_was) {
   run([&](engine& shop) -> task<void> {
     EXPECT_EQ(co_await ask(shop, "SELECT 1 AS a"), "a|1");
@@ -267,7 +298,23 @@ TEST_P(engine_query, tells_so_many_rows_as_are_wanted) {
     EXPECT_FALSE(
         (co_await shop.query({.database = "shop", .text = "SELECT * FROM many"}, some)).value());
     EXPECT_EQ(some.rows, 300U);
+    // All, though it has enough with the last of them, within what is found at once or at its end.
+    for (const std::size_t count : {256U, 300U}) {
+      noting_query_sink last;
+      last.enough = count;
+      const std::string text = "SELECT * FROM many LIMIT " + std::to_string(count);
+      EXPECT_TRUE((co_await shop.query({.database = "shop", .text = text}, last)).value()) << count;
+    }
   });
+}
+
+TEST_P(engine_query, tells_clients_of_no_folder) {
+  for (const std::string_view file : {"none.db", "pipe.db"}) {
+    const std::string path = folder_ + "/" + std::string{file};
+    if (file == "pipe.db") std::filesystem::create_directory(path);
+    const auto opened = connection::open(path, sqlite::access::read_only);
+    EXPECT_TRUE(!opened && opened.error().starts_with(file)) << opened.error();
+  }
 }
 
 TEST_P(engine_query, is_of_a_database_that_there_is) {

@@ -33,6 +33,11 @@ std::string_view advice_for(int code) noexcept {
   }
 }
 
+/// Clients are told, too, and need not know of folders.
+std::string_view file_name(std::string_view path) noexcept {
+  return path.substr(path.rfind('/') + 1);
+}
+
 int flags_for(access how) noexcept {
   switch (how) {
     case access::read_only: return SQLITE_OPEN_READONLY;
@@ -55,8 +60,9 @@ std::expected<connection, std::string> connection::open(const std::string& path,
   // SQLite would wait for who writes to a FIFO.
   struct stat found{};
   if (::stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode))
-    return std::unexpected{weft::format(
-        "{}: it is no regular file: put a SQLite database there, or take it away", path)};
+    return std::unexpected{
+        weft::format("{}: it is no regular file: put a SQLite database there, or take it away",
+                     file_name(path))};
   sqlite3* handle = nullptr;
   const int code =
       sqlite3_open_v2(path.c_str(), &handle, flags_for(how) | SQLITE_OPEN_NOMUTEX, nullptr);
@@ -90,7 +96,7 @@ std::expected<std::int64_t, int> connection::number(const char* sql) noexcept {
 
 std::string connection::describe(int code) const {
   const bool is_last = get() != nullptr && (sqlite3_errcode(get()) & 0xff) == (code & 0xff);
-  return weft::format("{}: {} (SQLite's code {}): {}", path_,
+  return weft::format("{}: {} (SQLite's code {}): {}", file_name(path_),
                       is_last ? sqlite3_errmsg(get()) : sqlite3_errstr(code), code,
                       advice_for(code));
 }

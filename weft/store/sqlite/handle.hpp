@@ -64,7 +64,8 @@ class connection {
   /// Empty: what went wrong is the connection's last error.
   [[nodiscard]] statement prepare(std::string_view sql) noexcept;
 
-  /// What the last call that failed failed of, for people; allocates.
+  /// What the last call that failed failed of, for people, with the file's name and no folder;
+  /// allocates.
   [[nodiscard]] std::string describe(int code) const;
 
  private:

@@ -46,13 +46,22 @@ task<result<bool>> query_line::run_now(storage& from, const query_request& reque
       co_return false;
     }
     counts_.query_rows.add(run.rows());
-    if (!run.tell(to)) {
-      // Where no thread is free for that, it ends here.
-      static_cast<void>(co_await blocking([&run] { run.end(); }));
-      co_return false;
-    }
+    if (!run.tell(to)) co_return co_await has_no_more(run);
     if (run.is_over()) co_return !run.is_cut();
   }
+}
+
+/// Of one whose sink has enough: whether that was all. Ends it on a thread that may wait; where
+/// none is free for that, it ends here.
+task<bool> query_line::has_no_more(query_run& run) {
+  if (run.has_told_all() && run.is_over()) co_return !run.is_cut();
+  const bool may_be_all = run.has_told_all();
+  const auto waited = co_await blocking([&run, may_be_all] {
+    if (may_be_all) run.advance();
+    run.end();
+  });
+  co_return waited&& may_be_all&& run.is_over() && run.rows() == 0 && !run.is_cut() &&
+      !run.is_late() && run.fault().message.empty();
 }
 
 }  // namespace weft::store::sqlite

@@ -19,6 +19,8 @@
 
 namespace weft::store::sqlite {
 
+class query_run;
+
 class query_line {
  public:
   query_line(const engine_options& options, event_loop& loop, engine_counts& counts) noexcept
@@ -33,6 +35,7 @@ class query_line {
  private:
   [[nodiscard]] task<result<bool>> run_now(storage& from, const query_request& request,
                                            query_sink& to);
+  [[nodiscard]] static task<bool> has_no_more(query_run& run);
 
   const engine_options& options_;
   event_loop& loop_;

@@ -8,7 +8,9 @@
 #include <utility>
 
 #include <weft/base/format.hpp>
+#include <weft/base/hash_map.hpp>
 #include <weft/store/sqlite/declared_type.hpp>
+#include <weft/store/sqlite/distinct_names.hpp>
 #include <weft/store/sqlite/row_lookup.hpp>
 
 namespace weft::store::sqlite {
@@ -24,14 +26,6 @@ constexpr const char* only_reads = "a query may only read, by SELECT";
 
 /// Of what is computed: numbers are told as numbers, texts as texts, bytes as bytes.
 const column as_it_is{.name = {}, .type = column_type::float64};
-
-/// As SQLite does it in subqueries: the second "id" is "id:1".
-std::string name_apart(std::string_view wanted, std::span<const column> others) {
-  std::string name{wanted};
-  for (int number = 1; std::ranges::contains(others, name, &column::name); ++number)
-    name = weft::format("{}:{}", wanted, number);
-  return name;
-}
 
 }  // namespace
 
@@ -81,8 +75,7 @@ bool query_run::begin() {
   confined_.emplace(**by_, shape, &ask_whether_to_go_on, this);
   if (!prepare() || !bind_all()) return false;
   confined_->let_modules_read();
-  read_columns();
-  return true;
+  return read_columns();
 }
 
 bool query_run::check_text(const query_shape& shape) {
@@ -146,38 +139,50 @@ bool query_run::bind_all() {
 }
 
 bool query_run::bind_by_name() {
-  const std::span given = request_.parameters;
-  std::vector<bool> is_used(given.size());
+  struct given_value {
+    const value* bound;
+    bool is_used = false;
+  };
+  hash_map<std::string_view, given_value> given;
+  for (const query_parameter& each : request_.parameters)
+    given.try_emplace(each.name, given_value{&each.bound});
   const int wanted = sqlite3_bind_parameter_count(select_.get());
   for (int at = 1; at <= wanted; ++at) {
     const char* const written = sqlite3_bind_parameter_name(select_.get(), at);
     if (written == nullptr || *written == '?')
       return fail(failure_kind::invalid,
                   weft::format("parameter {} has no name: give a list of values", at));
-    const auto found =
-        std::ranges::find(given, std::string_view{written + 1}, &query_parameter::name);
+    const auto found = given.find(std::string_view{written + 1});
     if (found == given.end())
       return fail(failure_kind::invalid,
                   weft::format("no value is given for the parameter {}", written));
-    is_used[static_cast<std::size_t>(found - given.begin())] = true;
-    if (const int code = bind_one(at, found->bound); code != SQLITE_OK) return fail(code);
+    found->second.is_used = true;
+    if (const int code = bind_one(at, *found->second.bound); code != SQLITE_OK) return fail(code);
   }
-  const auto unused = std::ranges::find(is_used, false);
-  if (unused == is_used.end()) return true;
+  const auto unused =
+      std::ranges::find_if(given, [](const auto& each) { return !each.second.is_used; });
+  if (unused == given.end()) return true;
   return fail(failure_kind::invalid,
-              weft::format("the query has no parameter named {}",
-                           given[static_cast<std::size_t>(unused - is_used.begin())].name));
+              weft::format("the query has no parameter named {}", unused->first));
 }
 
-void query_run::read_columns() {
+bool query_run::read_columns() {
   const int count = sqlite3_column_count(select_.get());
+  if (count > confinement::columns_max)
+    return fail(failure_kind::invalid,
+                weft::format("the result has {} columns; at most {} are allowed", count,
+                             confinement::columns_max));
+  distinct_names names;
   for (int i = 0; i < count; ++i) {
+    const char* const name = sqlite3_column_name(select_.get(), i);
+    if (name == nullptr) return fail(SQLITE_NOMEM);
     column made = as_it_is;
-    made.name = name_apart(sqlite3_column_name(select_.get(), i), columns_);
+    made.name = names.add(name);
     if (const char* const declared = sqlite3_column_decltype(select_.get(), i))
       read_declared_type(declared, made);
     columns_.push_back(std::move(made));
   }
+  return true;
 }
 
 void query_run::find_rows() {
@@ -188,13 +193,7 @@ void query_run::find_rows() {
       is_cut_ = rows_before_ + rows_.size() >= request_.rows_max;
       is_over_ = is_cut_;
       if (is_cut_) return;
-      keep_row(bytes);
-      // What SQLite had no memory to convert looks as if it were NULL.
-      if (memory_.was_exceeded()) {
-        fail(SQLITE_NOMEM);
-        return;
-      }
-      if (is_to_end()) return;
+      if (!keep_row(bytes) || is_to_end()) return;
       continue;
     }
     is_over_ = true;
@@ -203,13 +202,27 @@ void query_run::find_rows() {
   }
 }
 
-void query_run::keep_row(std::size_t& bytes) {
+bool query_run::keep_row(std::size_t& bytes) {
+  std::size_t content = 0;
+  for (int i = 0; i < static_cast<int>(columns_.size()); ++i) {
+    const int type = sqlite3_column_type(select_.get(), i);
+    if (type == SQLITE_TEXT || type == SQLITE_BLOB)
+      content += static_cast<std::size_t>(sqlite3_column_bytes(select_.get(), i));
+  }
+  if (content > confinement::row_bytes_max)
+    return fail(failure_kind::invalid,
+                weft::format("a row of the result has {} bytes; at most {} are allowed: ask for "
+                             "fewer columns, or for parts of them",
+                             content, confinement::row_bytes_max));
   const std::span<value> copies = room_.make_array<value>(columns_.size());
   bytes += copies.size_bytes();
   for (std::size_t i = 0; i < columns_.size(); ++i)
     copies[i] =
         copy_value(column_value(select_.get(), static_cast<int>(i), columns_[i]), room_, bytes);
+  // What SQLite had no memory to convert looks as if it were NULL.
+  if (memory_.was_exceeded()) return fail(SQLITE_NOMEM);
   rows_.emplace_back(copies);
+  return true;
 }
 
 bool query_run::fail(failure_kind why, std::string message) {
@@ -241,7 +254,10 @@ bool query_run::fail(int code) {
 bool query_run::tell(query_sink& to) {
   if (!has_told_columns_) to.columns(columns_);
   has_told_columns_ = true;
-  return std::ranges::all_of(rows_, [&to](std::span<const value> row) { return to.row(row); });
+  told_ = 0;
+  while (told_ < rows_.size())
+    if (!to.row(rows_[told_++])) return false;
+  return true;
 }
 
 }  // namespace weft::store::sqlite

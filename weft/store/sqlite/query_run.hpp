@@ -57,6 +57,8 @@ class query_run {
 
   /// What the last advance() has found. False: the sink has enough.
   [[nodiscard]] bool tell(query_sink& to);
+  /// Whether the sink had enough only with the last of them.
+  [[nodiscard]] bool has_told_all() const noexcept { return told_ == rows_.size(); }
   /// How many rows that were.
   [[nodiscard]] std::size_t rows() const noexcept { return rows_.size(); }
 
@@ -77,9 +79,9 @@ class query_run {
   [[nodiscard]] bool bind_all();
   [[nodiscard]] bool bind_by_name();
   [[nodiscard]] int bind_one(int at, const value& bound) noexcept;
-  void read_columns();
+  [[nodiscard]] bool read_columns();
   void find_rows();
-  void keep_row(std::size_t& bytes);
+  [[nodiscard]] bool keep_row(std::size_t& bytes);
   /// False.
   bool fail(failure_kind why, std::string message);
   bool fail(int code);
@@ -100,6 +102,7 @@ class query_run {
   scratch room_;
   std::vector<std::span<const value>> rows_;
   std::size_t rows_before_ = 0;
+  std::size_t told_ = 0;  // of rows_
   std::string message_;
   failure fault_;
   bool has_told_columns_ = false;
