@@ -14,7 +14,7 @@ from pathlib import Path
 
 # From the ground up. Layers of one row do not know each other.
 ROWS = [
-    ["base"], ["coro"], ["loop"], ["net"], ["telemetry", "json"], ["service"], ["http"],
+    ["base"], ["coro"], ["loop"], ["net"], ["telemetry", "json"], ["realtime"], ["service"], ["http"],
     ["store", "redis"], ["testing"],
 ]
 HEIGHT = {layer: height for height, row in enumerate(ROWS) for layer in row}

@@ -132,6 +132,8 @@ class intrusive_list {
 
   void push_back(T& item) noexcept { link_before(root_, item.*Hook); }
   void push_front(T& item) noexcept { link_before(*root_.next_, item.*Hook); }
+  // In front of `position`; end() is behind the last.
+  void insert(iterator position, T& item) noexcept { link_before(*position.at_, item.*Hook); }
 
   // Takes out the first item and gives it; nullptr when empty.
   T* pop_front() noexcept {

@@ -74,6 +74,15 @@ TEST(intrusive_list, erases_from_anywhere_and_links_again) {
   EXPECT_TRUE(list.empty());
 }
 
+TEST(intrusive_list, inserts_in_front_of_any_place) {
+  item a(1), b(2), c(3);
+  age_list list;
+  list.insert(list.end(), c);
+  list.insert(list.begin(), a);
+  list.insert(++list.begin(), b);
+  EXPECT_EQ(drained(list), (order{1, 2, 3}));
+}
+
 TEST(intrusive_list, one_item_is_in_several_lists_by_several_hooks) {
   item a(1), b(2);
   age_list ages;

@@ -249,11 +249,14 @@ bool event_loop::spin(time_point until) noexcept {
 }
 
 void event_loop::enter(time_point until) noexcept {
+  has_waited_ = false;
   if (!ready_.empty() || !dirty_.empty() || finished()) {
     io_->enter(time_point::min());
     return;
   }
   until = std::min(until, timers_.next_due());
+  if (timers_.has_exact()) [[unlikely]]
+    has_waited_ = io_->now() < until;
   if (options_.idle.spins() && spin(until)) return;
   const bool may_sleep = prepare_to_sleep();
   if (may_sleep) {

@@ -183,6 +183,10 @@ class event_loop final : public scheduler {
   /// Made when first asked for.
   [[nodiscard]] blocking_pool& blocking_threads();
 
+  /// Whether this turn began when a wait ended, and nothing had kept the loop until then. Known
+  /// while a timer is armed exactly: else nobody asks, and it would cost a look at the clock.
+  [[nodiscard]] bool has_waited() const noexcept { return has_waited_; }
+
   /// Turns run so far.
   [[nodiscard]] std::uint64_t turns() const noexcept { return gauges_.turns.get(); }
   /// Any thread.
@@ -236,6 +240,7 @@ class event_loop final : public scheduler {
   const void* thread_;  // names the one this loop was made on
   unsigned answers_left_ = 0;
   bool has_worked_ = false;  // since it last began to spin
+  bool has_waited_ = false;
 };
 
 }  // namespace weft

@@ -22,6 +22,17 @@ void timer_wheel::arm(timer& t, time_point when) noexcept {
   ++armed_count_;
 }
 
+void timer_wheel::arm_exactly(timer& t, time_point when) noexcept {
+  WEFT_DEBUG_ASSERT(!t.armed(), "a timer is armed once at a time");
+  t.expiry_tick_ = static_cast<std::uint64_t>((std::max(when, start_) - start_).count());
+  t.level_ = exact_level;
+  exact_.insert(std::ranges::find_if(
+                    exact_, [&](const timer& each) { return each.expiry_tick_ > t.expiry_tick_; }),
+                t);
+  is_due_known_ = false;
+  ++armed_count_;
+}
+
 void timer_wheel::disarm(timer& t) noexcept {
   if (!t.armed()) return;
   remove(t);
@@ -47,6 +58,11 @@ void timer_wheel::place(timer& t) noexcept {
 }
 
 void timer_wheel::remove(timer& t) noexcept {
+  if (t.level_ == exact_level) {
+    exact_.erase(t);
+    is_due_known_ = false;
+    return;
+  }
   slot_list& list = wheel_[t.level_][t.slot_];
   list.erase(t);
   if (!list.empty()) return;
@@ -77,34 +93,40 @@ void timer_wheel::cascade(const position& from) noexcept {
   while (!moving.empty()) place(*moving.pop_front());
 }
 
-unsigned timer_wheel::fire(time_point now, unsigned limit) noexcept {
-  const std::uint64_t now_tick = ticks_until(now);
-  unsigned fired = 0;
+/// The first that is due at `now`; nullptr: none is, and the wheel stands there.
+timer* timer_wheel::next_due_at(time_point now, std::uint64_t now_tick) noexcept {
+  if (timer* const first = exact_.front(); first != nullptr && due_of_exact(*first) <= now)
+    return first;
   position next{};
   while (next_slot(next) && next.tick <= now_tick) {
     tick_ = next.tick;
-    if (next.level != 0) {
-      cascade(next);
-      continue;
-    }
-    if (fired == limit) return fired;
-    timer& due = *wheel_[0][next.slot].front();
-    disarm(due);
-    ++fired;
-    due.kind().on_expiry(due);
+    if (next.level == 0) return wheel_[0][next.slot].front();
+    cascade(next);
   }
   tick_ = std::max(tick_, now_tick);
+  return nullptr;
+}
+
+unsigned timer_wheel::fire(time_point now, unsigned limit) noexcept {
+  const std::uint64_t now_tick = ticks_until(now);
+  unsigned fired = 0;
+  while (timer* const due = next_due_at(now, now_tick)) {
+    if (fired == limit) return fired;
+    disarm(*due);
+    ++fired;
+    due->kind().on_expiry(*due);
+  }
   return fired;
 }
 
 void timer_wheel::find_next_due() noexcept {
   is_due_known_ = true;
-  next_due_ = time_point::max();
+  next_due_ = exact_.empty() ? time_point::max() : due_of_exact(*exact_.front());
   position next{};
   if (!next_slot(next)) return;
   const auto tick = static_cast<duration::rep>(next.tick);
   const auto last = (time_point::max() - start_) / tick_length;
-  if (tick <= last) next_due_ = start_ + tick_length * tick;
+  if (tick <= last) next_due_ = std::min(next_due_, start_ + tick_length * tick);
 }
 
 }  // namespace weft

@@ -5,10 +5,13 @@
 // beyond is looked at again on the way. A timer fires at its time or up to a tick after, never
 // before. Timers of the same tick, within the reach, fire in the order in which they were armed.
 // The design is Varghese and Lauck's hierarchical wheel (1987, scheme 6),
-// with a bitmap a level to find the next slot. One shard; not thread safe.
+// with a bitmap a level to find the next slot. The few that must not wait for a tick's end are
+// armed exactly: to the nanosecond, in a line in which each looks for its place.
+// One shard; not thread safe.
 //
 //   timer give_up{&on_give_up};
 //   wheel.arm(give_up, now + std::chrono::seconds{5});
+//   wheel.arm_exactly(next_period, due);
 //   wheel.disarm(give_up);
 #pragma once
 
@@ -32,6 +35,10 @@ class timer_wheel {
   /// advance.
   void arm(timer& t, time_point when) noexcept;
 
+  /// As arm(), but to fire no later than the first advance from `when` on, before those of the same
+  /// time that are armed by the tick. O(n) of those armed so that are due before it.
+  void arm_exactly(timer& t, time_point when) noexcept;
+
   /// Does nothing for a timer that is not armed.
   void disarm(timer& t) noexcept;
 
@@ -53,9 +60,11 @@ class timer_wheel {
   }
 
   [[nodiscard]] std::size_t armed_count() const noexcept { return armed_count_; }
+  [[nodiscard]] bool has_exact() const noexcept { return !exact_.empty(); }
   /// Calls `see` with each armed timer and the tick it is due at, in no order: for reports.
   template <class F>
   void for_each(F see) {
+    for (const timer& each : exact_) see(each, due_of_exact(each));
     for (auto& level : wheel_)
       for (slot_list& slot : level)
         for (const timer& each : slot)
@@ -75,16 +84,22 @@ class timer_wheel {
   };
 
   static constexpr duration tick_length = std::chrono::milliseconds{1};
+  /// The level of those that are armed exactly, whose tick is a nanosecond.
+  static constexpr std::uint8_t exact_level = levels;
 
   /// Whole ticks from the start to `when`.
   [[nodiscard]] std::uint64_t ticks_until(time_point when) const noexcept {
     return when <= start_ ? 0 : static_cast<std::uint64_t>((when - start_) / tick_length);
   }
   [[nodiscard]] std::uint64_t tick_at_or_after(time_point when) const noexcept;
+  [[nodiscard]] time_point due_of_exact(const timer& t) const noexcept {
+    return start_ + duration{static_cast<duration::rep>(t.expiry_tick_)};
+  }
   [[nodiscard]] bool next_slot(position& next) const noexcept;
   void place(timer& t) noexcept;
   void remove(timer& t) noexcept;
   void cascade(const position& from) noexcept;
+  [[nodiscard]] timer* next_due_at(time_point now, std::uint64_t now_tick) noexcept;
   [[gnu::noinline]] void find_next_due() noexcept;
   [[gnu::noinline]] unsigned fire(time_point now, unsigned limit) noexcept;
 
@@ -96,6 +111,7 @@ class timer_wheel {
   std::size_t armed_count_ = 0;
   std::array<std::uint64_t, levels> occupied_{};
   std::array<std::array<slot_list, slots>, levels> wheel_;
+  slot_list exact_;  // the earliest first
 };
 
 }  // namespace weft

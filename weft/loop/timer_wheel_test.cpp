@@ -225,7 +225,35 @@ TEST_F(timer_wheel_test, the_end_of_time_can_be_waited_for) {
   EXPECT_LT(steps, 200);
 }
 
-/// The wheel as it should be: a sorted multimap.
+TEST_F(timer_wheel_test, who_is_armed_exactly_fires_at_its_nanosecond) {
+  probe& late = make();
+  probe& early = make();
+  probe& same = make();
+  arm(milliseconds{1});
+  wheel_.arm_exactly(late, start + nanoseconds{1'000'000});
+  wheel_.arm_exactly(early, start + nanoseconds{300'017});
+  wheel_.arm_exactly(same, start + nanoseconds{1'000'000});
+  EXPECT_EQ(wheel_.next_due(), start + nanoseconds{300'017});
+  EXPECT_EQ(advance(nanoseconds{300'016}), 0U);
+  EXPECT_EQ(advance(nanoseconds{300'017}), 1U);
+  EXPECT_EQ(wheel_.next_due(), start + milliseconds{1});
+  EXPECT_EQ(advance(milliseconds{1}), 3U);
+  EXPECT_EQ(fired_, (fired{1, 0, 2, 3})) << "in the order of arming, and before the tick's own";
+}
+
+TEST_F(timer_wheel_test, who_is_armed_exactly_can_be_disarmed_and_told_of) {
+  probe& exact = make();
+  wheel_.arm_exactly(exact, start + nanoseconds{5});
+  time_point told;
+  wheel_.for_each([&](const timer&, time_point due) { told = due; });
+  EXPECT_EQ(told, start + nanoseconds{5});
+  EXPECT_EQ(wheel_.armed_count(), 1U);
+  wheel_.disarm(exact);
+  EXPECT_EQ(wheel_.next_due(), time_point::max());
+  EXPECT_EQ(advance(year), 0U);
+}
+
+/// The wheel as it should be: a sorted multimap, and one of those that are armed exactly.
 class model {
  public:
   void arm(int number, time_point when) {
@@ -234,15 +262,21 @@ class model {
     const auto tick = std::max(ceiling, tick_);
     places_[number] = due_.emplace(tick, number);
   }
+  void arm_exactly(int number, time_point when) {
+    exact_places_[number] = exact_.emplace(std::max(when, start), number);
+  }
   void disarm(int number) {
-    const auto place = places_.find(number);
-    if (place == places_.end()) return;
-    due_.erase(place->second);
-    places_.erase(place);
+    take(due_, places_, number);
+    take(exact_, exact_places_, number);
   }
   std::vector<int> advance(time_point now, unsigned limit) {
     const milliseconds::rep now_tick = (now - start) / milliseconds{1};
     std::vector<int> out;
+    while (!exact_.empty() && exact_.begin()->first <= now) {
+      if (out.size() == limit) return out;
+      out.push_back(exact_.begin()->second);
+      disarm(out.back());
+    }
     while (!due_.empty() && due_.begin()->first <= now_tick) {
       tick_ = due_.begin()->first;
       if (out.size() == limit) return out;
@@ -253,21 +287,35 @@ class model {
     return out;
   }
   [[nodiscard]] time_point earliest() const {
-    return due_.empty() ? time_point::max() : start + milliseconds{due_.begin()->first};
+    const time_point exact = exact_.empty() ? time_point::max() : exact_.begin()->first;
+    return due_.empty() ? exact : std::min(exact, start + milliseconds{due_.begin()->first});
   }
-  [[nodiscard]] std::size_t size() const { return due_.size(); }
+  [[nodiscard]] std::size_t size() const { return due_.size() + exact_.size(); }
 
  private:
+  template <class Queue>
+  using places = std::map<int, typename Queue::iterator>;
+  template <class Queue>
+  static void take(Queue& from, places<Queue>& at, int number) {
+    const auto place = at.find(number);
+    if (place == at.end()) return;
+    from.erase(place->second);
+    at.erase(place);
+  }
+
   using queue = std::multimap<milliseconds::rep, int>;
+  using exact_queue = std::multimap<time_point, int>;
   milliseconds::rep tick_ = 0;
   queue due_;
-  std::map<int, queue::iterator> places_;
+  exact_queue exact_;
+  places<queue> places_;
+  places<exact_queue> exact_places_;
 };
 
 class timer_wheel_model_test : public ::testing::TestWithParam<std::uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(seeds, timer_wheel_model_test, ::testing::Range<std::uint64_t>(1, 21));
 
-TEST_P(timer_wheel_model_test, behaves_as_a_sorted_multimap) {
+TEST_P(timer_wheel_model_test, behaves_as_sorted_multimaps) {
   random random{GetParam()};
   timer_wheel wheel{start};
   model expected;
@@ -289,8 +337,13 @@ TEST_P(timer_wheel_model_test, behaves_as_a_sorted_multimap) {
     }
     if (!p.armed() && random.chance(3, 4)) {
       const time_point when = random.chance(1, 10) ? now - any_length() : now + any_length();
-      wheel.arm(p, when);
-      expected.arm(p.number, when);
+      if (random.chance(1, 4)) {
+        wheel.arm_exactly(p, when);
+        expected.arm_exactly(p.number, when);
+      } else {
+        wheel.arm(p, when);
+        expected.arm(p.number, when);
+      }
     }
     if (random.chance(1, 3)) {
       // Two times in three as a loop would, else after sleeping too long.

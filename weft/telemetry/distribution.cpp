@@ -5,9 +5,13 @@
 
 namespace weft::telemetry {
 
+void distribution::prepare() {
+  if (buckets_.empty()) buckets_.resize(buckets::count);
+}
+
 void distribution::add_bucket(std::size_t bucket, std::uint64_t count) {
   if (count == 0) return;
-  if (buckets_.empty()) buckets_.resize(buckets::count);
+  prepare();
   buckets_[bucket] += count;
   count_ += count;
 }

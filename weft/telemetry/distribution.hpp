@@ -1,8 +1,8 @@
 // Millions of values, such as latencies, kept in 34 KiB: their percentiles, sum and largest.
 //
 // Contract: any percentile is read within 0.8 % of the truth (buckets.hpp); the largest value is
-// kept exactly. Recording is an increment: no search, and after the first no allocation. Plain
-// data: one thread at a time. What other threads are to read while it grows is a
+// kept exactly. Recording is an increment: no search, and after the first, or prepare(), no
+// allocation. Plain data: one thread at a time. What other threads are to read while it grows is a
 // telemetry::histogram (instruments.hpp), which a snapshot turns into one of these.
 //
 //   weft::telemetry::distribution latencies;
@@ -20,6 +20,8 @@ namespace weft::telemetry {
 
 class distribution {
  public:
+  /// Takes and touches its memory now, for those who must not wait for it later.
+  void prepare();
   void record(std::uint64_t value);
   /// As if everything `other` has were recorded here.
   void merge(const distribution& other);

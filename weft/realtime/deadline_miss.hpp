@@ -1,0 +1,68 @@
+// Why a run of a periodic task ended too late.
+//
+// Problem: "it was late" helps nobody: a kernel that wakes late, a task before it on the same loop,
+// a processor that was taken away and work that is too long are mended in four places. Contract:
+// plain data. The time from when a run was due until it ended is split into four shares; the cause
+// is the one that was longest beyond what it usually is.
+//
+//   clock.on_miss([&](const realtime::deadline_miss& miss) { causes[std::to_underlying(miss.cause)] += 1; });
+//   log.warning("{}", describe(miss));  // allocates: not for the task itself
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <weft/base/time.hpp>
+#include <weft/realtime/thread_usage.hpp>
+
+namespace weft::realtime {
+
+/// Where the time went from when a run was due until it ended.
+struct run_shares {
+  /// Until the loop came back from its wait for the kernel.
+  duration wakeup{};
+  /// Others ran on the loop, until this did.
+  duration predecessors{};
+  /// It ran, on a processor.
+  duration work{};
+  /// And off it: preempted, or waiting in the kernel.
+  duration absence{};
+
+  [[nodiscard]] duration sum() const noexcept { return wakeup + predecessors + work + absence; }
+  run_shares& operator+=(const run_shares& more) noexcept;
+  friend run_shares operator/(const run_shares& sum, std::int64_t count) noexcept;
+};
+
+enum class miss_cause : std::uint8_t {
+  late_wakeup,
+  long_predecessor,
+  own_work,
+  preempted,
+  page_faults,  // pages that had to be read from a disk
+  blocked,      // by a system call of its own
+};
+
+[[nodiscard]] std::string_view to_string(miss_cause cause) noexcept;
+
+/// `usual`: the mean of the runs before. `used`: by the thread while it ran.
+[[nodiscard]] miss_cause find_cause(const run_shares& shares, const run_shares& usual,
+                                    const thread_usage& used) noexcept;
+
+struct deadline_miss {
+  /// Number of the period, from 0 on.
+  std::uint64_t number = 0;
+  time_point due{};
+  duration deadline{};
+  miss_cause cause{};
+  run_shares shares{};
+  thread_usage used{};
+
+  /// From when it was due until it ended.
+  [[nodiscard]] duration response() const noexcept { return shares.sum(); }
+};
+
+/// A line for people.
+[[nodiscard]] std::string describe(const deadline_miss& miss);
+
+}  // namespace weft::realtime

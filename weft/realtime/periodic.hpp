@@ -1,0 +1,155 @@
+// Work that is due at fixed times, and what became of each run.
+//
+// Problem: a loop of sleeps drifts, and says nothing of the runs that began or ended late.
+// Contract: releases are due at start + phase + n * period, counted from the start for ever: no
+// time that a run takes moves a later one. A release wakes its task before what else is ready on
+// the loop (priority::critical), to the nanosecond the kernel gives (arm_exactly()). A run lasts
+// from the release that next() gave until the next call of next(). What is overrun is up to
+// `overrun`; a run that ends later than `deadline` after it was due is a miss, and the handler is
+// told why. next() ends early with errc::cancelled when the task is asked to stop, with
+// errc::timed_out when its own deadline passes. After the construction nothing allocates; each
+// period costs four system calls (thread_usage.hpp) beside the wait. Outlives its runs; one task's.
+//
+//   realtime::periodic clock{loop, {.period = 1ms}};
+//   while (const auto release = co_await clock.next()) control(release->number);
+//   clock.record().latency.percentile(99.99);  // nanoseconds
+#pragma once
+
+#include <coroutine>
+#include <cstdint>
+#include <optional>
+
+#include <weft/base/result.hpp>
+#include <weft/base/unique_function.hpp>
+#include <weft/coro/environment.hpp>
+#include <weft/coro/runnable.hpp>
+#include <weft/coro/timer.hpp>
+#include <weft/realtime/deadline_miss.hpp>
+#include <weft/realtime/thread_usage.hpp>
+#include <weft/telemetry/distribution.hpp>
+
+namespace weft {
+class event_loop;
+}
+
+namespace weft::realtime {
+
+/// What becomes of releases that come while a run still lasts.
+enum class overrun_policy : std::uint8_t {
+  skip,      // they have no run; the next one is the first that is due in the future
+  catch_up,  // each has its run, one right after the other
+  notify,    // the last of them has its run at once, and is told how many had none
+};
+
+struct periodic_options {
+  /// More than zero.
+  duration period{};
+  /// Within which a run is to end, from when it was due; zero: the period.
+  duration deadline{};
+  /// The first release is due so much after the start.
+  duration phase{};
+  overrun_policy overrun = overrun_policy::skip;
+};
+
+struct release {
+  /// Of its period, from 0 on: those without a run count.
+  std::uint64_t number = 0;
+  time_point due{};
+  time_point woken{};
+  /// Periods since the run before that had none.
+  std::uint64_t skipped = 0;
+
+  [[nodiscard]] duration latency() const noexcept { return woken - due; }
+};
+
+/// Of all runs that have ended; lengths in nanoseconds.
+struct periodic_record {
+  std::uint64_t runs = 0;
+  std::uint64_t skipped = 0;
+  std::uint64_t misses = 0;
+  telemetry::distribution latency;    // from when they were due until they began
+  telemetry::distribution response;   // until they ended
+  telemetry::distribution execution;  // on a processor
+};
+
+class periodic {
+ public:
+  using miss_handler = unique_function<void(const deadline_miss&)>;
+
+  /// Throws std::invalid_argument for a period that is not more than zero.
+  periodic(event_loop& loop, const periodic_options& options);
+  periodic(const periodic&) = delete;
+  periodic& operator=(const periodic&) = delete;
+
+  /// Called within next(), before it waits: is to be quick, and not to throw.
+  void on_miss(miss_handler handler) noexcept { tell_miss_ = std::move(handler); }
+
+  class [[nodiscard]] next_wait;
+  /// Ends the run, and waits for the next release.
+  next_wait next() noexcept;
+
+  /// Up to the last call of next().
+  [[nodiscard]] const periodic_record& record() const noexcept { return record_; }
+
+ private:
+  /// When the loop knew of a release, and how.
+  struct wakeup {
+    time_point seen;
+    bool was_waiting;
+  };
+
+  [[nodiscard]] time_point due_at(std::uint64_t number) const noexcept;
+  [[nodiscard]] std::uint64_t last_due_by(time_point now) const noexcept;
+  void end_run();
+  void plan(time_point now) noexcept;
+  void begin_run(const wakeup& by) noexcept;
+  [[nodiscard]] run_shares usual() const noexcept;
+
+  event_loop& loop_;
+  periodic_options options_;
+  std::optional<time_point> first_due_;  // none before the start
+  miss_handler tell_miss_;
+  std::uint64_t next_number_ = 0;
+  release now_{};        // the run that lasts, or the one that is waited for
+  bool runs_ = false;    // since next() gave it
+  run_shares shares_{};  // of it
+  run_shares total_{};   // of all that have ended
+  thread_usage begun_with_{};
+  periodic_record record_;
+};
+
+class [[nodiscard]] periodic::next_wait : private timer,
+                                          private stop_registration,
+                                          private runnable {
+ public:
+  bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> waiting) noexcept {
+    return begin(waiting, *waiting.promise().env);
+  }
+  [[nodiscard]] result<release> await_resume();
+
+ private:
+  friend class periodic;
+  explicit next_wait(periodic& of) noexcept
+      : timer{kind}, stop_registration{&on_stop}, runnable{&on_run}, of_{of} {}
+
+  bool begin(std::coroutine_handle<> waiting, const environment& env) noexcept;
+  void wake(result<void> outcome) noexcept;
+  static void on_timer(timer& self) noexcept;
+  static void on_stop(stop_registration& self) noexcept;
+  static void on_run(runnable& self) noexcept;
+  static std::coroutine_handle<> owner_of(const timer& self) noexcept {
+    return static_cast<const next_wait&>(self).waiting_;
+  }
+  static constexpr timer_kind kind{
+      .on_expiry = &on_timer, .name = "release of a periodic task", .owner = &owner_of};
+
+  periodic& of_;
+  std::coroutine_handle<> waiting_;
+  wakeup by_{};
+  bool deadline_first_ = false;
+  result<void> outcome_;
+};
+
+}  // namespace weft::realtime
