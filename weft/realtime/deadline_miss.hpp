@@ -5,8 +5,8 @@
 // plain data. The time from when a run was due until it ended is split into four shares; the cause
 // is the one that was longest beyond what it usually is.
 //
-//   clock.on_miss([&](const realtime::deadline_miss& miss) { causes[std::to_underlying(miss.cause)] += 1; });
-//   log.warning("{}", describe(miss));  // allocates: not for the task itself
+//   clock.on_miss([&](const realtime::deadline_miss& miss) { last = miss; });
+//   log.warning("{}", describe(last));  // allocates: not for the task itself
 #pragma once
 
 #include <cstdint>
