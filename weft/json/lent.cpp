@@ -8,17 +8,6 @@
 namespace weft::json::detail {
 namespace {
 
-constexpr std::uint64_t each_byte = 0x0101010101010101;
-constexpr std::uint64_t high_bits = 0x80 * each_byte;
-
-/// Bit 7 of each byte that ends a run of plain characters: a quote, a backslash, a control
-/// character. Exact up to the first one, in the order of memory.
-constexpr std::uint64_t not_plain(std::uint64_t word) noexcept {
-  const auto zeros = [](std::uint64_t w) { return (w - each_byte) & ~w & high_bits; };
-  const std::uint64_t controls = (word - 0x20 * each_byte) & ~word & high_bits;
-  return zeros(word ^ '"' * each_byte) | zeros(word ^ '\\' * each_byte) | controls;
-}
-
 constexpr bool is_plain(char c) noexcept {
   return c != '"' && c != '\\' && static_cast<unsigned char>(c) >= 0x20;
 }
@@ -30,9 +19,8 @@ struct plain_run {
 
 plain_run find_plain_run(const char* at, const char* end) noexcept {
   std::uint64_t seen = 0;
-  for (std::uint64_t word = 0; end - at >= std::ptrdiff_t{sizeof word}; at += sizeof word) {
-    std::memcpy(&word, at, sizeof word);
-    if constexpr (std::endian::native == std::endian::big) word = std::byteswap(word);
+  for (; end - at >= std::ptrdiff_t{sizeof seen}; at += sizeof seen) {
+    const std::uint64_t word = word_at(at);
     seen |= word;
     if (const std::uint64_t stop = not_plain(word))
       return {at + std::countr_zero(stop) / 8, (seen & high_bits) == 0};

@@ -27,6 +27,7 @@
 #include <weft/base/assert.hpp>
 #include <weft/json/diagnose.hpp>
 #include <weft/json/error.hpp>
+#include <weft/json/plain_string.hpp>
 #include <weft/json/reflection.hpp>
 #include <weft/json/scratch_copy.hpp>
 
@@ -56,6 +57,7 @@ template <policy Policy>
 struct read_options : glz::opts {
   bool validate_trailing_whitespace = true;
   bool error_on_const_read = true;
+  bool takes_plain_strings = true;
 
   constexpr read_options()
       : glz::opts{.null_terminated = true,

@@ -47,6 +47,32 @@ errc code_of(std::string_view text) {
   return result ? errc{} : result.error().code;
 }
 
+// Of each length, with what is not plain at each place, near the end of the text and far from it.
+TEST(json_read, takes_strings_plain_or_not) {
+  struct mark {
+    std::string_view written;
+    std::optional<std::string_view> read;
+  };
+  for (const mark& each :
+       {mark{"", ""}, mark{"\\n", "\n"}, mark{"\\\"", "\""}, mark{"\\\\", "\\"},
+        mark{"\\u00e9", "\u00e9"}, mark{"\u00e9", "\u00e9"}, mark{"\u20ac", "\u20ac"},
+        mark{"\x7f", "\x7f"}, mark{"\xff", std::nullopt}, mark{"\x80", std::nullopt},
+        mark{"\n", std::nullopt}, mark{"\x1f", std::nullopt}, mark{"\\x", std::nullopt},
+        mark{"\"", std::nullopt}})
+    for (std::size_t length = 0; length <= 40; ++length)
+      for (std::size_t place = 0; place <= length; ++place) {
+        const std::string before(place, 'a');
+        const std::string after(length - place, 'b');
+        for (const std::string_view behind : {"", "             "}) {
+          std::string text = "{\"a\":\"" + before;
+          text.append(each.written).append(after).append("\"}").append(behind);
+          const auto got = read<holds<std::string>>(text);
+          ASSERT_EQ(got.has_value(), each.read.has_value()) << text;
+          if (each.read) ASSERT_EQ(got->a, before + std::string{*each.read} + after) << text;
+        }
+      }
+}
+
 enum class side : std::uint8_t { buy, sell };
 struct two_bools {
   bool a;

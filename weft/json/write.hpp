@@ -57,14 +57,17 @@ class output {
   [[nodiscard]] char& operator[](std::size_t index) noexcept { return begin_[index]; }
   [[nodiscard]] const char& operator[](std::size_t index) const noexcept { return begin_[index]; }
 
-  // All bytes up to here may be in use: the writer says only how many it wants. Rare, and where it
-  // is inlined, GCC warns of those that are not.
+  // All bytes up to here may be in use: the writer says only how many it wants. It gets at once
+  // what there is room for, and nothing is cleared that it writes over. Rare, and where it is
+  // inlined, GCC warns of those that are not.
   [[gnu::noinline]] void resize(std::size_t size) {
-    beyond_.resize(kept_ + size);
-    char* const moved = beyond_.data() + kept_;
-    if (!is_beyond_) std::copy_n(begin_, size_, moved);
+    size = std::max(size, beyond_.capacity() - kept_);
+    beyond_.resize_and_overwrite(kept_ + size, [&](char* memory, std::size_t all) noexcept {
+      if (!is_beyond_) std::copy_n(begin_, size_, memory + kept_);
+      return all;
+    });
     is_beyond_ = true;
-    begin_ = moved;
+    begin_ = beyond_.data() + kept_;
     size_ = size;
   }
 
