@@ -21,7 +21,7 @@ namespace weft::store::sqlite {
 
 class [[nodiscard]] confinement {
  public:
-  static constexpr int value_bytes_max = 16 * 1024 * 1024;
+  static constexpr int value_bytes_max = 1024 * 1024;
   static constexpr int text_bytes_max = 64 * 1024;
   static constexpr std::size_t parentheses_max = 100;
   static constexpr std::size_t selects_max = 100;
@@ -40,7 +40,7 @@ class [[nodiscard]] confinement {
   void let_modules_read() noexcept { modules_read_ = true; }
 
  private:
-  static constexpr std::size_t bounds = 7;
+  static constexpr std::size_t bounds = 8;
   static int allow_reading(void* self, int action, const char* first, const char* second,
                            const char* database, const char* trigger);
 

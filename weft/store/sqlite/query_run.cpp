@@ -11,6 +11,7 @@
 #include <weft/base/hash_map.hpp>
 #include <weft/store/sqlite/declared_type.hpp>
 #include <weft/store/sqlite/distinct_names.hpp>
+#include <weft/store/sqlite/query_watch.hpp>
 #include <weft/store/sqlite/row_lookup.hpp>
 
 namespace weft::store::sqlite {
@@ -41,6 +42,7 @@ bool query_run::is_to_end() noexcept {
 
 void query_run::advance() {
   const memory_budget::use counted{memory_};
+  const query_watch watched{&ask_whether_to_go_on, this};
   rows_before_ += rows_.size();
   rows_.clear();
   room_.clear();
@@ -243,8 +245,18 @@ bool query_run::fail(int code) {
       return fail(failure_kind::invalid,
                   weft::format("{}: {}", sqlite3_errmsg(by.get()), only_reads));
     // Of what the client wrote, and of the values that it meets.
-    case SQLITE_ERROR:
     case SQLITE_TOOBIG:
+      return fail(
+          failure_kind::invalid,
+          weft::format("{}: a query takes values of at most {} bytes: leave the column out, "
+                       "or read the row by its key",
+                       sqlite3_errmsg(by.get()), confinement::value_bytes_max));
+    // Where memory is there: what prepare() says of a program that is too long.
+    case SQLITE_NOMEM:
+      return fail(failure_kind::invalid,
+                  "the query is too long a program for SQLite, once its parts are put into each "
+                  "other: ask for less at once");
+    case SQLITE_ERROR:
     case SQLITE_MISMATCH:
     case SQLITE_RANGE: return fail(failure_kind::invalid, sqlite3_errmsg(by.get()));
     default: return fail(kind_of(code), by.describe(code));

@@ -8,6 +8,7 @@
 
 #include <weft/base/format.hpp>
 #include <weft/base/hash_map.hpp>
+#include <weft/store/sqlite/bounded_functions.hpp>
 
 namespace weft::store::sqlite {
 namespace {
@@ -107,6 +108,8 @@ std::expected<storage::lease, std::string> storage::reader(std::string_view data
     auto opened = connection::open(path, access::read_only);
     if (!opened) return std::unexpected{std::move(opened.error())};
     idle.emplace(std::move(*opened));
+    if (const int code = add_bounded_functions(*idle); code != SQLITE_OK)
+      return std::unexpected{idle->describe(code)};
   }
   sqlite3_busy_timeout(idle->get(), 0);
   roll_back_others(*idle);
