@@ -95,6 +95,8 @@ class connection final : public carrier,
   [[nodiscard]] bool next_request(active_request& work);
   [[nodiscard, gnu::cold]] bool begins_http2() noexcept;
   [[nodiscard]] bool body_has_come(active_request& work);
+  /// As body_has_come(), by a look at what has not been received yet.
+  [[nodiscard, gnu::noinline]] bool rest_has_come(active_request& work);
   /// False: it did not come.
   task<bool> receive_body(active_request& work);
   /// Whether the handler is to take the body itself, as it comes.

@@ -31,6 +31,21 @@ char* put_size(char* out, std::size_t size_bytes, body_framing framing) noexcept
 
 }  // namespace
 
+/// Who sends a body that is longer than a buffer has sent all of it by now, as a rule: then it is
+/// not worth a task, nor memory of its own while others are looked at.
+bool connection::rest_has_come(active_request& work) {
+  if (work.head.chunked() || work.head.expect_continue()) return false;
+  find_route(work);
+  if (host_.routes.streams_body(work.match)) return false;
+  if (work.body_bytes > host_.bounds_of(work.match).body_bytes) return false;
+  while (stream_receiver::receive_now(stream_)) {
+    if (!take(stream_receiver::take(stream_))) return false;  // as whoever waits is told again
+    work.head.rebase(input_.text().data());
+    if (body_has_come(work)) return true;
+  }
+  return false;
+}
+
 task<bool> connection::ask_for_body() {
   const auto asked = co_await stream_.write("HTTP/1.1 100 Continue\r\n\r\n");
   co_return asked.has_value();

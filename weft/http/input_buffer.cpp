@@ -13,15 +13,16 @@ void input_buffer::append(buffer_ref&& bytes) {
   text_ = slot_.text();
 }
 
-void input_buffer::leave_slot() {
+void input_buffer::leave_slot(std::size_t room_bytes) {
   if (!slot_) return;
-  gathered_ = std::make_unique<std::string>(text_);
-  text_ = *gathered_;
+  gathered_ = std::make_unique<std::string>();
+  gathered_->reserve(text_.size() + room_bytes);
+  text_ = gathered_->assign(text_);
   slot_.reset();
 }
 
 void input_buffer::gather(buffer_ref&& bytes) {
-  leave_slot();
+  leave_slot(bytes.size());
   std::size_t used = gathered_->size() - text_.size();
   if (used > text_.size()) {
     // Only when most has been used up, so that a byte is moved at most once for each one received.

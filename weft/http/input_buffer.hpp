@@ -31,8 +31,8 @@ class input_buffer {
   /// Uses up `size_bytes` from the front, at most text().size().
   void consume(std::size_t size_bytes) noexcept;
   /// Before the rest of what has begun is waited for: the slot, which others may need meanwhile, is
-  /// given back, and what has come is kept in memory of its own.
-  void leave_slot();
+  /// given back, and what has come is kept in memory of its own, with room for so much more.
+  void leave_slot(std::size_t room_bytes = 0);
   /// Drops what lies behind the first `size_bytes`, at most text().size().
   void truncate(std::size_t size_bytes) noexcept;
 

@@ -131,6 +131,8 @@ class backend {
   /// True: answered at once, `op.result` stands and nothing is queued. False: the answer will be
   /// scheduled.
   [[nodiscard]] virtual bool start(operation& op) noexcept = 0;
+  /// start() for who does not wait: false if there is no answer yet, and nothing was started.
+  [[nodiscard]] virtual bool receive_now(receive_operation& op) noexcept = 0;
   /// Asks for an early answer (-ECANCELED). Does nothing for an operation whose answer is already
   /// on its way.
   virtual void cancel(operation& op) noexcept = 0;

@@ -200,6 +200,13 @@ bool event_loop::start(operation& op) noexcept {
   return false;
 }
 
+bool event_loop::receive_now(receive_operation& op) noexcept {
+  expect_here("receive_now()");
+  if (answers_left_ <= 1 || !io_->receive_now(op)) return false;
+  --answers_left_;
+  return true;
+}
+
 void event_loop::run_ready() noexcept {
   if (shuffle_) [[unlikely]]
     run_items([this] { return ready_.pop_any(*shuffle_); });

@@ -44,6 +44,7 @@ class blocking_pool;
 class mesh;
 class mesh_port;
 struct operation;
+struct receive_operation;
 struct sim_host;
 class stall_watch;
 enum class backend_kind : std::uint8_t;
@@ -177,6 +178,9 @@ class event_loop final : public scheduler {
   /// Starts `op` unless the running task has had its share of immediate answers, in which case the
   /// answer is queued. True: answered, go on. False: it will be.
   [[nodiscard]] bool start(operation& op) noexcept;
+  /// That for who does not wait: false if there is no answer yet, or others are to have their turn,
+  /// and nothing was started.
+  [[nodiscard]] bool receive_now(receive_operation& op) noexcept;
 
   /// Whether other threads can have a part in what this loop does: not in a simulated world.
   [[nodiscard]] bool has_threads() const noexcept;

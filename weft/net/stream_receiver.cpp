@@ -22,6 +22,18 @@ bool stream_receiver::begin(tcp_stream& stream) noexcept {
   return state.loop().start(read_);
 }
 
+bool stream_receiver::receive_now(tcp_stream& stream) noexcept {
+  detail::stream_state& state = *stream.state_;
+  if (state.unread) [[unlikely]]
+    return begin(stream);
+  read_.target = &state.socket();
+  read_.result = 0;
+  const bool has_come =
+      state.is_secured() ? state.secured().read_now(read_) : state.loop().receive_now(read_);
+  if (has_come) state.read_begins(read_);
+  return has_come;
+}
+
 result<buffer_ref> stream_receiver::take(tcp_stream& stream) noexcept {
   detail::stream_state& state = *stream.state_;
   const auto failure = [&]() -> error {

@@ -42,7 +42,9 @@ class stream_receiver {
 
   /// True: take() has the answer. False: the function will be called.
   [[nodiscard]] bool begin(tcp_stream& stream) noexcept;
-  /// Once for each begin().
+  /// begin() for who would not wait. False: nothing has come, and nothing is pending.
+  [[nodiscard]] bool receive_now(tcp_stream& stream) noexcept;
+  /// Once for each begin(), and each receive_now() that was true.
   [[nodiscard]] result<buffer_ref> take(tcp_stream& stream) noexcept;
   /// Does nothing while nothing is pending.
   void cancel(tcp_stream& stream) noexcept;

@@ -36,6 +36,13 @@ class called_reader : private stream_receiver {
     outcome_.emplace(take(stream_));
     return true;
   }
+  /// True: something had come.
+  bool read_now() {
+    outcome_.reset();
+    if (!receive_now(stream_)) return false;
+    outcome_.emplace(take(stream_));
+    return true;
+  }
   void cancel() noexcept { stream_receiver::cancel(stream_); }
 
   [[nodiscard]] bool is_answered() const noexcept { return outcome_.has_value(); }
@@ -96,6 +103,28 @@ INSTANTIATE_TEST_SUITE_P(backends, stream_receiver_test,
 INSTANTIATE_TEST_SUITE_P(backends, stream_receiver_on_sockets_test,
                          ::testing::Values(backend_kind::epoll, backend_kind::io_uring),
                          backend_name);
+
+TEST_P(stream_receiver_test, takes_what_has_come_without_waiting_for_more) {
+  run_with_each([&](stream_pair& pair) -> task<void> {
+    called_reader reader{pair.server};
+    EXPECT_TRUE((co_await pair.client.write("one")).has_value());
+    co_await read_with(reader);
+    EXPECT_EQ(reader.text(), "one");
+    EXPECT_FALSE(reader.read_now());
+    EXPECT_TRUE((co_await pair.client.write("two")).has_value());
+    co_await turns(3);
+    EXPECT_TRUE(reader.read_now());
+    EXPECT_EQ(reader.text(), "two");
+    EXPECT_FALSE(reader.read_now());
+    EXPECT_FALSE(reader.read()) << "which goes on as if nobody had looked";
+    EXPECT_TRUE((co_await pair.client.write("three")).has_value());
+    co_await answer_of(reader);
+    EXPECT_EQ(reader.text(), "three");
+    EXPECT_TRUE((co_await pair.client.close()).has_value());
+    co_await read_with(reader);
+    EXPECT_EQ(reader.failure(), errc::closed);
+  });
+}
 
 TEST_P(stream_receiver_test, is_called_with_what_comes_and_with_the_end) {
   run_with_each([&](stream_pair& pair) -> task<void> {

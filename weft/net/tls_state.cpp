@@ -112,10 +112,14 @@ void tls_state::wake_reader() noexcept {
 }
 
 bool tls_state::begin_read(receive_operation& into) noexcept {
-  reader_.reset();
-  if (open(into)) return true;
+  if (read_now(into)) return true;
   is_called_back_ = into.pending = true;
   return false;
+}
+
+bool tls_state::read_now(receive_operation& into) noexcept {
+  reader_.reset();
+  return open(into);
 }
 
 void tls_state::cancel_read() noexcept {

@@ -58,6 +58,8 @@ class tls_state final : public stream_state {
   [[nodiscard]] error read_failure() const noexcept;
   /// As read(), for who waits without a coroutine: `into` answers once there is something.
   [[nodiscard]] bool begin_read(receive_operation& into) noexcept;
+  /// That, for who does not wait: false if there is nothing yet.
+  [[nodiscard]] bool read_now(receive_operation& into) noexcept;
   void cancel_read() noexcept;
   void seal_and_send() noexcept;
   [[nodiscard]] bool sending() const noexcept { return out_.pending; }

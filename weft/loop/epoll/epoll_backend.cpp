@@ -64,6 +64,7 @@ class epoll_backend final : public backend {
     return send_resident(to.fd, file, offset, size_bytes);
   }
   bool start(operation& op) noexcept override;
+  bool receive_now(receive_operation& op) noexcept override;
   void cancel(operation& op) noexcept override;
   void abandon(descriptor& socket) noexcept override {
     release(static_cast<epoll_descriptor&>(socket));
@@ -160,6 +161,10 @@ bool epoll_backend::start(operation& op) noexcept {
   if (op.kind != operation_kind::receive || socket_of(op).readable) return start_other(op);
   park(op);
   return false;
+}
+
+bool epoll_backend::receive_now(receive_operation& op) noexcept {
+  return socket_of(op).readable && context_.buffers.has_free() && attempt_receive(op);
 }
 
 bool epoll_backend::start_send(send_operation& op) noexcept {

@@ -111,6 +111,14 @@ bool sim_backend::start(operation& op) noexcept {
   return false;
 }
 
+bool sim_backend::receive_now(receive_operation& op) noexcept {
+  network_.let_overlap(host_);
+  sim_socket& socket = socket_of(op);
+  if (socket.readable_bytes() == 0 || network_.strikes(sim_fault::late_answer)) return false;
+  op.buffer = context_.buffers.acquire();
+  return op.buffer && receive(op, socket);
+}
+
 bool sim_backend::start_close(operation& op, sim_socket& socket) noexcept {
   op.result = 0;
   if (socket.dead || !network_.strikes(sim_fault::late_answer)) {

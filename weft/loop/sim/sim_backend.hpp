@@ -50,6 +50,7 @@ class sim_backend final : public backend {
   peer_state state_of_peer(const descriptor& socket) const noexcept override;
   void shutdown_write(descriptor& socket) noexcept override;
   bool start(operation& op) noexcept override;
+  bool receive_now(receive_operation& op) noexcept override;
   void cancel(operation& op) noexcept override;
   void abandon(descriptor& socket) noexcept override;
   bool quiescent() const noexcept override { return parked_ == 0; }

@@ -121,6 +121,10 @@ bool uring_backend::start_receive(receive_operation& op) noexcept {
   return false;
 }
 
+bool uring_backend::receive_now(receive_operation& op) noexcept {
+  return take_buffer(socket_of(op), op);
+}
+
 /// True: `op` has its bytes, or the end of the stream.
 bool uring_backend::take_buffer(uring_descriptor& d, receive_operation& op) noexcept {
   op.buffer = inboxes_.pop(d);

@@ -61,6 +61,7 @@ class uring_backend final : public backend {
     return send_resident(to.fd, file, offset, size_bytes);
   }
   bool start(operation& op) noexcept override;
+  bool receive_now(receive_operation& op) noexcept override;
   void cancel(operation& op) noexcept override;
   void abandon(descriptor& socket) noexcept override {
     begin_close(static_cast<uring_descriptor&>(socket));
