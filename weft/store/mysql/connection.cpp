@@ -98,12 +98,15 @@ result<void> connection::make_handle(bool is_unix) {
   const unsigned protocol = is_unix ? MYSQL_PROTOCOL_SOCKET : MYSQL_PROTOCOL_TCP;
   const unsigned no_files = 0;
   const my_bool no = 0;
-  const bool is_ready = mysql_options(handle_, MYSQL_OPT_NONBLOCK, nullptr) == 0 &&
-                        mysql_options(handle_, MYSQL_OPT_PROTOCOL, &protocol) == 0 &&
-                        mysql_options(handle_, MYSQL_OPT_SSL_ENFORCE, &no) == 0 &&
-                        mysql_options(handle_, MYSQL_OPT_LOCAL_INFILE, &no_files) == 0 &&
-                        mysql_options(handle_, MYSQL_SET_CHARSET_NAME, "utf8mb4") == 0 &&
-                        mysql_optionsv(handle_, MARIADB_OPT_RESTRICTED_AUTH, authentications) == 0;
+  const bool is_ready =
+      mysql_options(handle_, MYSQL_OPT_NONBLOCK, nullptr) == 0 &&
+      mysql_options(handle_, MYSQL_OPT_PROTOCOL, &protocol) == 0 &&
+      // From 3.4 on the library speaks TLS unless it is told that no certificate is asked for.
+      mysql_options(handle_, MYSQL_OPT_SSL_ENFORCE, &no) == 0 &&
+      mysql_options(handle_, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &no) == 0 &&
+      mysql_options(handle_, MYSQL_OPT_LOCAL_INFILE, &no_files) == 0 &&
+      mysql_options(handle_, MYSQL_SET_CHARSET_NAME, "utf8mb4") == 0 &&
+      mysql_optionsv(handle_, MARIADB_OPT_RESTRICTED_AUTH, authentications) == 0;
   if (is_ready) return {};
   close();
   return fail(errc::exhausted);
