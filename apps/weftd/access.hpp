@@ -46,6 +46,9 @@ class meter;
 
 namespace weftd {
 
+/// Of requests: the key of who asks.
+inline constexpr const char* key_header = "X-API-KEY";
+
 struct access_options {
   /// The file of keys; empty: there are none, and everybody may do all.
   std::string keys{};
@@ -75,6 +78,7 @@ class access {
   access(access_options options, weft::event_loop& loop, weft::logger& log,
          weft::telemetry::meter& meter);
 
+  [[nodiscard]] bool uses_keys() const noexcept { return !options_.keys.empty(); }
   /// Counts against the rate of its key.
   [[nodiscard]] std::expected<permit, api_fault> identify(const weft::http::exchange& e);
 

@@ -1,5 +1,6 @@
 #include <apps/weftd/api_description.hpp>
 
+#include <apps/weftd/access.hpp>
 #include <apps/weftd/api_reply.hpp>
 
 namespace weftd {
@@ -26,10 +27,21 @@ http::route_description describe(api_version spoken, const route_text& text,
                                .body = request,
                                .example = text.example};
   for (const http::status each : made.errors) made.replies.push_back(fault_reply(spoken, each));
-  for (const http::status each : {unauthorized, too_many_requests})
-    made.replies.push_back(fault_reply(spoken, each));
   for (const http::status each : text.faults) made.replies.push_back(fault_reply(spoken, each));
+  // And these by itself alone, where the handler does not.
+  made.errors.push_back(too_many_requests);
+  if (request != nullptr) made.errors.push_back(content_too_large);
   return made;
+}
+
+http::route_description guarded(const access& doors, api_version spoken,
+                                http::route_description route) {
+  // Without keys: what a page of another site asks for.
+  route.replies.push_back(fault_reply(spoken, http::status::unauthorized));
+  if (!doors.uses_keys()) return route;
+  route.replies.push_back(fault_reply(spoken, http::status::too_many_requests));
+  route.key_header = key_header;
+  return route;
 }
 
 }  // namespace weftd

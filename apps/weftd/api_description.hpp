@@ -17,6 +17,8 @@
 
 namespace weftd {
 
+class access;
+
 struct route_text {
   std::string summary{};
   std::string description{};  // CommonMark
@@ -36,6 +38,10 @@ template <class Request, class Reply>
 [[nodiscard]] weft::http::route_description describe(api_version spoken, const route_text& text) {
   return describe(spoken, text, &weft::json::shape_of<Request>, &weft::json::shape_of<Reply>);
 }
+
+/// Of a route to which `doors` lets in: says so where keys are used.
+[[nodiscard]] weft::http::route_description guarded(const access& doors, api_version spoken,
+                                                    weft::http::route_description route);
 
 /// How a fault of this status is told.
 [[nodiscard]] weft::http::described_reply fault_reply(api_version spoken, weft::http::status code);

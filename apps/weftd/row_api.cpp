@@ -13,6 +13,7 @@
 #include <weft/store/engine.hpp>
 
 #include <apps/weftd/access.hpp>
+#include <apps/weftd/api_description.hpp>
 #include <apps/weftd/api_request.hpp>
 #include <apps/weftd/check_batch.hpp>
 #include <apps/weftd/read_batch.hpp>
@@ -153,27 +154,29 @@ void row_api::add_routes(http::server& server, reply_compression& compression, a
   api.post(
       "/{db}/{table}/pk-read",
       http::described([this, spoken](http::exchange& e) { e.work.emplace(answer_row(e, spoken)); },
-                      describe_row_read(spoken)));
+                      guarded(doors_, spoken, describe_row_read(spoken))));
   long_api.post("/{db}/{table}/scan", http::described(
                                           [this, spoken](http::exchange& e) {
                                             e.end_within(options_.scan_timeout);
                                             e.work.emplace(answer_scan(e, spoken));
                                           },
-                                          describe_scan(spoken)));
+                                          guarded(doors_, spoken, describe_scan(spoken))));
   long_api.post("/batch",
                 http::described(
                     [this, spoken](http::exchange& e) { e.work.emplace(answer_reads(e, spoken)); },
-                    describe_reads(spoken)));
+                    guarded(doors_, spoken, describe_reads(spoken))));
   api.post("/batchwrite", http::described(
                               [this, spoken](http::exchange& e) {
                                 e.work.emplace(answer_writes(e, &check_writes, spoken));
                               },
-                              describe_writes(spoken)));
+                              guarded(doors_, spoken, describe_writes(spoken))));
   const auto remove = [this, spoken](http::exchange& e) {
     e.work.emplace(answer_writes(e, &check_deletes, spoken));
   };
-  api.post("/batchdelete", http::described(remove, describe_deletes(spoken)));
-  api.del("/batchdelete", http::described(remove, describe_deletes(spoken)));
+  api.post("/batchdelete",
+           http::described(remove, guarded(doors_, spoken, describe_deletes(spoken))));
+  api.del("/batchdelete",
+          http::described(remove, guarded(doors_, spoken, describe_deletes(spoken))));
 }
 
 weft::task<void> row_api::answer_row(http::exchange& e, api_version spoken) {

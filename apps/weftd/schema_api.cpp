@@ -110,12 +110,14 @@ schema_api::schema_api(http::server& server, store::engine& engine, access& door
   for (const api_version spoken : {api_version::v0_1_0, api_version::v0_2_0})
     server.group(prefix_of(spoken))
         .get("/schema",
-             http::described([&, spoken](http::exchange& e) { answer(e, engine, doors, spoken); },
-                             describe(spoken,
-                                      {.summary = "Which databases, tables and columns there are",
-                                       .tag = "schema",
-                                       .success = "Those that the key may read"},
-                                      nullptr, &weft::json::shape_of<schema_document>)));
+             http::described(
+                 [&, spoken](http::exchange& e) { answer(e, engine, doors, spoken); },
+                 guarded(doors, spoken,
+                         describe(spoken,
+                                  {.summary = "Which databases, tables and columns there are",
+                                   .tag = "schema",
+                                   .success = "Those that the key may read"},
+                                  nullptr, &weft::json::shape_of<schema_document>))));
 }
 
 }  // namespace weftd

@@ -135,23 +135,27 @@ void sql_api::add_routes(http::server& server, reply_compression& compression, a
       "/sql",
       http::described(
           [this, spoken](http::exchange& e) { e.work.emplace(answer_sql(e, spoken)); },
-          describe<sql_request, sql_document>(
-              spoken,
-              {.summary = "Reads by one SELECT, with values bound to its parameters",
-               .example = R"({"database":"demo","query":"SELECT name FROM users WHERE id=:id",)"
-                          R"("parameters":{"id":17}})",
-               .tag = "sql",
-               .success = "What was found"})));
+          guarded(
+              doors_, spoken,
+              describe<sql_request, sql_document>(
+                  spoken,
+                  {.summary = "Reads by one SELECT, with values bound to its parameters",
+                   .example = R"({"database":"demo","query":"SELECT name FROM users WHERE id=:id",)"
+                              R"("parameters":{"id":17}})",
+                   .tag = "sql",
+                   .success = "What was found"}))));
   api.post(
       "/ronsql",
       http::described(
           [this, spoken](http::exchange& e) { e.work.emplace(answer_ronsql(e, spoken)); },
-          describe<ronsql_request, ronsql_document>(
-              spoken, {.summary = "Reads by one SELECT, as the RonDB REST server does",
-                       .example = R"({"database":"demo","query":"SELECT count(*) FROM users"})",
-                       .tag = "sql",
-                       .success = "What was found",
-                       .faults = {http::status::content_too_large}})));
+          guarded(
+              doors_, spoken,
+              describe<ronsql_request, ronsql_document>(
+                  spoken, {.summary = "Reads by one SELECT, as the RonDB REST server does",
+                           .example = R"({"database":"demo","query":"SELECT count(*) FROM users"})",
+                           .tag = "sql",
+                           .success = "What was found",
+                           .faults = {http::status::content_too_large}}))));
 }
 
 weft::task<void> sql_api::answer_sql(http::exchange& e, api_version spoken) {

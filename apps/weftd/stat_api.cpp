@@ -159,12 +159,14 @@ stat_api::stat_api(http::server& server, weft::store::engine& engine, access& do
   for (const api_version spoken : {api_version::v0_1_0, api_version::v0_2_0})
     server.group(prefix_of(spoken))
         .get("/stat",
-             http::described([this, spoken](http::exchange& e) { answer(e, spoken); },
-                             describe(spoken,
-                                      {.summary = "What the server holds and has done",
-                                       .tag = "operation",
-                                       .success = "Of the databases, those that the key may read"},
-                                      nullptr, &weft::json::shape_of<server_stat>)));
+             http::described(
+                 [this, spoken](http::exchange& e) { answer(e, spoken); },
+                 guarded(doors_, spoken,
+                         describe(spoken,
+                                  {.summary = "What the server holds and has done",
+                                   .tag = "operation",
+                                   .success = "Of the databases, those that the key may read"},
+                                  nullptr, &weft::json::shape_of<server_stat>))));
 }
 
 void stat_api::answer(http::exchange& e, api_version spoken) const {

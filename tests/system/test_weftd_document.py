@@ -1,5 +1,6 @@
 """weftd by its own document: Schemathesis asks for what that allows, and for what it does not, of a real database."""
 
+import json
 import re
 import subprocess
 
@@ -53,3 +54,29 @@ def test_the_server_answers_as_the_document_says(schemathesis, server, tmp_path,
     if names:  # the examples found what they asked for
         store = httpx.get(server.url("/0.2.0/stat")).json()["store"]
         assert min(store["rowsRead"], store["rowsScanned"], store["rowsWritten"]) > 0, store
+
+
+def test_the_document_says_where_a_key_is_asked_for_and_what_is_refused(schemathesis, weftd, run_weftd, server, tmp_path):
+    plain = httpx.get(server.url("/openapi.json")).json()
+    assert "securitySchemes" not in plain["components"], "it has no keys"
+    (tmp_path / "keys.toml").write_text(run_weftd("keygen", "--databases", "*").stdout)
+    with Server([weftd, "--listen", "127.0.0.1:0", "--threads", "1", "--keys", tmp_path / "keys.toml",
+                 "--weftd.row_api.request_bytes=1000"]) as started:
+        text = httpx.get(started.url("/openapi.json")).text
+        told = started.url("/0.1.0/batch"), started.url("/0.2.0/batch")
+        refused = [httpx.post(url, content=b"x" * 2000) for url in told] + [httpx.post(url, json={"operations": [
+            {"method": "POST", "relative-url": "a/b/pk-read", "body": {"filters": [{"column": "a", "value": 1}]}}]}) for url in told]
+    (tmp_path / "openapi.json").write_text(text)
+    done = subprocess.run([TOOLS / "openapi-spec-validator", "--schema", "3.1", tmp_path / "openapi.json"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    document = json.loads(text)
+    assert document["components"]["securitySchemes"] == {"X-API-KEY": {"type": "apiKey", "in": "header", "name": "X-API-KEY"}}
+    open_to_all = {"/", "/ping", "/healthz", "/readyz", "/metrics"} | {f"/{v}/{p}" for v in ("0.1.0", "0.2.0") for p in ("ping", "health")}
+    for path, operations in document["paths"].items():
+        for operation in operations.values():
+            assert operation.get("security") == (None if path in open_to_all else [{"X-API-KEY": []}]), path
+            assert path in open_to_all or {"401", "429"} <= operation["responses"].keys(), path
+    assert [reply.status_code for reply in refused] == [413, 413, 401, 401]
+    for reply, path in zip(refused, 2 * ["/0.1.0/batch", "/0.2.0/batch"]):
+        forms = document["paths"][path]["post"]["responses"][str(reply.status_code)]["content"]
+        assert reply.headers["content-type"] in forms, (path, forms)

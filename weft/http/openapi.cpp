@@ -64,7 +64,9 @@ class openapi_writer {
     for (auto each = routes.begin(); each != routes.end();) each = write_path(each, routes.end());
     out_.close_object().name("components").open_object().name("schemas").open_object();
     schemas_.append_definitions(out_);
-    out_.close_object().close_object().close_object();
+    out_.close_object();
+    write_key_schemes(routes);
+    out_.close_object().close_object();
   }
 
  private:
@@ -84,6 +86,21 @@ class openapi_writer {
       for (const described_reply& reply : each.text->replies) add(reply.content);
     }
     return all;
+  }
+
+  /// Named after their header fields.
+  void write_key_schemes(const std::vector<route_view>& routes) {
+    std::set<std::string_view> headers;
+    for (const route_view& each : routes)
+      if (each.text != nullptr && !each.text->key_header.empty())
+        headers.insert(each.text->key_header);
+    if (headers.empty()) return;
+    out_.name("securitySchemes").open_object();
+    for (const std::string_view each : headers) {
+      out_.name(each).open_object().member("type", "apiKey");
+      out_.member("in", "header").member("name", each).close_object();
+    }
+    out_.close_object();
   }
 
   /// All routes at the path of the first; where the next path begins.
@@ -126,6 +143,10 @@ class openapi_writer {
       out_.close_list();
     }
     if (text.deprecated) out_.name("deprecated").boolean(true);
+    if (!text.key_header.empty()) {
+      out_.name("security").open_list().open_object().name(text.key_header);
+      out_.open_list().close_list().close_object().close_list();
+    }
   }
 
   static std::string operation_id(method asked, std::string_view pattern) {

@@ -54,6 +54,18 @@ constexpr std::string_view problem_reply =
     R"("content":{"application/problem+json":{"schema":{"$ref":)"
     R"("#/components/schemas/problem_document"}}})";
 
+TEST_F(openapi_test, says_which_routes_want_an_api_key) {
+  http().get("/open", [] { return std::string{}; });
+  EXPECT_EQ(document().find("securitySchemes"), std::string::npos);
+  for (const char* const path : {"/a", "/b"})
+    http().get(path, described([] { return std::string{}; }, {.key_header = "X-API-KEY"}));
+  expect_part(R"("operationId":"get_a","security":[{"X-API-KEY":[]}],)");
+  expect_part(R"("operationId":"get_b","security":[{"X-API-KEY":[]}],)");
+  expect_part(R"("operationId":"get_open","responses")");
+  expect_part(
+      R"(,"securitySchemes":{"X-API-KEY":{"type":"apiKey","in":"header","name":"X-API-KEY"}}}})");
+}
+
 TEST_F(openapi_test, says_what_a_typed_route_takes_and_gives) {
   http().put("/items/{id}",
              described([](http::path<told_shop::key>,

@@ -49,6 +49,8 @@ struct route_description {
   json::shape_function body = nullptr;
   /// A body to try it with, JSON; empty: none.
   std::string example{};
+  /// The header field by which whoever asks shows an API key; empty: none is asked for.
+  std::string key_header{};
   bool deprecated = false;
   /// It stands in no document.
   bool hidden = false;
