@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <weft/store/engine.hpp>
@@ -54,6 +55,8 @@ class import_batch final : public weft::store::write_sink {
   }
   /// Why the last write was not done; nothing: it was.
   [[nodiscard]] std::optional<cause> take_cause() noexcept;
+  /// How many rows of the last write a trigger has passed over.
+  [[nodiscard]] std::size_t take_passed_over() noexcept { return std::exchange(passed_over_, 0U); }
   /// The first so many, which have been written or are wrong, are no more a part of it.
   void drop_first(std::size_t count);
   void drop(std::size_t operation);
@@ -61,7 +64,7 @@ class import_batch final : public weft::store::write_sink {
 
  private:
   void done(std::size_t /*operation*/) override {}
-  void missing(std::size_t /*operation*/) override {}
+  void missing(std::size_t /*operation*/) override { ++passed_over_; }
   void failed(std::size_t operation, const weft::store::failure& why) override;
 
   const weft::store::table& to_;
@@ -72,6 +75,7 @@ class import_batch final : public weft::store::write_sink {
   std::vector<std::uint64_t> lines_;  // of the writes
   std::vector<bool> seen_;            // columns of the row that is added
   std::optional<cause> cause_;
+  std::size_t passed_over_ = 0;
 };
 
 }  // namespace weftd

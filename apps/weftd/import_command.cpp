@@ -147,10 +147,13 @@ int tell(const import_job& job) {
     return exit_interrupted;
   }
   std::printf("imported %s in %.1f s\n", count.c_str(), job.seconds);
-  if (job.wrong == 0) return 0;
-  std::fprintf(stderr, "%s rows were wrong, and are not in the table\n",
-               grouped(job.wrong).c_str());
-  return exit_wrong;
+  if (job.passed_over != 0)
+    std::fprintf(stderr, "%s rows were passed over by a trigger, and are not in the table\n",
+                 grouped(job.passed_over).c_str());
+  if (job.wrong != 0)
+    std::fprintf(stderr, "%s rows were wrong, and are not in the table\n",
+                 grouped(job.wrong).c_str());
+  return job.wrong + job.passed_over == 0 ? 0 : exit_wrong;
 }
 
 }  // namespace

@@ -88,6 +88,7 @@ void row_import::go_on_from(const import_state& before) {
   job_->source.from = {before.offset_bytes, before.line};
   job_->rows = before.rows;
   job_->wrong = wrong_before_ = before.wrong;
+  job_->passed_over = before.passed_over;
   is_repeated_ = true;
   std::fputs(weft::format("{}: going on at line {}\n", job_->source.path, before.line).c_str(),
              stderr);
@@ -101,7 +102,8 @@ import_state row_import::state_of(const row_file& file) const {
           .offset_bytes = file.place().offset_bytes,
           .line = file.place().line,
           .rows = job_->rows,
-          .wrong = job_->wrong};
+          .wrong = job_->wrong,
+          .passed_over = job_->passed_over};
 }
 
 weft::task<std::optional<std::string>> row_import::import_rows(row_file& file,
@@ -143,7 +145,9 @@ weft::task<std::expected<bool, std::string>> row_import::write(import_batch& bat
           weft::format("the rows could not be written: {}", done.error().message())};
     const auto cause = batch.take_cause();
     if (!cause) {
-      job_->rows += part.size();
+      const std::size_t passed_over = batch.take_passed_over();
+      job_->passed_over += passed_over;
+      job_->rows += part.size() - passed_over;
       batch.drop_first(part.size());
       at_once = batch.writes().size();
       continue;

@@ -56,6 +56,7 @@ struct import_job {
   std::string why{};  // it failed
   std::uint64_t rows = 0;
   std::uint64_t wrong = 0;
+  std::uint64_t passed_over = 0;  // by a trigger, without an error
   double seconds = 0;
 };
 

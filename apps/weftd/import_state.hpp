@@ -1,7 +1,7 @@
 // How far an import has come, in a file beside what is imported, so that the same command goes on
 // from there.
 //
-// Contract: written anew as a whole after each batch that is durable, and removed at the end. It
+// Contract: written anew as a whole, durably, after each batch that is, and removed at the end. It
 // belongs to one content of the file, known by its size and time, and to one import of it.
 //
 //   const auto before = read_import_state("orders.csv.import");   // nothing: there is none
@@ -22,8 +22,9 @@ struct import_state {
   std::int64_t file_changed_ns;
   std::uint64_t offset_bytes;
   std::uint64_t line;
-  std::uint64_t rows;   // imported so far
-  std::uint64_t wrong;  // left out so far
+  std::uint64_t rows;         // imported so far
+  std::uint64_t wrong;        // left out so far
+  std::uint64_t passed_over;  // by a trigger, so far
 };
 
 /// Nothing: there is no such file. Else what is wrong with it.

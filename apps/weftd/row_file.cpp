@@ -134,17 +134,18 @@ csv_extent row_file::find_next() const noexcept {
 
 row_outcome row_file::take_record(std::string_view& record) {
   csv_extent found = find_next();
-  while (found.state == csv_state::incomplete) {
-    if (rest().size() > record_bytes_max) {
-      line_ = place_.line;
-      fault_ = weft::format("a record of more than {} MiB: is a quote without its pair?",
-                            record_bytes_max >> 20U);
-      return row_outcome::failed;
-    }
+  line_ = place_.line;
+  while (found.state == csv_state::incomplete && rest().size() <= record_bytes_max) {
     if (!read_more()) return row_outcome::failed;
     found = find_next();
   }
-  line_ = place_.line;
+  // Wherever the pieces end in which it came.
+  const std::size_t size = found.state == csv_state::incomplete ? rest().size() : found.size;
+  if (size > record_bytes_max) {
+    fault_ = weft::format("a record of more than {} MiB: is a quote without its pair?",
+                          record_bytes_max >> 20U);
+    return row_outcome::failed;
+  }
   record = rest().substr(0, found.size);
   at_ += found.size;
   place_.offset_bytes += found.size;

@@ -5,6 +5,8 @@ import io
 import json
 import os
 import pty
+import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -59,6 +61,38 @@ def test_json_lines_go_in(load, folder):
     done = load('{"a":"x","b":1,"note":"caf\\u00e9"}\n\n{"b":"2","a":"y"}\n', name="rows.jsonl", table="shop.pairs")
     assert (done.returncode, done.stderr) == (0, "")
     assert rows(folder, "SELECT * FROM pairs ORDER BY b") == [("x", 1, "café"), ("y", 2, None)]
+
+
+def test_rows_that_a_trigger_passes_over_are_not_counted_as_imported(load, folder):
+    with sqlite3.connect(folder / "shop.db") as database:
+        database.executescript("CREATE TRIGGER even BEFORE INSERT ON pairs WHEN new.b % 2 BEGIN SELECT RAISE(IGNORE); END")
+    done = load("a,b,note\nx,1,n\nx,2,n\nx,3,n\n", table="shop.pairs")
+    assert done.returncode == 1 and done.stdout.startswith("imported 1 row into shop.pairs in "), done.stdout
+    assert done.stderr == "2 rows were passed over by a trigger, and are not in the table\n"
+    assert rows(folder, "SELECT b FROM pairs") == [(2,)]
+
+
+@pytest.mark.parametrize("longer, fits", [(0, True), (1, False)])
+def test_a_record_has_16_mib_at_most(load, folder, tmp_path, longer, fits):
+    record = b'{"a":"x","b":2}'
+    record += b" " * ((16 << 20) - len(record) - 1 + longer) + b"\n"
+    done = load(b'{"a":"x","b":1}\n' + record + b'{"a":"x","b":3}\n', name="rows.jsonl", table="shop.pairs")
+    assert done.returncode == (0 if fits else 1), done.stderr
+    assert fits or f"{tmp_path}/rows.jsonl:2: a record of more than 16 MiB" in done.stderr
+    assert rows(folder, "SELECT b FROM pairs ORDER BY b") == ([(1,), (2,), (3,)] if fits else [])
+
+
+def test_how_far_it_is_is_on_the_disk_before_it_counts(weftd, load, folder, tmp_path):
+    tracer = shutil.which("strace")
+    if tracer is None:
+        pytest.skip("there is no strace")
+    (tmp_path / "rows.csv").write_text("a,b\n" + "".join(f"x,{i}\n" for i in range(2500)))
+    done = subprocess.run([tracer, "-f", "-y", "-e", "trace=fsync,fdatasync,rename", weftd, "import", tmp_path / "rows.csv", "--data", folder,
+                           "--table", "shop.pairs"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    steps = re.findall(r"fsync\(\d+<[^>]*rows\.csv\.import\.part>|rename\(\"[^\"]*\.part\"|fsync\(\d+<" + re.escape(str(tmp_path)) + ">", done.stderr)
+    kinds = [step.split("(")[0] + (".part" if ".part>" in step else "") for step in steps]
+    assert len(kinds) >= 9 and kinds == ["fsync.part", "rename", "fsync"] * (len(kinds) // 3), steps
 
 
 @pytest.mark.parametrize("name, text, words", [
@@ -254,7 +288,7 @@ def test_what_is_interrupted_is_gone_on_with(weftd, run_weftd, folder, tmp_path,
 
 def test_what_was_interrupted_is_not_gone_on_with_in_another_file(load, tmp_path):
     (tmp_path / "rows.csv.import").write_text(
-        '{"table":"shop.pairs","how":"","file_bytes":1,"file_changed_ns":2,"offset_bytes":3,"line":4,"rows":5,"wrong":0}')
+        '{"table":"shop.pairs","how":"","file_bytes":1,"file_changed_ns":2,"offset_bytes":3,"line":4,"rows":5,"wrong":0,"passed_over":0}')
     done = load("a,b\nx,1\n", table="shop.pairs")
     assert done.returncode == 1 and "remove it to begin anew" in done.stderr, done.stderr
     (tmp_path / "rows.csv.import").write_text("{")

@@ -112,7 +112,7 @@ def test_rows_are_read_in_the_page(server, open_page):
     page.fill("input[name=key]", "1")
     assert "1 row" in page.send(200) and page.rows() == [["Ada", "9223372036854775807"]]
     line = page.text("curl")
-    assert line.startswith("curl -d '{ \"filters\"") and server.url("/0.2.0/shop/people/pk-read") in line
+    assert line.startswith("curl --data-raw '{ \"filters\"") and server.url("/0.2.0/shop/people/pk-read") in line
     page.fill("input[name=key]", "99")
     assert "no such row" in page.send(404)
     page.fill("input[name=key]", "x")

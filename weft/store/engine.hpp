@@ -75,7 +75,8 @@ struct key_write {
 class write_sink {
  public:
   virtual void done(std::size_t operation) = 0;
-  /// There is no such row; the others were done all the same.
+  /// There is no such row, or a rule of the table has passed this one over without an error (in
+  /// SQLite a trigger, by RAISE(IGNORE)); the others were done all the same.
   virtual void missing(std::size_t operation) = 0;
   virtual void failed(std::size_t operation, const failure& why) = 0;
 

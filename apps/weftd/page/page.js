@@ -87,7 +87,7 @@ function choose() {
   const found = all.find((each) => each.of.name === database && each.table.name === table) ?? all[0];
   state.database = found?.of ?? state.databases[0] ?? null;
   state.table = found?.table ?? null;
-  state.kind = !state.table ? "sql" : kind in kinds ? kind : "row";
+  state.kind = !state.table ? "sql" : Object.hasOwn(kinds, kind) ? kind : "row";
   state.answer = null;
   show();
 }
@@ -241,7 +241,7 @@ function showCurl() {
   let body = $("body").value;
   try { parse(body); body = body.replace(/\n\s*/g, " "); } catch { /* as it is */ }
   const key = $("key").value.trim() ? " -H \"X-API-KEY: $WEFTD_KEY\"" : "";
-  $("curl").textContent = "curl" + key + " -d " + quoted(body) + " " + quoted(location.origin + state.path);
+  $("curl").textContent = "curl" + key + " --data-raw " + quoted(body) + " " + quoted(location.origin + state.path);
 }
 async function send() {
   if ($("work").hidden || $("send").disabled) return;

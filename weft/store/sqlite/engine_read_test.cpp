@@ -302,6 +302,7 @@ TEST_P(engine_read, fails_operations_of_a_damaged_file_and_reads_the_mended_one)
   run([&](engine& shop) -> task<void> {
     const std::string told = co_await look_up(shop, "shop", "t", {value::integer(1500)});
     EXPECT_TRUE(told.starts_with("!") && told.contains("restore it from a copy")) << told;
+    EXPECT_TRUE(told.starts_with("!shop.db: ") && !told.contains(folder_)) << told;
     std::filesystem::rename(folder_ + "/copy", path_of("shop"));
     EXPECT_TRUE(co_await shop.refresh());
     EXPECT_EQ(co_await look_up(shop, "shop", "t", {value::integer(1500)}, {"a"}), "[3000]");

@@ -84,7 +84,7 @@ loaded load_databases(storage& from, std::span<const known_database> known,
     if (one)
       made.databases.push_back(std::move(*one));
     else
-      made.complaints.push_back(std::move(one.error()));
+      made.complaints.push_back(weft::format("{}: {}", from.path_of(name), one.error()));
   }
   return made;
 }

@@ -30,8 +30,9 @@ int bind_all(sqlite3_stmt* to, const key_write& operation) noexcept {
   return SQLITE_OK;
 }
 
-bool wants_row(write_kind kind) noexcept {
-  return kind == write_kind::update || kind == write_kind::remove;
+/// Whether a row is changed where all goes well; one that is there has nothing set of it.
+bool must_change(const key_write& operation) noexcept {
+  return operation.kind != write_kind::upsert || !operation.columns.empty();
 }
 
 /// Whether it sets all that a row must have.
@@ -98,7 +99,7 @@ bool write_group::run_operations(queued_write& batch) {
     const key_write& operation = batch.operations_[i];
     const int code = run_operation(operation);
     if (code == SQLITE_DONE) {
-      const bool is_missing = wants_row(operation.kind) && sqlite3_changes(by_.get()) == 0;
+      const bool is_missing = must_change(operation) && sqlite3_changes(by_.get()) == 0;
       batch.outcomes_[i] = {.is = is_missing ? write_outcome::kind::missing
                                              : write_outcome::kind::done};
       continue;
