@@ -110,7 +110,7 @@ bool connection::answer(active_request& work, step next) {
   for (;; next = step::parse) {
     if (next == step::parse) {
       if (!next_request(work)) break;
-      if (!body_has_come(work) && !rest_has_come(work)) {
+      if (!body_has_come(work) && !rest_has_come(work)) [[unlikely]] {
         work.waits_for = wait::body;
         return false;
       }

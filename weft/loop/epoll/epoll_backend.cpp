@@ -89,7 +89,8 @@ class epoll_backend final : public backend {
   }
   static void perform(runnable& self) noexcept;
   [[gnu::noinline]] bool start_send(send_operation& op) noexcept;
-  void send_held() noexcept;
+  [[gnu::noinline]] bool hold(send_operation& op) noexcept;
+  [[gnu::noinline]] void send_held() noexcept;
   [[gnu::noinline]] bool start_other(operation& op) noexcept;
   result<descriptor*> add(result<int> fd);
   void release(epoll_descriptor& d) noexcept;
@@ -169,13 +170,16 @@ bool epoll_backend::receive_now(receive_operation& op) noexcept {
 
 bool epoll_backend::start_send(send_operation& op) noexcept {
   epoll_descriptor& d = socket_of(op);
-  if (d.writable && !context_.ready.empty()) {
-    ++parked_;
-    if (held_.push(op)) send_held();
-    return false;
-  }
+  if (d.writable && !context_.ready.empty()) return hold(op);
   if (weft::attempt(d, op)) return true;
   park(op);
+  return false;
+}
+
+/// What start() says of it. Apart from who sends at once, whom it would cost registers.
+bool epoll_backend::hold(send_operation& op) noexcept {
+  ++parked_;
+  if (held_.push(op)) send_held();
   return false;
 }
 
@@ -349,10 +353,11 @@ void epoll_backend::feed_starved() noexcept {
 }
 
 void epoll_backend::enter(time_point until) noexcept {
-  if (!starved_.empty()) [[unlikely]]
+  if (!starved_.empty() || !held_.empty()) {
     feed_starved();
-  if (!held_.empty()) send_held();
-  if (!context_.ready.empty()) until = time_point::min();
+    send_held();
+    if (!context_.ready.empty()) until = time_point::min();
+  }
   std::array<epoll_event, 1024> events;
   const int count = std::max(wait_(epoll_, events, until), 0);  // a signal may end it
   for (const epoll_event& event : std::span{events}.first(static_cast<std::size_t>(count)))
