@@ -11,6 +11,7 @@
 #include <weft/service/application.hpp>
 #include <weft/store/sqlite/engine.hpp>
 
+#include <apps/weftd/data_option.hpp>
 #include <apps/weftd/export_rows.hpp>
 #include <apps/weftd/known_table.hpp>
 
@@ -130,9 +131,7 @@ int export_table(int argc, char** argv) {
   export_words said;
   offer(app.options(), said);
   weft::store::sqlite::engine_options store{.directory = ""};
-  app.options().option("--data", store.directory, "Folder of the databases, each a file NAME.db",
-                       "FOLDER");
-  app.options().stands_for("--data", "store.sqlite.engine.directory");
+  offer_data_folder(app.options(), store);
   if (const auto ended = app.parse()) return *ended;
   const auto table = parse_table_name(said.table);
   if (!table) {

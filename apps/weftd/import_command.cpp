@@ -17,6 +17,7 @@
 #include <weft/service/application.hpp>
 #include <weft/store/sqlite/engine.hpp>
 
+#include <apps/weftd/data_option.hpp>
 #include <apps/weftd/import_rows.hpp>
 #include <apps/weftd/known_table.hpp>
 
@@ -168,9 +169,7 @@ int import_file(int argc, char** argv) {
   import_words said;
   offer(app.options(), said);
   weft::store::sqlite::engine_options store{.directory = ""};
-  app.options().option("--data", store.directory, "Folder of the databases, each a file NAME.db",
-                       "FOLDER");
-  app.options().stands_for("--data", "store.sqlite.engine.directory");
+  offer_data_folder(app.options(), store);
   if (const auto ended = app.parse()) return *ended;
   auto asked = job_of(said);
   if (!asked) {

@@ -15,6 +15,7 @@
 #include <weft/store/sqlite/engine.hpp>
 
 #include <apps/weftd/access.hpp>
+#include <apps/weftd/data_option.hpp>
 #include <apps/weftd/demo_database.hpp>
 #include <apps/weftd/probe_api.hpp>
 #include <apps/weftd/reply_compression.hpp>
@@ -115,9 +116,7 @@ int serve(int argc, char** argv, bool is_demo) {
                        "MILLISECONDS", 60'000);
   app.options().stands_for("--drain-idle", "http.server.drain_idle", "ms");
   weft::store::sqlite::engine_options store{.directory = is_demo ? "weft-demo" : ""};
-  app.options().option("--data", store.directory, "Folder of the databases, each a file NAME.db",
-                       "FOLDER");
-  app.options().stands_for("--data", "store.sqlite.engine.directory");
+  offer_data_folder(app.options(), store);
   access_options access_given;
   app.options().option("--keys", access_given.keys, "File of the API keys (see weftd keygen)",
                        "FILE");
