@@ -22,9 +22,10 @@ constexpr bool begins_a_long_character(char c) noexcept {
   return static_cast<unsigned char>(c) >= 0xC0U;
 }
 
-/// In linear time, which std::search and string_view::find() are not.
+/// In linear time, which std::search and string_view::find() of a text are not.
 std::size_t place_of(std::string_view in, std::string_view what, std::size_t from) noexcept {
   if (what.size() > in.size() - from) return in.npos;
+  if (what.size() == 1) return in.find(what.front(), from);
   const void* const found = ::memmem(in.data() + from, in.size() - from, what.data(), what.size());
   return found == nullptr ? in.npos
                           : static_cast<std::size_t>(static_cast<const char*>(found) - in.data());
