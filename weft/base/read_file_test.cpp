@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -31,7 +32,7 @@ class read_file_in_folder : public ::testing::Test {
     return text ? "read: " + *text : text.error();
   }
 
-  std::string folder_ = "/tmp/weft_read_file_XXXXXX";
+  std::string folder_ = (std::filesystem::temp_directory_path() / "weft-read-XXXXXX").string();
 };
 
 TEST_F(read_file_in_folder, gives_the_whole_text) {

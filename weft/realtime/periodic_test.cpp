@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <stdexcept>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -113,6 +114,18 @@ TEST_F(periodic_time_test, a_deadline_may_be_shorter_than_the_period) {
   EXPECT_EQ(misses_.front().deadline, milliseconds{2});
 }
 
+TEST_F(periodic_time_test, what_a_run_usually_takes_is_no_cause) {
+  lengths all(5, milliseconds{6});
+  all.push_back(milliseconds{15});
+  all.push_back(milliseconds{6});
+  run({.period = milliseconds{10}, .overrun = overrun_policy::catch_up}, all);
+  ASSERT_EQ(misses_.size(), 2U);
+  EXPECT_EQ(misses_.back().number, 6U);
+  EXPECT_EQ(misses_.back().shares.predecessors, milliseconds{5});
+  EXPECT_EQ(misses_.back().cause, miss_cause::long_predecessor)
+      << "6 ms, which are more, are usual";
+}
+
 TEST_F(periodic_time_test, a_stop_request_ends_the_wait) {
   result<release> ended;
   loop_->spawn([](event_loop& loop, result<release>& into) -> task<void> {
@@ -218,6 +231,35 @@ TEST_P(periodic_kernel_test, those_who_kept_the_loop_are_told_of) {
   ASSERT_EQ(misses.size(), 1U);
   EXPECT_GE(misses.front().shares.predecessors, milliseconds{15});
   EXPECT_EQ(misses.front().shares.wakeup, duration::zero()) << "it did not wait";
+}
+
+class periodic_order_test : public loop_fixture,
+                            public ::testing::WithParamInterface<backend_kind> {
+ protected:
+  // So that others are ready already when the release is seen.
+  void SetUp() override {
+    open({.backend = GetParam(), .resumptions_per_turn = 1, .shuffle_seed = 0});
+  }
+};
+INSTANTIATE_TEST_SUITE_P(backends, periodic_order_test, kernel_backends, backend_name);
+
+TEST_P(periodic_order_test, a_release_goes_before_those_who_are_ready_already) {
+  std::string order;
+  loop_->spawn([](event_loop& loop, std::string& into) -> task<void> {
+    periodic clock{loop, {.period = std::chrono::hours{1}, .phase = milliseconds{1}}};
+    std::ignore = co_await clock.next();
+    into += 'r';
+  }(*loop_, order));
+  const auto others = [](std::string& into, char name, duration length) -> task<void> {
+    work_until(std::chrono::steady_clock::now() + length);
+    into += name;
+    co_return;
+  };
+  loop_->spawn(others(order, 'a', milliseconds{3}));
+  loop_->spawn(others(order, 'b', duration::zero()));
+  loop_->spawn(others(order, 'c', duration::zero()));
+  loop_->run();
+  EXPECT_EQ(order, "abrc") << "b was taken in the turn that saw the time";
 }
 
 }  // namespace

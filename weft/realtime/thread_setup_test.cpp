@@ -3,15 +3,20 @@
 #include <gtest/gtest.h>
 
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
+#include <fstream>
 #include <functional>
-#include <string_view>
+#include <memory>
+#include <string>
 #include <thread>
 
+#include <weft/base/sanitizers.hpp>
 #include <weft/realtime/thread_usage.hpp>
 
 namespace weft::realtime {
@@ -107,6 +112,14 @@ TEST(thread_setup, timers_are_as_late_as_was_said) {
   });
 }
 
+/// Faults are counted by pages of 4 KiB while it lives.
+struct small_pages {
+  small_pages() { ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); }
+  small_pages(const small_pages&) = delete;
+  small_pages& operator=(const small_pages&) = delete;
+  ~small_pages() { ::prctl(PR_SET_THP_DISABLE, 0, 0, 0, 0); }
+};
+
 [[gnu::noinline]] std::size_t use_stack() {
   volatile std::byte room[200 * 1024];
   for (std::size_t at = 0; at < sizeof room; at += 4096) room[at] = std::byte{1};
@@ -126,8 +139,47 @@ std::int64_t faults_after(const thread_setup& wanted) {
 }
 
 TEST(thread_setup, touched_stack_is_there_when_it_is_used) {
+  const small_pages here;
   // A sanitizer has pages of its own for those of the stack.
   EXPECT_GE(faults_after({}) - faults_after({.stack_bytes = 256 * 1024}), 40);
+}
+
+/// In kilobytes.
+std::size_t locked_memory() {
+  std::ifstream facts{"/proc/self/status"};
+  for (std::string word; facts >> word;)
+    if (word == "VmLck:") {
+      std::size_t found = 0;
+      facts >> found;
+      return found;
+    }
+  return 0;
+}
+
+TEST(thread_setup, memory_is_locked_where_it_may_be) {
+  if (WEFT_SANITIZED != 0) GTEST_SKIP() << "sanitizers lock no memory, and say they do";
+  on_a_thread([] {
+    const applied_setup made = apply({.lock_memory = true});
+    EXPECT_EQ(made.is_whole(), locked_memory() != 0) << to_table(made.effects);
+    ::munlockall();
+  });
+}
+
+/// Of this thread, whose heap is the one that shrinks.
+std::int64_t faults_of_heap() {
+  constexpr std::size_t bytes = 2 * 1024 * 1024;
+  const thread_usage before = thread_usage::read();
+  const std::unique_ptr<void, decltype(&std::free)> room{std::malloc(bytes), &std::free};
+  for (std::size_t at = 0; at < bytes; at += 4096)
+    static_cast<volatile std::byte*>(room.get())[at] = std::byte{1};
+  return (thread_usage::read() - before).minor_faults;
+}
+
+TEST(thread_setup, touched_heap_is_there_when_it_is_used) {
+  if (WEFT_SANITIZED != 0) GTEST_SKIP() << "sanitizers have a heap of their own";
+  const small_pages here;
+  EXPECT_TRUE(apply({.heap_bytes = 4 * 1024 * 1024}).is_whole());
+  EXPECT_LE(faults_of_heap(), 40);
 }
 
 TEST(thread_setup, more_stack_than_there_is_is_refused) {
