@@ -67,7 +67,7 @@ struct lender {
   template <auto Options, class Context, class At, class End>
   static bool skip_space(Context& context, At& at, End& end) {
     if constexpr (glz::check_ws_handled(Options)) return false;
-    return glz::skip_ws<Options>(context, at, end);
+    return skip_ws<Options>(context, at, end);
   }
   template <class Context>
   static void read_string(std::string_view& into, Context& context, const char*& at,
@@ -120,7 +120,7 @@ template <policy Policy = {}, class T>
 [[nodiscard]] std::expected<void, error> read_lent(T& value, std::string_view text,
                                                    std::string& keeper) {
   keeper.assign(text);
-  glz::context context;
+  detail::read_context context;
   const glz::error_ctx end =
       glz::read<detail::read_options<Policy>{}>(value, std::string_view{keeper}, context);
   if (!end) [[likely]]

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <weft/json/reflection.hpp>
+#include <weft/json/white_space.hpp>
 
 #include <glaze/json/read.hpp>
 
@@ -18,25 +19,6 @@
 #include <string>
 
 namespace weft::json::detail {
-
-inline constexpr std::uint64_t each_byte = 0x0101010101010101;
-inline constexpr std::uint64_t high_bits = 0x80 * each_byte;
-
-/// Bit 7 of each byte that ends a run of plain characters: a quote, a backslash, a control
-/// character. Exact up to the first one, in the order of memory.
-constexpr std::uint64_t not_plain(std::uint64_t word) noexcept {
-  const auto zeros = [](std::uint64_t w) { return (w - each_byte) & ~w & high_bits; };
-  const std::uint64_t controls = (word - 0x20 * each_byte) & ~word & high_bits;
-  return zeros(word ^ '"' * each_byte) | zeros(word ^ '\\' * each_byte) | controls;
-}
-
-/// The eight bytes at `at`, the first one lowest.
-inline std::uint64_t word_at(const char* at) noexcept {
-  std::uint64_t word = 0;
-  std::memcpy(&word, at, sizeof word);
-  if constexpr (std::endian::native == std::endian::big) word = std::byteswap(word);
-  return word;
-}
 
 /// The quote that ends the string whose text begins at `at`; nullptr: there is something to decode
 /// or to refuse before it, or the end of the document is near.
@@ -49,6 +31,30 @@ inline const char* plain_string_end(const char* at, const char* end) noexcept {
     return *at == '"' ? at : nullptr;
   }
   return nullptr;
+}
+
+/// Copies as memcpy does, without a call where there is little.
+[[gnu::always_inline]] inline void copy_short(char* to, const char* from,
+                                              std::size_t size) noexcept {
+  if (size > 16) {
+    std::memcpy(to, from, size);
+  } else if (size >= 8) {
+    std::memcpy(to, from, 8);
+    std::memcpy(to + size - 8, from + size - 8, 8);
+  } else if (size >= 4) {
+    std::memcpy(to, from, 4);
+    std::memcpy(to + size - 4, from + size - 4, 4);
+  } else {
+    for (std::size_t i = 0; i < size; ++i) to[i] = from[i];
+  }
+}
+
+[[gnu::always_inline]] inline void assign_short(std::string& to, const char* from,
+                                                std::size_t size) {
+  to.resize_and_overwrite(size, [from](char* memory, std::size_t all) noexcept {
+    copy_short(memory, from, all);
+    return all;
+  });
 }
 
 /// What glaze takes for a string and has no reader of ours.
@@ -68,7 +74,7 @@ struct glz::from<glz::JSON, std::string> {
       const char* const quote =
           has_quote ? weft::json::detail::plain_string_end(begin, end) : nullptr;
       if (quote != nullptr) [[likely]] {
-        into.assign(begin, static_cast<std::size_t>(quote - begin));
+        weft::json::detail::assign_short(into, begin, static_cast<std::size_t>(quote - begin));
         at = quote + 1;
         return;
       }

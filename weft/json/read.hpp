@@ -30,6 +30,7 @@
 #include <weft/json/plain_string.hpp>
 #include <weft/json/reflection.hpp>
 #include <weft/json/scratch_copy.hpp>
+#include <weft/json/white_space.hpp>
 
 #include <glaze/json/read.hpp>
 
@@ -71,7 +72,7 @@ std::expected<void, error> parse(T& value, std::string_view text) {
   if constexpr (Policy.ignore_unknown_names) {
     if (const std::optional<error> not_json = check(text)) return std::unexpected(*not_json);
   }
-  glz::context context;
+  read_context context;
   const glz::error_ctx end = glz::read<read_options<Policy>{}>(value, text, context);
   if (!end) [[likely]]
     return {};

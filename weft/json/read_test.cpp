@@ -73,6 +73,25 @@ TEST(json_read, takes_strings_plain_or_not) {
       }
 }
 
+// Of each length and kind, wherever it may stand, near the end of the text and far from it.
+TEST(json_read, skips_white_space_and_nothing_else) {
+  const auto filled = [](const std::string& run) {
+    return run + "[" + run + R"({"a")" + run + ":" + run + "1" + run + "}" + run + "," + run +
+           R"({"a":2})" + run + "]" + run;
+  };
+  for (const char first : {' ', '\n', '\r', '\t', '\v', '\f', '\x1f', '\xa0', '\x80', '\0'})
+    for (const char rest : {' ', '\n', '\t', '\v', '\xa0', '!'})
+      for (std::size_t length = 0; length <= 40; ++length) {
+        std::string run(length, rest);
+        if (length != 0) run[0] = first;
+        const std::string_view white = " \n\r\t";
+        const bool is_white = run.find_first_not_of(white) == std::string::npos;
+        const auto got = read<std::vector<holds<int>>>(filled(run));
+        ASSERT_EQ(got.has_value(), is_white) << length << " of " << int{first} << ", " << int{rest};
+        if (is_white) ASSERT_EQ(got->at(0).a + got->at(1).a, 3);
+      }
+}
+
 enum class side : std::uint8_t { buy, sell };
 struct two_bools {
   bool a;

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <weft/base/assert.hpp>
+#include <weft/json/plain_output.hpp>
 #include <weft/json/reflection.hpp>
 
 #include <glaze/json/write.hpp>
@@ -31,6 +32,7 @@ namespace detail {
 
 struct write_options : glz::opts {
   bool escape_control_characters = true;
+  bool puts_plain_strings = true;
 };
 
 // What glaze's writer asks of a context; its own one carries strings for readers.

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <weft/base/sanitizers.hpp>
@@ -88,6 +89,35 @@ TEST(json_write, escapes_what_must_be_escaped) {
     const auto back = weft::json::read<std::string>(written(text));
     ASSERT_TRUE(back) << before;
     EXPECT_EQ(*back, text);
+  }
+}
+
+/// As RFC 8259 section 7 has it, a byte at a time.
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    constexpr std::string_view special = "\"\\\b\f\n\r\t";
+    if (const auto at = special.find(c); at != std::string_view::npos)
+      out += {'\\', "\"\\bfnrt"[at]};
+    else if (static_cast<unsigned char>(c) < 0x20)
+      out += {'\\', 'u', '0', '0', c < 0x10 ? '0' : '1', "0123456789ABCDEF"[c & 0xf]};
+    else
+      out += c;
+  }
+  return out += '"';
+}
+
+// Of each length, with each byte at each place.
+TEST(json_write, writes_strings_plain_or_not) {
+  for (std::size_t length = 0; length <= 26; ++length) {
+    std::string text(length, 'x');
+    ASSERT_EQ(written(text), quoted(text));
+    for (char& place : text)
+      for (int byte = 0; byte < 256; ++byte) {
+        const char before = std::exchange(place, static_cast<char>(byte));
+        ASSERT_EQ(written(text), quoted(text)) << byte << " in " << length;
+        place = before;
+      }
   }
 }
 
