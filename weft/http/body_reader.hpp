@@ -5,7 +5,7 @@
 // `http::body_reader&` is called when the head has come, and returns a task; it alone reads. While
 // it does not ask for more, nothing is read from the connection, and the client has to wait; a
 // client that waits to be asked for its body (`Expect: 100-continue`) is asked with the first
-// read(). A piece is at most 4 KiB, lies where it was received, without a copy, and is gone with
+// read(). A piece is at most 16 KiB, lies where it was received, without a copy, and is gone with
 // the next read().
 //
 // read() ends with errc::closed at the end of the body; with errc::reset if the client went away,

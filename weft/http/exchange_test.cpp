@@ -27,8 +27,8 @@ TEST_P(exchange_test, sends_bodies_and_fields_of_any_size) {
   run([&]() -> task<void> {
     auto client = co_await world().connect();
     // Around what is copied behind the head, what fits a buffer, and beyond.
-    for (const std::size_t body : {0U, 1U, 2'048U, 2'049U, 4'000U, 4'032U, 4'033U, 100'000U}) {
-      for (const std::size_t field : {1U, 1'900U, 2'100U, 3'900U, 4'032U, 5'000U, 20'000U}) {
+    for (const std::size_t body : {0U, 1U, 2'048U, 2'049U, 16'280U, 16'320U, 16'321U, 100'000U}) {
+      for (const std::size_t field : {1U, 1'900U, 2'100U, 16'200U, 16'320U, 20'000U}) {
         const http_reply answer =
             co_await client.ask("GET", "/" + std::to_string(body) + "/" + std::to_string(field));
         EXPECT_EQ(answer.field("X-Value"), std::string(field, 'f')) << body << " " << field;

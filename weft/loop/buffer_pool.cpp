@@ -7,6 +7,22 @@
 #include <weft/base/assert.hpp>
 
 namespace weft {
+namespace {
+
+/// Pages of zeros, not taken before they are touched, at a multiple of `alignment`; nullptr: the
+/// system has none.
+char* map_aligned(std::size_t size_bytes, std::size_t alignment) noexcept {
+  void* const mapped = ::mmap(nullptr, size_bytes + alignment, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  auto* const begin = static_cast<char*>(mapped);
+  const std::size_t before = -reinterpret_cast<std::uintptr_t>(begin) % alignment;
+  if (before != 0) ::munmap(begin, before);
+  ::munmap(begin + before + size_bytes, alignment - before);
+  return begin + before;
+}
+
+}  // namespace
 
 buffer_pool::buffer_pool(std::uint32_t slots_max) noexcept
     : slots_max_{std::clamp(slots_max, slots_per_chunk, slots_limit)} {}
@@ -30,12 +46,10 @@ std::vector<std::uint32_t> buffer_pool::slots_in_use() const {
 
 bool buffer_pool::grow() noexcept {
   if ((chunks_.size() + 1) * slots_per_chunk > slots_max_) return false;
-  void* memory = ::mmap(nullptr, slots_per_chunk * slot_bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return false;
-  static_assert(slot_bytes <= 4096, "what is mapped lies at a multiple of a page");
+  char* const memory = map_aligned(slots_per_chunk * slot_bytes, slot_bytes);
+  if (memory == nullptr) return false;
   const auto first = static_cast<std::uint32_t>(chunks_.size() * slots_per_chunk);
-  chunks_.push_back(static_cast<char*>(memory));
+  chunks_.push_back(memory);
   poison(memory, slots_per_chunk * slot_bytes);
   free_.resize(chunks_.size() * slots_per_chunk);
   // Lowest numbers are lent first.

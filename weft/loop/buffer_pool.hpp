@@ -83,7 +83,7 @@ class buffer_ref {
 
 class buffer_pool {
  public:
-  static constexpr std::size_t slot_bytes = 4096;
+  static constexpr std::size_t slot_bytes = 16 * 1024;
   static constexpr std::size_t slack = 64;
   static constexpr std::size_t slot_capacity = slot_bytes - slack;
   /// io_uring names a buffer with 16 bits.
@@ -133,7 +133,7 @@ class buffer_pool {
   [[nodiscard]] std::vector<std::uint32_t> slots_in_use() const;
 
  private:
-  static constexpr std::uint32_t slots_per_chunk = 256;
+  static constexpr std::uint32_t slots_per_chunk = 128;
   bool grow() noexcept;
 
   std::uint32_t slots_max_;

@@ -56,7 +56,7 @@ struct loop_options {
   /// With backend_kind::simulated: the host of a world whose driver gives this loop its turns.
   /// None: a calm world of its own.
   sim_host* host = nullptr;
-  /// Receive buffers of 4 KiB this loop may have in all.
+  /// Receive buffers of 16 KiB this loop may have in all.
   std::uint32_t buffers_max = 16'384;
   /// Messages taken from the mailbox, resumptions and timers in one turn before the kernel is asked
   /// again.

@@ -157,12 +157,12 @@ TEST_P(left_behind_test, buffers_that_the_program_holds) {
   std::vector<std::uint32_t> slots = loop_->buffers().slots_in_use();
   std::vector<std::string> told = names();
   ASSERT_EQ(told.size(), 1U);
-  EXPECT_TRUE(told[0].starts_with("  2 buffers of 4096 bytes that the program holds: slots "))
+  EXPECT_TRUE(told[0].starts_with("  2 buffers of 16384 bytes that the program holds: slots "))
       << told[0];
   held[1].reset();
   told = names();
   ASSERT_EQ(told.size(), 1U);
-  EXPECT_TRUE(told[0].starts_with("  1 buffer of 4096 bytes that the program holds: slot "))
+  EXPECT_TRUE(told[0].starts_with("  1 buffer of 16384 bytes that the program holds: slot "))
       << told[0];
   held[0].reset();
 }
@@ -258,7 +258,7 @@ TEST_P(left_behind_in_ring_test, input_that_nobody_reads) {
   const std::vector<std::string> told = names();
   ASSERT_EQ(told.size(), 1U);
   EXPECT_TRUE(told[0].starts_with(
-      weft::format("  1 buffer of 4096 bytes with unread input of descriptor {}: slot ", near.fd)))
+      weft::format("  1 buffer of 16384 bytes with unread input of descriptor {}: slot ", near.fd)))
       << told[0];
   loop_->io().abandon(near);
   EXPECT_EQ(names().back(), weft::format("  1 operation: close of descriptor {}", near.fd));

@@ -50,7 +50,7 @@ TEST_P(leftovers_test, counts_what_is_left_and_names_the_tasks) {
   EXPECT_NE(lines[1].find("sleep_long", lines[1].find(" > ")), std::string::npos) << lines[1];
   EXPECT_TRUE(lines[2].starts_with("  1 task waits in ")) << lines[2];
   EXPECT_TRUE(lines[3].starts_with("  4 timers: sleep in ")) << lines[3];
-  EXPECT_TRUE(lines[4].starts_with("  1 buffer of 4096 bytes that the program holds: slot "))
+  EXPECT_TRUE(lines[4].starts_with("  1 buffer of 16384 bytes that the program holds: slot "))
       << lines[4];
   end();
 }

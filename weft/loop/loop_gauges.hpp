@@ -29,7 +29,7 @@ struct loop_gauges {
   /// Coroutine frames alive, and the bytes that the thread's pool has set aside for them.
   std::uint64_t live_frames = 0;
   std::uint64_t frame_bytes = 0;
-  /// Receive buffers of 4 KiB lent out.
+  /// Receive buffers of 16 KiB lent out.
   std::uint64_t buffers_in_use = 0;
 };
 

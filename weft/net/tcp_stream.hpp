@@ -143,7 +143,7 @@ class tcp_stream {
     if (state_ != nullptr) state_->abandon();
   }
 
-  /// The next bytes, at most 4 KiB, in a buffer of the shard's pool.
+  /// The next bytes, at most 16 KiB, in a buffer of the shard's pool.
   [[nodiscard]] stream_read read() noexcept { return stream_read{*state_}; }
   /// The next bytes, copied into `into`; what does not fit waits for the next read. Gives how many.
   [[nodiscard]] task<result<std::size_t>> read(std::span<char> into);

@@ -29,7 +29,8 @@ INSTANTIATE_TEST_SUITE_P(backends, tcp_stream_on_sockets_test,
 TEST_P(tcp_stream_test, echoes_from_one_byte_to_ten_mebibytes) {
   run([&]() -> task<void> {
     for (const std::size_t size :
-         {1UZ, 2UZ, 4031UZ, 4032UZ, 4033UZ, 65'536UZ, 1'000'003UZ, 10'485'760UZ}) {
+         {1UZ, 2UZ, buffer_pool::slot_capacity - 1, buffer_pool::slot_capacity,
+          buffer_pool::slot_capacity + 1, 65'536UZ, 1'000'003UZ, 10'485'760UZ}) {
       auto [client, server] = co_await connected_pair(loop());
       scope peers{co_await this_task::environment()};
       peers.spawn(echo(std::move(server)));
@@ -86,8 +87,8 @@ TEST_P(tcp_stream_test, owns_what_it_is_given) {
   run([&]() -> task<void> {
     auto [client, server] = co_await connected_pair(loop());
     {
-      std::string moved(5'000, 'm');
-      std::string copied(5'000, 'c');
+      std::string moved(20'000, 'm');
+      std::string copied(20'000, 'c');
       std::array<std::byte, 300> bytes;
       bytes.fill(std::byte{'s'});
       buffer_ref buffer = loop().buffers().acquire();
@@ -100,7 +101,7 @@ TEST_P(tcp_stream_test, owns_what_it_is_given) {
       std::ranges::fill(copied, 'X');
       bytes.fill(std::byte{'X'});
     }
-    const std::string expected = std::string(5'000, 'm') + std::string(5'000, 'c') +
+    const std::string expected = std::string(20'000, 'm') + std::string(20'000, 'c') +
                                  std::string(100, 'b') + std::string(300, 's');
     EXPECT_TRUE(co_await read_up_to(server, expected.size()) == expected);
   });

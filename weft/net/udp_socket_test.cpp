@@ -101,7 +101,7 @@ TEST_P(udp_socket_test, says_that_a_datagram_was_cut) {
     const raw_socket sender{::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
     EXPECT_TRUE(sender.connect(server->local_endpoint().value()));
     const std::string most = pattern(datagram_most_bytes);
-    const std::string more = pattern(5'000);
+    const std::string more = pattern(20'000);
     EXPECT_GT(::send(sender.fd(), most.data(), most.size(), 0), 0);
     EXPECT_GT(::send(sender.fd(), more.data(), more.size(), 0), 0);
     std::size_t seen = 0;
@@ -143,7 +143,7 @@ TEST_P(udp_socket_test, tells_the_next_sender_what_could_not_be_sent) {
     auto server = udp_socket::bind(loop(), any_loopback());
     auto client = udp_socket::open(loop(), AF_INET);
     const endpoint to = server->local_endpoint().value();
-    const auto long_text = co_await client->send(to, std::string(5'000, 'l'));
+    const auto long_text = co_await client->send(to, std::string(20'000, 'l'));
     EXPECT_EQ(long_text.error(), errc::limit_exceeded);
     // To everyone on the network, which takes an option this socket has not.
     const auto queued =

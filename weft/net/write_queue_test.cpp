@@ -51,10 +51,10 @@ TEST_F(write_queue_test, keeps_the_order_of_all_kinds) {
   queue.append(std::string(10'000, 'b'));
   queue.append(filled("ccc"));
   queue.append(std::string_view{"d"});
-  const std::string large(5'000, 'e');
+  const std::string large(20'000, 'e');
   queue.append(std::string_view{large});
   EXPECT_EQ(gathered(), "a" + std::string(10'000, 'b') + "cccd" + large);
-  EXPECT_EQ(queue.size(), 15'005U);
+  EXPECT_EQ(queue.size(), 30'005U);
 }
 
 TEST_F(write_queue_test, moves_a_string_without_copying_it) {
@@ -90,10 +90,10 @@ TEST_F(write_queue_test, leaves_gathered_bytes_in_place_while_more_is_appended) 
 }
 
 TEST_F(write_queue_test, consumes_at_every_boundary) {
-  const std::string whole = "ab" + std::string(5'000, 'c') + "defg";
-  for (std::size_t cut = 0; cut <= whole.size(); cut += cut < 8 || cut > 4'995 ? 1 : 997) {
+  const std::string whole = "ab" + std::string(20'000, 'c') + "defg";
+  for (std::size_t cut = 0; cut <= whole.size(); cut += cut < 8 || cut > 19'995 ? 1 : 997) {
     queue.append(std::string_view{"ab"});
-    queue.append(std::string(5'000, 'c'));
+    queue.append(std::string(20'000, 'c'));
     queue.append(filled("de"));
     queue.append(std::string_view{"fg"});
     queue.consume(cut);

@@ -31,7 +31,7 @@ constexpr std::array columns{
     column{&loop_gauges::frame_bytes, "loop_frame_bytes", holds,
            "Memory set aside for coroutine frames"},
     column{&loop_gauges::buffers_in_use, "loop_buffers_in_use", holds,
-           "Receive buffers of 4 KiB lent out"}};
+           "Receive buffers of 16 KiB lent out"}};
 
 }  // namespace
 
