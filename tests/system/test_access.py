@@ -266,6 +266,12 @@ def test_what_is_wrong_with_the_configuration_is_said_without_a_start(run_weftd,
     assert done.returncode == 2 and f"{file}:2:1: http.server has no option" in done.stderr
     done = run_weftd("check-config", "--keys", tmp_path / "none.toml")
     assert done.returncode == 2 and "none.toml" in done.stderr
+    file.write_text('[http.server]\nlisten = "here"\nunix_mode = "rw"\ntrusted_proxies = ["me"]\ntls.certificate = "none.pem"\n')
+    done = run_weftd("check-config", "--config", file, "--data", tmp_path / "none", "--keys", tmp_path / "none.toml")
+    faults = done.stderr.splitlines()
+    assert done.returncode == 2 and [line.removeprefix("weftd: ").split(" ")[0] for line in faults[:5]] == [
+        f"{file}:2:10:", f"{file}:3:13:", f"{file}:4:19:", f"{file}:5:19:", "--data:"], done.stderr
+    assert all(word in fault for word, fault in zip(["here", "rw", "me", "none.pem", "none", "none.toml"], faults, strict=True))
 
 
 def test_the_configuration_that_is_shipped_is_right(run_weftd, tmp_path, weftd):

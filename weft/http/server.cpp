@@ -1,7 +1,6 @@
 #include <weft/http/server.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <new>
 #include <optional>
 #include <span>
@@ -19,6 +18,7 @@
 #include <weft/http/connection_host.hpp>
 #include <weft/http/http2/server_session.hpp>
 #include <weft/http/proxy_door.hpp>
+#include <weft/http/server_settings.hpp>
 #include <weft/http/tls_door.hpp>
 #include <weft/http/trusted_proxies.hpp>
 #include <weft/loop/event_loop.hpp>
@@ -37,38 +37,12 @@ constexpr duration said_again_after = std::chrono::minutes{1};
 /// For a stop() that nobody gave a deadline.
 constexpr duration drain_time = std::chrono::seconds{10};
 
-/// "0660"; empty: 0.
-result<unsigned> file_mode(std::string_view text) {
-  unsigned mode = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), mode, 8);
-  const bool is_one =
-      failed == std::errc{} && end == text.data() + text.size() && mode != 0 && mode <= 0777;
-  if (text.empty() || is_one) return mode;
-  log::error(weft::format(
-      "http.server.unix_mode is '{}': write permissions in octal digits, 0600 to 0777", text));
+/// For those whose options nobody has asked for their faults.
+template <class T>
+result<T> logged(std::expected<T, option_fault> read) {
+  if (read) return std::move(*read);
+  log::error(weft::format("http.server.{}: {}", read.error().option, read.error().what));
   return fail(errc::invalid_argument);
-}
-
-/// Whose word counts. What is wrong with it is logged.
-result<trusted_proxies> read_trusted(const server_options& options) {
-  auto read = trusted_proxies::parse(options.trusted_proxies);
-  if (!read) {
-    log::error(
-        weft::format("http.server.trusted_proxies has '{}': write networks like 10.0.0.0/8 "
-                     "or fd00::/8, addresses, or unix: for Unix sockets",
-                     read.error()));
-    return fail(errc::invalid_argument);
-  }
-  const bool believes =
-      options.proxy_protocol != proxy_protocol::off || options.forwarding != forwarding::none;
-  if (believes && read->empty()) {
-    log::error(
-        weft::format("http.server.{} believes proxies, but http.server.trusted_proxies names "
-                     "none: name their networks",
-                     options.forwarding != forwarding::none ? "forwarding" : "proxy_protocol"));
-    return fail(errc::invalid_argument);
-  }
-  return std::move(*read);
 }
 
 struct newcomer {
@@ -336,10 +310,10 @@ server& server::add_around(middleware around, lifetime* owner) {
 }
 
 result<void> server::start() {
-  const auto unix_mode = file_mode(state_->options.unix_mode);
+  const auto unix_mode = logged(read_unix_mode(state_->options));
   if (!unix_mode) return fail(unix_mode.error());
   if (state_->options.listen.empty()) return {};
-  auto trusted = read_trusted(state_->options);
+  auto trusted = logged(read_trusted_proxies(state_->options));
   if (!trusted) return fail(trusted.error());
   state_->trusted = std::move(*trusted);
   const tls_options& tls = state_->options.tls;

@@ -101,6 +101,8 @@ struct server_options {
   http::limits limits{};
 
   static constexpr auto bounds() { return weft::bounds(at_least<&server_options::backlog>(1)); }
+  /// Reads the certificates, too.
+  [[nodiscard]] std::vector<option_fault> faults() const;
 };
 
 class server {

@@ -22,15 +22,16 @@ net::tls_server_options for_context(const tls_options& options, bool http2) {
 
 }  // namespace
 
+net::tls_context::outcome read_tls(const tls_options& options, bool http2,
+                                   std::shared_ptr<net::tls_ticket_keys> tickets) {
+  if (options.certificate.empty())
+    return std::unexpected{"http.server.tls says how, but names no certificate"};
+  return net::tls_context::server(for_context(options, http2), std::move(tickets));
+}
+
 result<void> tls_door::open(const tls_options& options, std::string_view address, bool http2,
                             std::shared_ptr<net::tls_ticket_keys> tickets) {
-  if (options.certificate.empty()) {
-    log::error(weft::format(
-        "{} cannot be served with TLS: http.server.tls says how, but names no certificate",
-        address));
-    return fail(errc::invalid_argument);
-  }
-  auto made = net::tls_context::server(for_context(options, http2), std::move(tickets));
+  auto made = read_tls(options, http2, std::move(tickets));
   if (!made) {
     log::error(weft::format("{} cannot be served with TLS: {}", address, made.error()));
     return fail(errc::invalid_argument);

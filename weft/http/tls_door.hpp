@@ -18,11 +18,15 @@
 
 namespace weft::http {
 
+/// What `options` name, read; or what is wrong with it. `http2`: that is offered first.
+[[nodiscard]] net::tls_context::outcome read_tls(const tls_options& options, bool http2,
+                                                 std::shared_ptr<net::tls_ticket_keys> tickets);
+
 class tls_door {
  public:
   tls_door(event_loop& loop, unsigned per_turn) noexcept : gate_{loop, per_turn} {}
 
-  /// errc::invalid_argument is logged, for the server on `address`. `http2`: that is offered first.
+  /// errc::invalid_argument is logged, for the server on `address`. The others as read_tls().
   [[nodiscard]] result<void> open(const tls_options& options, std::string_view address, bool http2,
                                   std::shared_ptr<net::tls_ticket_keys> tickets);
   [[nodiscard]] bool is_open() const noexcept { return context_.has_value(); }

@@ -40,6 +40,12 @@ result<address_claim> take_claim(std::string_view text, unsigned unix_mode) {
 
 }  // namespace
 
+std::optional<std::string> address_fault(std::string_view text) {
+  if (is_activated(text)) return std::nullopt;
+  if (const auto wanted = endpoint::parse(text); !wanted) return explain(text, wanted.error());
+  return std::nullopt;
+}
+
 result<address_book::share> address_book::join(std::string_view text, const listen_terms& terms) {
   const std::lock_guard lock{mutex_};
   for (const entry& known : entries_)

@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,10 @@ struct listen_terms {
   /// Of the file of a Unix socket, as address_claim::take() takes it.
   unsigned unix_mode = 0;
 };
+
+/// What is wrong with a text that is to be listened on, before anybody does; nothing: it is an
+/// address, or asks for a socket of the service manager's.
+[[nodiscard]] std::optional<std::string> address_fault(std::string_view text);
 
 class address_book {
  public:

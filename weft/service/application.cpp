@@ -76,8 +76,10 @@ void application::request_stop() { state_->stop_all(); }
 std::optional<int> application::state::configure() {
   for (auto& bind : introductions) bind(given);
   std::vector<std::string> faults = settings.apply(cli, given);
-  if (faults.empty())
+  if (faults.empty()) {
+    faults = given.faults();
     for (auto& check : checks) std::ranges::move(check(), std::back_inserter(faults));
+  }
   for (const std::string& fault : faults)
     std::fputs(weft::format("{}: {}\n", cli.program(), fault).c_str(), stderr);
   if (!faults.empty()) return command_line::exit_usage;

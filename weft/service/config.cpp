@@ -182,6 +182,14 @@ std::vector<std::string> config::apply(unknown_sections others) {
   return all.report.faults;
 }
 
+std::vector<std::string> config::faults() const {
+  std::vector<std::string> all;
+  option_origin origin = [this](const std::string& path) { return origin_of(path); };
+  for (const section& each : state_->sections)
+    find_faults(*each.type, each.options, each.name, origin, all);
+  return all;
+}
+
 std::string config::unused(std::string name) const {
   std::string free = name;
   for (int count = 2; find(free) != nullptr; ++count) free = weft::format("{}_{}", name, count);

@@ -67,6 +67,10 @@ class config {
   /// Writes what was read into what was bound, and gives the faults; none: all is well.
   [[nodiscard]] std::vector<std::string> apply(unknown_sections others = unknown_sections::refuse);
 
+  /// What the structs say of their members by `faults()` (option_fault.hpp), which may read files.
+  /// After an apply() without a fault, while the options live.
+  [[nodiscard]] std::vector<std::string> faults() const;
+
   /// `section`, or if that is bound, "section_2" and so on.
   [[nodiscard]] std::string unused(std::string section) const;
 

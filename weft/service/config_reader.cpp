@@ -337,4 +337,17 @@ void check_options(const option_type& table, void* object, const std::string& pa
   }
 }
 
+void find_faults(const option_type& table, void* object, const std::string& path,
+                 option_origin& origin_of, std::vector<std::string>& faults) {
+  if (table.faults != nullptr)
+    for (const option_fault& each : table.faults(object)) {
+      const std::string name = weft::format("{}.{}", path, each.option);
+      faults.push_back(weft::format("{}: {}: {}", origin_of(name), name, each.what));
+    }
+  for (const option_field& field : table.fields)
+    if (field.type != nullptr && field.type->kind == option_kind::table)
+      find_faults(*field.type, field.in(object), weft::format("{}.{}", path, field.name), origin_of,
+                  faults);
+}
+
 }  // namespace weft::detail

@@ -35,6 +35,10 @@ void read_option(const option_type& type, void* object, const std::string& path,
 void check_options(const option_type& table, void* object, const std::string& path,
                    option_origin& origin_of, config_report& report);
 
+/// What a table's structs say is wrong with their members, a line each.
+void find_faults(const option_type& table, void* object, const std::string& path,
+                 option_origin& origin_of, std::vector<std::string>& faults);
+
 /// The member of a table at `path` that is called `name`: reads it, or says that there is none.
 /// `others` are further names that would have been right.
 void read_member(const option_type& table, void* object, const std::string& path,

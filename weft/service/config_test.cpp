@@ -79,6 +79,26 @@ struct bounded_inside {
   bounded inner{};
 };
 
+struct cellar_door {
+  std::string key{};
+
+  [[nodiscard]] std::vector<weft::option_fault> faults() const {
+    if (key == "iron") return {};
+    return {{"key", "\"" + key + "\" opens nothing"}};
+  }
+};
+
+struct cellar {
+  cellar_door door{};
+  cellar_door window{.key = "iron"};
+  int barrels = 3;
+
+  [[nodiscard]] std::vector<weft::option_fault> faults() const {
+    if (barrels < 10) return {};
+    return {{"barrels", "there is no room"}};
+  }
+};
+
 }  // namespace shop
 
 namespace {
@@ -442,6 +462,19 @@ TEST(config, knows_where_each_value_is_from) {
   EXPECT_EQ(all.given.origin_of("shop.rate"), "shop.toml:2:8");
   EXPECT_EQ(all.given.origin_of("shop.backlog"), "program");
   EXPECT_EQ(all.given.origin_of("shop.listen"), "default");
+}
+
+TEST(config, asks_structs_what_is_wrong_with_them) {
+  config given;
+  shop::cellar cellar{.door = {.key = "wax"}};
+  given.bind("cellar", cellar);
+  EXPECT_TRUE(given.read_text("[cellar]\nwindow.key = 'tin'\nbarrels = 12\n", "shop.toml"));
+  EXPECT_EQ(given.apply(), lines{});
+  EXPECT_EQ(given.faults(), (lines{"shop.toml:3:11: cellar.barrels: there is no room",
+                                   "program: cellar.door.key: \"wax\" opens nothing",
+                                   "shop.toml:2:14: cellar.window.key: \"tin\" opens nothing"}));
+  cellar = {.door = {.key = "iron"}};
+  EXPECT_EQ(given.faults(), lines{});
 }
 
 TEST(config, asserts_that_sections_differ) {

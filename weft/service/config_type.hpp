@@ -11,6 +11,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -26,6 +27,7 @@
 #include <weft/base/time.hpp>
 #include <weft/json/members.hpp>
 #include <weft/service/option_bounds.hpp>
+#include <weft/service/option_fault.hpp>
 
 namespace weft::detail {
 
@@ -70,6 +72,7 @@ struct option_type {
   std::span<const option_name> names{};
   std::span<const option_field> fields{};
   std::span<const option_bound> bounds{};  // of some of the fields
+  std::vector<option_fault> (*faults)(const void* object) = nullptr;
   // Of an optional, which holds at most one, or a list.
   const option_type* element = nullptr;
   void (*clear)(void* object) = nullptr;
@@ -250,6 +253,11 @@ template <class T>
 concept has_bounds = requires { T::bounds(); };
 
 template <class T>
+concept has_faults = requires(const T& options) {
+  { options.faults() } -> std::same_as<std::vector<option_fault>>;
+};
+
+template <class T>
 inline constexpr auto option_bounds_of = [] {
   constexpr auto said = T::bounds();
   static_assert(std::is_same_v<typename decltype(said)::value_type, bound_of<T>>,
@@ -283,6 +291,8 @@ consteval option_type describe() {
     option_type type{.kind = option_kind::table};
     type.fields = option_fields_of<T>;
     if constexpr (has_bounds<T>) type.bounds = option_bounds_of<T>;
+    if constexpr (has_faults<T>)
+      type.faults = [](const void* object) { return static_cast<const T*>(object)->faults(); };
     return type;
   }
 }

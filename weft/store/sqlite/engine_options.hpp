@@ -9,6 +9,7 @@
 
 #include <weft/base/time.hpp>
 #include <weft/service/option_bounds.hpp>
+#include <weft/service/option_fault.hpp>
 #include <weft/store/sqlite/nowait_reads.hpp>
 
 namespace weft::store::sqlite {
@@ -77,6 +78,8 @@ struct engine_options {
                                                           std::uint64_t{1} << 40U),
         weft::at_least<&engine_options::schema_refresh>(std::chrono::milliseconds{10}));
   }
+  /// Looks for the folder.
+  [[nodiscard]] std::vector<option_fault> faults() const;
 };
 
 }  // namespace weft::store::sqlite

@@ -32,12 +32,19 @@ bool is_database_name(std::string_view name) noexcept {
 }
 
 std::string describe_folder(const std::string& folder, const std::error_code& why) {
-  return weft::format(
-      "store.sqlite.engine.directory = \"{}\": {}: name a folder that this program may read",
-      folder, why.message());
+  return weft::format("\"{}\": {}: name a folder that this program may read", folder,
+                      why.message());
 }
 
 }  // namespace
+
+std::vector<option_fault> engine_options::faults() const {
+  if (directory.empty()) return {};
+  std::error_code why;
+  const files::directory_iterator readable{directory, why};
+  if (!why || (why == std::errc::no_such_file_or_directory && !create.empty())) return {};
+  return {{"directory", describe_folder(directory, why)}};
+}
 
 std::expected<std::shared_ptr<storage>, std::string> storage::open(const engine_options& options) {
   std::error_code why;
