@@ -15,7 +15,7 @@
 #include <weft/coro/frame_pool.hpp>
 #include <weft/http/access_log.hpp>
 #include <weft/http/cors.hpp>
-#include <weft/http/http2/frame_walker.hpp>
+#include <weft/http/http2/frame.hpp>
 #include <weft/http/http2/library.hpp>
 #include <weft/http/request_deadlines.hpp>
 #include <weft/http/server_timing.hpp>
@@ -237,9 +237,23 @@ class warm_http2 : public warm_path {
     for (int shift = 24; shift >= 0; shift -= 8) text.push_back(static_cast<char>(id >> shift));
     return text.append(payload);
   }
+  /// Takes whole frames from what has come. Whether the stream's reply ends within them.
+  static bool take_end(std::string& come, std::int32_t id) {
+    bool has_ended = false;
+    std::size_t at = 0;
+    while (come.size() - at >= http2::frame_head::size_bytes) {
+      const http2::frame_head head = http2::read_frame_head(come.data() + at);
+      const std::size_t size = http2::frame_head::size_bytes + head.length;
+      if (come.size() - at < size) break;
+      has_ended |= head.type <= 1 && head.stream == id && (head.flags & 1U) != 0;
+      at += size;
+    }
+    come.erase(0, at);
+    return has_ended;
+  }
   /// Asks `count` times; `request` has two frames or one, whose stream is written anew.
-  static task<std::size_t> ask_framed(http_client& client, http2::frame_walker& walker,
-                                      std::string& request, std::int32_t& id, int count) {
+  static task<std::size_t> ask_framed(http_client& client, std::string& come, std::string& request,
+                                      std::int32_t& id, int count) {
     std::size_t answered = 0;
     for (; count > 0; --count, id += 2) {
       for (std::size_t at = 0; at < request.size();
@@ -250,8 +264,8 @@ class warm_http2 : public warm_path {
       for (bool has_ended = false; !has_ended;) {
         const auto bytes = co_await client.stream().read();
         if (!bytes) co_return answered;
-        for (std::string_view rest = bytes->text(); const auto head = walker.next(rest);)
-          has_ended |= head->type <= 1 && head->stream == id && (head->flags & 1) != 0;
+        come += bytes->text();
+        has_ended = take_end(come, id);
       }
       ++answered;
     }
@@ -260,12 +274,13 @@ class warm_http2 : public warm_path {
   void expect_no_allocation_of(std::string request) {
     run([&]() -> task<void> {
       auto client = co_await world().connect();
-      http2::frame_walker walker{0};
+      std::string come;
+      come.reserve(64 * 1024);
       std::int32_t id = 1;
       co_await client.send(std::string{http2::client_preface} + framed(4, 0, 0, {}));
-      EXPECT_EQ(co_await ask_framed(client, walker, request, id, 300), 300U);
+      EXPECT_EQ(co_await ask_framed(client, come, request, id, 300), 300U);
       const allocation_counter since;
-      const std::size_t answered = co_await ask_framed(client, walker, request, id, 1'000);
+      const std::size_t answered = co_await ask_framed(client, come, request, id, 1'000);
       const std::uint64_t allocations = since.allocations();
       EXPECT_EQ(answered, 1'000U);
       EXPECT_EQ(allocations, 0U);

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <tuple>
 
+#include <weft/http/http2/frame.hpp>
+
 namespace weft::testing {
 namespace {
 
@@ -67,10 +69,6 @@ struct http2_client::callbacks {
     const bool is_message = frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA;
     if (is_message && (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0)
       client.replies_[frame->hd.stream_id].is_whole = true;
-    if (frame->hd.type == NGHTTP2_GOAWAY) {
-      client.goaway_ = frame->goaway.error_code;
-      client.last_answered_ = frame->goaway.last_stream_id;
-    }
     return 0;
   }
   static int on_close(nghttp2_session*, std::int32_t id, std::uint32_t code, void* self) {
@@ -154,9 +152,26 @@ task<bool> http2_client::turn() {
   co_await send();
   const auto bytes = co_await stream_.read();
   if (!bytes) co_return false;
+  note_goodbyes(bytes->text());
   const auto taken = nghttp2_session_mem_recv(
       library_.get(), reinterpret_cast<const std::uint8_t*>(bytes->data()), bytes->size());
   co_return taken >= 0;
+}
+
+void http2_client::note_goodbyes(std::string_view bytes) {
+  come_ += bytes;
+  std::size_t at = 0;
+  while (come_.size() - at >= http::http2::frame_head::size_bytes) {
+    const auto head = http::http2::read_frame_head(come_.data() + at);
+    if (come_.size() - at < http::http2::frame_head::size_bytes + head.length) break;
+    at += http::http2::frame_head::size_bytes;
+    if (head.type == NGHTTP2_GOAWAY) {
+      last_answered_ = http::http2::read_id(come_.data() + at);
+      goaway_ = http::http2::read_number(come_.data() + at + 4);
+    }
+    at += head.length;
+  }
+  come_.erase(0, at);
 }
 
 task<http2_reply> http2_client::reply(std::int32_t id) {
@@ -173,6 +188,7 @@ task<http2_reply> http2_client::ask(std::string_view method, std::string_view ta
 
 task<std::optional<std::uint32_t>> http2_client::end() {
   for (bool goes_on = true; goes_on;) goes_on = co_await turn();
+  while (const auto bytes = co_await stream_.read()) note_goodbyes(bytes->text());
   co_return goaway_;
 }
 

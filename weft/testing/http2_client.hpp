@@ -74,7 +74,8 @@ class http2_client {
   [[nodiscard]] task<http2_reply> reply(std::int32_t id);
   [[nodiscard]] task<http2_reply> ask(std::string_view method, std::string_view target,
                                       std::string_view body = {}, const fields& more = {});
-  /// Until the connection ends: the error of its last GOAWAY; nothing: none has come.
+  /// Until the server ends the connection, also past frames for streams that send_raw() has begun,
+  /// which nghttp2 does not know: the error of its last GOAWAY; nothing: none has come.
   [[nodiscard]] task<std::optional<std::uint32_t>> end();
 
   /// As it stands.
@@ -91,10 +92,13 @@ class http2_client {
   };
   struct callbacks;
 
+  void note_goodbyes(std::string_view bytes);
+
   net::tcp_stream stream_;
   http::http2::session_handle library_;
   std::map<std::int32_t, http2_reply> replies_;
   std::map<std::int32_t, outgoing> bodies_;
+  std::string come_;  // of a frame that is not whole yet
   std::optional<std::uint32_t> goaway_;
   std::int32_t last_answered_ = 0;
 };

@@ -4,7 +4,7 @@
 #include <new>
 
 #include <weft/http/http2/client_session.hpp>
-#include <weft/http/http2/frame_walker.hpp>
+#include <weft/http/http2/frame.hpp>
 #include <weft/http/http2/opened_stream.hpp>
 #include <weft/http/http2/queued_text.hpp>
 

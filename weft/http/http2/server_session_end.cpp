@@ -20,8 +20,8 @@ constexpr std::size_t linger_bytes = 256 * 1024;
 }  // namespace
 
 void server_session::prepare_to_leave() noexcept {
-  if (is_lost_ || std::exchange(is_warned_, true)) return;
-  nghttp2_submit_shutdown_notice(library_.get());
+  if (!may_send() || std::exchange(is_warned_, true)) return;
+  send_goaway(INT32_MAX, NGHTTP2_NO_ERROR);
   flush_later();
 }
 
@@ -31,10 +31,8 @@ void server_session::leave_if_idle() noexcept {
 }
 
 void server_session::leave() noexcept {
-  if (is_lost_ || std::exchange(is_leaving_, true)) return;
-  nghttp2_submit_goaway(library_.get(), NGHTTP2_FLAG_NONE,
-                        nghttp2_session_get_last_proc_stream_id(library_.get()), NGHTTP2_NO_ERROR,
-                        nullptr, 0);
+  if (!may_send() || std::exchange(is_leaving_, true)) return;
+  send_goaway(closed_ids_.last(), NGHTTP2_NO_ERROR);
   flush_later();
 }
 
@@ -93,7 +91,9 @@ void server_session::set_deadline() noexcept {
   if (stream_count_ == 0) {
     look_at_ = time_point::max();
     const bool is_first = answered_ == 0;
-    set(idle_since_ + (is_first ? host_.limits.header_timeout : host_.limits.keep_alive_timeout));
+    const duration longest =
+        is_first ? host_.limits.header_timeout : host_.limits.keep_alive_timeout;
+    set(std::min(idle_since_ + longest, head_due_));
     return;
   }
   if (look_at_ == time_point::max()) look_at_ = loop_.now() + host_.limits.write_stall_timeout;
@@ -112,14 +112,13 @@ void server_session::close_streams() noexcept {
   all.splice_back(streams_);
   while (server_stream* const each = all.pop_front()) {
     streams_.push_back(*each);
-    each->take_close();
+    close(*each);
   }
 }
 
 bool server_session::is_done() const noexcept {
-  if (is_lost_ || (input_ended_ && stream_count_ == 0)) return true;
-  return nghttp2_session_want_read(library_.get()) == 0 &&
-         nghttp2_session_want_write(library_.get()) == 0;
+  if (is_lost_ || is_terminated_ || (input_ended_ && stream_count_ == 0)) return true;
+  return (is_leaving_ || client_goodbye_ != INT32_MAX) && open_.size() == 0;
 }
 
 void server_session::settle() noexcept {

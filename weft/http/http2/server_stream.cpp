@@ -19,11 +19,13 @@
 
 namespace weft::http::http2 {
 
-server_stream::server_stream(server_session& session, std::int32_t id)
+server_stream::server_stream(server_session& session, std::int32_t id, std::int64_t inbound_bytes,
+                             std::int64_t outbound_bytes)
     : carrier{session.host(), true, session.host().stopping.stop_requested()},
+      stream_table<server_stream>::entry{id},
+      stream_flow{inbound_bytes, outbound_bytes},
       lazy_timer{session.host().loop, timeout_kind},
       session_{session},
-      id_{id},
       in_{session.host().loop.buffers()},
       out_{session.host().loop.buffers()} {}
 
@@ -76,7 +78,7 @@ void server_stream::take_head(bool ends) {
   const auto wrong = read_head(desk);
   if (session_.head().is_malformed()) return refuse_malformed();
   if (wrong) return refuse(wrong->code, wrong->reason);
-  if (const auto& wish = session_.head().priority()) session_.set_priority(id_, *wish);
+  if (const auto& wish = session_.head().priority()) priority = *wish;
   asks_for_tunnel_ = session_.head().asks_for_tunnel();
   if (!ends && !asks_for_tunnel_) return take_head_of_body();
   if (desk.head.content_length().value_or(0) != 0) return refuse_malformed();
@@ -108,7 +110,7 @@ void server_stream::take_head_of_body() {
   gathers_ = true;
   pace_.emplace(loop_.now(), *work.bounds);
   set(pace_->due(loop_.now(), 0));
-  if (work.head.expect_continue()) session_.submit_continue(id_);
+  if (work.head.expect_continue()) session_.send_continue(*this);
 }
 
 void server_stream::keep_work() {
@@ -118,10 +120,10 @@ void server_stream::keep_work() {
 }
 
 void server_stream::take_data(std::string_view data) {
-  if (drops_input_) return session_.consume(id_, data.size());
+  if (drops_input_) return session_.consume(*this, data.size());
   if (still_to_come_) {
     if (data.size() > *still_to_come_) {
-      session_.consume(id_, data.size());
+      session_.consume(*this, data.size());
       return refuse_malformed();
     }
     *still_to_come_ -= data.size();
@@ -141,7 +143,7 @@ void server_stream::tell_of_input() noexcept {
 void server_stream::gather(std::string_view data) {
   active_request& work = *work_;
   if (gathered_ + data.size() > work.bounds->body_bytes) {
-    session_.consume(id_, data.size());
+    session_.consume(*this, data.size());
     return refuse(status::content_too_large, "the body is longer than this path takes");
   }
   gathered_ += data.size();
@@ -165,7 +167,7 @@ void server_stream::gather(std::string_view data) {
 
 void server_stream::release_window() noexcept {
   if (withheld_ == 0) return;
-  session_.consume_stream(id_, std::exchange(withheld_, 0));
+  session_.consume_stream(*this, std::exchange(withheld_, 0));
   pace_->forgive(loop_.now() - withheld_since_);
   set(pace_->due(loop_.now(), gathered_));
 }
@@ -318,18 +320,19 @@ void server_stream::refuse(status code, std::string_view reason) {
 
 void server_stream::refuse_malformed() noexcept {
   drop_input();
-  session_.submit_reset(id_, NGHTTP2_PROTOCOL_ERROR);
+  session_.fail_stream(*this, NGHTTP2_PROTOCOL_ERROR);
 }
 
 void server_stream::reset(std::uint32_t code) noexcept {
   is_answered_ = true;
-  if (!is_closed_) session_.submit_reset(id_, code);
+  session_.end_stream(*this, code);
 }
 
 void server_stream::take_close() noexcept {
   is_closed_ = true;
   drop_input();
-  if (in_line.is_linked()) in_line.unlink();
+  for (list_hook* const each : {&in_line, &in_ready, &in_ending})
+    if (each->is_linked()) each->unlink();
   session_.note_sent(std::exchange(whole_, 0));
   out_.clear();
   tell_of_input();

@@ -22,7 +22,10 @@
 #include <weft/http/body_pace.hpp>
 #include <weft/http/carrier.hpp>
 #include <weft/http/fault.hpp>
+#include <weft/http/http2/inbound_window.hpp>
 #include <weft/http/http2/pooled_text.hpp>
+#include <weft/http/http2/priority_field.hpp>
+#include <weft/http/http2/stream_table.hpp>
 #include <weft/http/status.hpp>
 #include <weft/http/upgraded.hpp>
 #include <weft/loop/lazy_timer.hpp>
@@ -41,9 +44,28 @@ namespace weft::http::http2 {
 class server_session;
 class server_tunnel;
 
-class server_stream final : public carrier, private lazy_timer {
+/// What its session keeps of a stream: it alone changes that.
+struct stream_flow {
+  explicit stream_flow(std::int64_t inbound_bytes, std::int64_t outbound_bytes) noexcept
+      : in_window{inbound_bytes}, out_window{outbound_bytes} {}
+
+  inbound_window in_window;
+  std::int64_t out_window;  // of the reply's body: what the client lets come
+  stream_priority priority{.is_incremental = true};  // who says nothing has his share
+  std::optional<std::uint32_t> last_word;            // what it is reset with, once it is ending
+  list_link in_session;
+  list_hook in_line;
+  list_hook in_ready;   // there is something to frame, and the client lets it come
+  list_hook in_ending;  // both sides have said all, or it is reset: over with this turn
+};
+
+class server_stream final : public carrier,
+                            public stream_table<server_stream>::entry,
+                            public stream_flow,
+                            private lazy_timer {
  public:
-  server_stream(server_session& session, std::int32_t id);
+  server_stream(server_session& session, std::int32_t id, std::int64_t inbound_bytes,
+                std::int64_t outbound_bytes);
   ~server_stream() override;
   static void* operator new(std::size_t size_bytes);
   static void operator delete(void* memory, std::size_t size_bytes) noexcept;
@@ -62,15 +84,12 @@ class server_stream final : public carrier, private lazy_timer {
   /// Of the reply's body, and not yet framed.
   [[nodiscard]] std::size_t queued_bytes() const noexcept override { return out_.size(); }
   [[nodiscard]] bool gives_no_more() const noexcept { return out_ends_; }
-  /// It is asked for more once there is some.
-  void wait_for_more() noexcept { is_deferred_ = true; }
   /// Gives the next `size_bytes` to `connection`.
   void send(std::size_t size_bytes, net::tcp_stream& connection);
   /// Whether the client has taken nothing since this was last asked, though there is something.
   [[nodiscard]] bool has_stalled() noexcept;
 
   // How it stands.
-  [[nodiscard]] std::int32_t id() const noexcept { return id_; }
   /// The end of the reply has left, or this has ended it.
   [[nodiscard]] bool is_answered() const noexcept { return is_answered_; }
   void note_answered() noexcept { is_answered_ = true; }
@@ -89,8 +108,9 @@ class server_stream final : public carrier, private lazy_timer {
   [[nodiscard]] const net::tls_info* tls() const noexcept override;
   [[nodiscard]] std::string_view forwarded_scheme() const noexcept override;
 
-  list_link in_session;
-  list_hook in_line;
+  [[nodiscard]] bool is_closed() const noexcept { return is_closed_; }
+  /// Of the session's, until the turn is over.
+  [[nodiscard]] bool is_ending() const noexcept { return in_ending.is_linked(); }
 
  private:
   friend server_tunnel;
@@ -153,7 +173,6 @@ class server_stream final : public carrier, private lazy_timer {
   void go_on_sending();
 
   server_session& session_;
-  const std::int32_t id_;
   std::unique_ptr<active_request> work_;  // once it must be waited for
   pooled_text head_;                      // its head
   net::write_queue in_;                   // of its body: what has come
@@ -174,7 +193,6 @@ class server_stream final : public carrier, private lazy_timer {
   bool gathers_ = false;            // a body that is wanted whole
   bool drops_input_ = false;        // nobody takes what comes
   bool out_ends_ = false;           // behind what is queued
-  bool is_deferred_ = false;        // nghttp2 asks for no more of it
   bool is_worked_for_ = false;      // by work_on()
   bool is_answered_ = false;
   bool asks_for_tunnel_ = false;

@@ -14,14 +14,14 @@ namespace weft::http::http2 {
 
 task<bool> server_stream::ask_for_body() {
   if (is_closed_) co_return false;
-  session_.submit_continue(id_);
+  session_.send_continue(*this);
   co_return true;
 }
 
 void server_stream::give_window_back(std::size_t size_bytes) {
   if (owed_ == 0) return;
   owed_ -= size_bytes;
-  session_.consume(id_, size_bytes);
+  session_.consume(*this, size_bytes);
 }
 
 task<result<std::string_view>> server_stream::receive_body(buffer_ref& /*slot*/) {
@@ -41,10 +41,14 @@ task<result<std::string_view>> server_stream::receive_body(buffer_ref& /*slot*/)
 
 void server_stream::send_reply(const reply_head& head, std::string_view body, std::string* owned) {
   if (refuses_tunnel(head.code)) return;
+  if (session_.send_whole(*this, head, body)) [[likely]] {
+    out_ends_ = true;
+    return;
+  }
   send_head(head, body.empty());
   if (body.empty()) return;
   const std::size_t size_bytes = body.size();
-  if (is_closed_) return;
+  if (is_closed_ || is_ending()) return;
   if (owned != nullptr && size_bytes > piece_bytes)
     out_.append(std::move(*owned));
   else
@@ -52,6 +56,7 @@ void server_stream::send_reply(const reply_head& head, std::string_view body, st
   whole_ = size_bytes;
   session_.note_queued(size_bytes);
   out_ends_ = true;
+  session_.send_soon(*this);
 }
 
 void server_stream::send_head(const reply_head& head, bool ends) {
@@ -68,8 +73,7 @@ void server_stream::send_head(const reply_head& head, bool ends) {
     reset(NGHTTP2_INTERNAL_ERROR);
     return;
   }
-  session_.submit_reply(id_, head, ends ? nullptr : this);
-  session_.flush_later();
+  session_.send_head(*this, head, ends);
 }
 
 void server_stream::append_body(std::string_view piece, body_framing /*framing*/) {
@@ -92,10 +96,7 @@ void server_stream::end_body(body_framing /*framing*/) {
   if (!is_closed_) go_on_sending();
 }
 
-void server_stream::go_on_sending() {
-  if (std::exchange(is_deferred_, false)) session_.resume(id_);
-  session_.flush_later();
-}
+void server_stream::go_on_sending() { session_.send_soon(*this); }
 
 void server_stream::send(std::size_t size_bytes, net::tcp_stream& connection) {
   if (whole_ != 0) {
@@ -129,13 +130,12 @@ std::size_t server_stream::send_from(const file& /*from*/, std::uint64_t /*offse
 
 /// What HTTP/1.1 says by 101 is a success here (RFC 8441 section 5).
 void server_stream::open_tunnel(const reply_head& head) {
-  session_.submit_reply(id_,
-                        {.code = status::ok,
-                         .start = head.start,
-                         .framing = body_framing::chunked,
-                         .fields = head.fields},
-                        this);
-  session_.flush_later();
+  session_.send_head(*this,
+                     {.code = status::ok,
+                      .start = head.start,
+                      .framing = body_framing::chunked,
+                      .fields = head.fields},
+                     false);
 }
 
 bool server_stream::refuses_tunnel(status code) {
@@ -163,7 +163,7 @@ void server_stream::leave_tunnel() noexcept {
   if (!out_ends_)
     reset(NGHTTP2_CANCEL);
   else if (is_answered_)
-    session_.submit_reset(id_, NGHTTP2_NO_ERROR);
+    session_.end_stream(*this, NGHTTP2_NO_ERROR);
 }
 
 bool server_stream::has_stalled() noexcept {
