@@ -7,7 +7,8 @@
 // that the caller keeps, which may be older than schema(): where the table has changed since, the
 // operation fails as failure_kind::schema_changed, and is to be made anew. An error of the call
 // means that the sink was not told of the operations that are left: errc::cancelled and
-// errc::timed_out as for all waits, errc::limit_exceeded when too many wait for the disk.
+// errc::timed_out as for all waits, errc::limit_exceeded when too many wait already,
+// errc::unavailable where the rows are not to be had now, and nothing was written.
 //
 //   const catalog_ref schema = engine.schema();
 //   const value key[] = {value::integer(17)};
@@ -93,6 +94,8 @@ class engine {
 
   /// As of now: hold on to it while a request is under way.
   [[nodiscard]] virtual const catalog_ref& schema() const noexcept = 0;
+  /// Whether the rows were to be had when it was tried last.
+  [[nodiscard]] virtual bool is_reachable() const noexcept { return true; }
   /// Sees whether the schema has changed, now and not at the next interval.
   [[nodiscard]] virtual task<result<void>> refresh() = 0;
 

@@ -35,6 +35,8 @@ struct column {
   bool is_generated = false;
   /// The engine makes numbers of texts that look like ones, though this is no column of numbers.
   bool makes_numbers = false;
+  /// Its order is not that of the texts that its values are told as: ENUM and SET of MySQL.
+  bool is_enumerated = false;
   /// Characters of CHAR and VARCHAR, bytes of BINARY and VARBINARY, bits of BIT; 0: no bound.
   std::uint32_t length = 0;
   /// Digits of a DECIMAL, and how many of them are behind the point; precision 0: any number.

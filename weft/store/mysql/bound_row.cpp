@@ -8,6 +8,9 @@ namespace {
 
 constexpr unsigned binary_charset = 63;
 constexpr std::size_t number_bytes = 8;
+/// What any day and time fits into, which the library makes a text of: it tells no length of one
+/// that does not.
+constexpr std::size_t temporal_bytes = 96;
 
 template <class T>
 T number_at(const char* place) noexcept {
@@ -50,7 +53,10 @@ bound_row::meaning bound_row::meaning_of(const MYSQL_FIELD& field) noexcept {
   }
 }
 
-void bound_row::bind(MYSQL_STMT* of) {
+void bound_row::bind(MYSQL_STMT* of) { bind(of, true); }
+void bound_row::bind_next(MYSQL_STMT* of) { bind(of, false); }
+
+void bound_row::bind(MYSQL_STMT* of, bool is_stored) {
   const unsigned columns = mysql_stmt_field_count(of);
   const MYSQL_FIELD* const fields = mariadb_stmt_fetch_fields(of);
   cells_.resize(columns);
@@ -68,12 +74,12 @@ void bound_row::bind(MYSQL_STMT* of) {
       case meaning::float64: bind.buffer_type = MYSQL_TYPE_DOUBLE; break;
       case meaning::text:
         bind.buffer_type = MYSQL_TYPE_STRING;
-        bind.buffer_length = fields[i].max_length;
+        bind.buffer_length = is_stored ? fields[i].max_length : temporal_bytes;
         break;
       case meaning::bits:
       case meaning::bytes:
         bind.buffer_type = MYSQL_TYPE_BLOB;
-        bind.buffer_length = fields[i].max_length;
+        bind.buffer_length = is_stored ? fields[i].max_length : number_bytes;
     }
     bind.length = &cells_[i].length;
     bind.is_null = &cells_[i].is_null;
@@ -81,13 +87,34 @@ void bound_row::bind(MYSQL_STMT* of) {
     size_bytes += bind.buffer_length;
   }
   content_.resize(size_bytes);
-  for (unsigned i = 0; i < columns; ++i) binds_[i].buffer = content_.data() + cells_[i].offset;
+  for (unsigned i = 0; i < columns; ++i) {
+    cells_[i].place = content_.data() + cells_[i].offset;
+    binds_[i].buffer = content_.data() + cells_[i].offset;
+  }
+  long_.clear();
+  if (!is_stored) long_.resize(columns);
   mysql_stmt_bind_result(of, binds_.data());
+}
+
+void bound_row::fill(MYSQL_STMT* from) {
+  for (unsigned i = 0; i < cells_.size(); ++i) {
+    cell& each = cells_[i];
+    each.place = content_.data() + each.offset;
+    if (each.is_null != 0 || each.length <= binds_[i].buffer_length) continue;
+    std::vector<char>& whole = long_[i];
+    whole.resize(each.length);
+    MYSQL_BIND rest{};
+    rest.buffer_type = binds_[i].buffer_type;
+    rest.buffer = whole.data();
+    rest.buffer_length = each.length;
+    mysql_stmt_fetch_column(from, &rest, i, 0);
+    each.place = whole.data();
+  }
 }
 
 value bound_row::value_of(const cell& from) const noexcept {
   if (from.is_null != 0) return {};
-  const char* const place = content_.data() + from.offset;
+  const char* const place = from.place;
   switch (from.as) {
     case meaning::integer: return value::integer(number_at<std::int64_t>(place));
     case meaning::natural: return value::natural(number_at<std::uint64_t>(place));

@@ -5,6 +5,8 @@
 // texts in the server's own spelling; what has the charset `binary` as bytes. A value is good until
 // the next row is fetched. Allocates when a result is wider than those before.
 //
+// A result that is not stored comes row by row: bind_next() before the first, fill() after each.
+//
 //   bound_row row;
 //   row.bind(statement);                          // after mysql_stmt_store_result()
 //   while (mysql_stmt_fetch(statement) == 0) use(row.values());
@@ -25,6 +27,10 @@ class bound_row {
  public:
   /// To the stored result of `of`, whose columns have the lengths of their longest values.
   void bind(MYSQL_STMT* of);
+  /// To a result whose rows come one by one, and say how long they are.
+  void bind_next(MYSQL_STMT* of);
+  /// Takes the long texts and bytes of the row that was fetched.
+  void fill(MYSQL_STMT* from);
   /// What the last fetch has found.
   [[nodiscard]] std::span<const value> values();
 
@@ -33,17 +39,20 @@ class bound_row {
   struct cell {
     meaning as{};
     std::size_t offset = 0;
+    const char* place = nullptr;
     unsigned long length = 0;
     my_bool is_null = 0;
     my_bool is_cut = 0;
   };
 
+  void bind(MYSQL_STMT* of, bool is_stored);
   [[nodiscard]] static meaning meaning_of(const MYSQL_FIELD& field) noexcept;
   [[nodiscard]] value value_of(const cell& from) const noexcept;
 
   std::vector<cell> cells_;
   std::vector<MYSQL_BIND> binds_;
   std::vector<char> content_;
+  std::vector<std::vector<char>> long_;  // of columns whose rows come one by one
   std::vector<value> values_;
 };
 

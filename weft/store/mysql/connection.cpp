@@ -2,7 +2,9 @@
 
 #include <sys/socket.h>
 
+#include <chrono>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include <mariadb/mysql.h>
@@ -35,6 +37,22 @@ std::string host_of(std::string_view text) {
 constexpr const char* authentications =
     "mysql_native_password,client_ed25519,caching_sha2_password,sha256_password";
 
+/// What the statements of this engine rely on. Zero days stay what they are: they are told, and
+/// to_value() makes none.
+std::string session_setup(bool is_mariadb, duration statement_time) {
+  std::string text = weft::format(
+      "SET SESSION autocommit=1, time_zone='+00:00', "
+      "sql_mode='STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', {}='READ-COMMITTED'",
+      is_mariadb ? "tx_isolation" : "transaction_isolation");
+  if (statement_time <= duration::zero()) return text;
+  const auto limit_ms = std::chrono::ceil<std::chrono::milliseconds>(statement_time).count();
+  if (is_mariadb)
+    text += weft::format(", max_statement_time={}", static_cast<double>(limit_ms) / 1000);
+  else
+    text += weft::format(", max_execution_time={}", limit_ms);
+  return text;
+}
+
 }  // namespace
 
 /// One call at a time.
@@ -44,6 +62,7 @@ class connection::call {
     WEFT_ASSERT(!on_.is_at_work_, "a connection does one thing at a time: await its last call");
     on_.is_at_work_ = true;
     on_.server_error_ = 0;
+    ++on_.round_trips_;
   }
   call(const call&) = delete;
   call& operator=(const call&) = delete;
@@ -141,12 +160,27 @@ result<void> connection::settle(result<void> seen_through, bool has_failed) {
 result<void> connection::settle(result<void> seen_through, bool has_failed, MYSQL_STMT* of) {
   if (!seen_through) return settle_cut(seen_through.error());
   if (!has_failed) return {};
+  // Of rows that come one by one the connection alone knows.
+  if (mysql_stmt_errno(of) == 0) return settle(seen_through, has_failed);
   return settle_failure(mysql_stmt_errno(of), mysql_stmt_sqlstate(of), mysql_stmt_error(of));
 }
 
 task<result<void>> connection::open(const net::endpoint& where, const connection_options& options) {
+  if (const auto in = co_await log_in(where, options); !in) co_return in;
+  const bool is_mariadb = mariadb_connection(handle_) != 0;
+  const auto ready = co_await run(session_setup(is_mariadb, options.statement_time));
+  if (ready) co_return {};
+  close();
+  co_return fail(ready.error());
+}
+
+task<result<void>> connection::log_in(const net::endpoint& where,
+                                      const connection_options& options) {
   const call under_way{*this};
   close();
+  statements_.clear();
+  statements_.set_most(options.statements_max);
+  database_ = options.database;
   const bool is_unix = where.family() == AF_UNIX;
   if (auto made = make_handle(is_unix); !made) co_return made;
   if (auto admitted = admit(co_await this_task::environment()); !admitted) {
@@ -219,25 +253,72 @@ task<result<statement>> connection::prepare(std::string_view text) {
   co_return statement{made.release()};
 }
 
-task<result<void>> connection::execute(statement& to_run, std::span<const value> parameters) {
-  const call under_way{*this};
+task<result<statement*>> connection::prepared(std::string_view text) {
+  if (statement* const known = statements_.find(text)) co_return known;
+  auto made = co_await prepare(text);
+  if (!made) co_return fail(made.error());
+  co_return &statements_.keep(std::string{text}, std::move(*made));
+}
+
+task<result<void>> connection::start(statement& to_run, std::span<const value> parameters) {
   if (auto admitted = admit(co_await this_task::environment()); !admitted) co_return admitted;
   MYSQL_STMT* const asked = to_run.get();
   if (asked->mysql != handle_) co_return fail(errc::closed);
   if (parameters.size() != to_run.parameters()) co_return fail(errc::invalid_argument);
   to_run.bind(parameters);
   int failed = 0;
-  int status = mysql_stmt_execute_start(&failed, asked);
-  auto seen = co_await see_through(
+  const int status = mysql_stmt_execute_start(&failed, asked);
+  const auto seen = co_await see_through(
       status, [&](int ready) { return mysql_stmt_execute_cont(&failed, asked, ready); });
-  if (auto ran = settle(seen, failed != 0, asked); !ran) co_return ran;
+  co_return settle(seen, failed != 0, asked);
+}
+
+task<result<void>> connection::execute(statement& to_run, std::span<const value> parameters) {
+  const call under_way{*this};
+  if (const auto ran = co_await start(to_run, parameters); !ran) co_return ran;
+  MYSQL_STMT* const asked = to_run.get();
   if (mysql_stmt_field_count(asked) != 0) {
-    status = mysql_stmt_store_result_start(&failed, asked);
-    seen = co_await see_through(
+    int failed = 0;
+    const int status = mysql_stmt_store_result_start(&failed, asked);
+    const auto seen = co_await see_through(
         status, [&](int ready) { return mysql_stmt_store_result_cont(&failed, asked, ready); });
     if (auto stored = settle(seen, failed != 0, asked); !stored) co_return stored;
   }
   to_run.take_result();
+  co_return result<void>{};
+}
+
+task<result<void>> connection::begin(statement& to_run, std::span<const value> parameters) {
+  const call under_way{*this};
+  if (const auto ran = co_await start(to_run, parameters); !ran) co_return ran;
+  to_run.take_rows_one_by_one();
+  co_return result<void>{};
+}
+
+task<result<bool>> connection::fetch(statement& to_run) {
+  const call under_way{*this};
+  --round_trips_;  // the server says the rows without being asked again
+  if (auto admitted = admit(co_await this_task::environment()); !admitted)
+    co_return fail(admitted.error());
+  MYSQL_STMT* const asked = to_run.get();
+  int told = 0;
+  const int status = mysql_stmt_fetch_start(&told, asked);
+  const auto seen = co_await see_through(
+      status, [&](int ready) { return mysql_stmt_fetch_cont(&told, asked, ready); });
+  if (auto read = settle(seen, told == 1, asked); !read) co_return fail(read.error());
+  if (told == MYSQL_NO_DATA) co_return false;
+  to_run.take_next_row();
+  co_return true;
+}
+
+task<result<void>> connection::use(std::string_view database) {
+  if (database == database_) co_return result<void>{};
+  std::string text = "USE `";
+  for (const char c : database) text.append(c == '`' ? 2 : 1, c);
+  text += '`';
+  const auto used = co_await run(text);
+  if (!used) co_return fail(used.error());
+  database_ = database;
   co_return result<void>{};
 }
 

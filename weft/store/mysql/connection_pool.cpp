@@ -114,7 +114,7 @@ task<result<connection_pool::lease>> connection_pool::acquire() {
 }
 
 task<result<bool>> connection_pool::check(idle_connection& given) {
-  if (loop_.now() - given.since < options_.check_after) co_return true;
+  if (!given.is_doubtful && loop_.now() - given.since < options_.check_after) co_return true;
   const auto alive = co_await with_timeout(options_.connect_timeout, given.kept->ping());
   if (alive) co_return true;
   const bool is_callers = has_given_up(co_await this_task::environment(), loop_.now());
@@ -181,6 +181,7 @@ void connection_pool::keep(idle_connection returned) noexcept {
 void connection_pool::drop(std::unique_ptr<connection> lost) noexcept {
   lost.reset();
   --taken_;
+  for (idle_connection& each : idle_) each.is_doubtful = true;
   counts_.lost.add();
   counts_.open.add(-1);
 }

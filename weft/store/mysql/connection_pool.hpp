@@ -4,11 +4,11 @@
 // many. Contract: there are connections_max at most; who finds none free waits in line, first come,
 // first served, obeying stop requests and deadlines, and where waiting_max wait already is refused.
 // A lease gives its connection back when it ends, to be kept if it is still open; the one used last
-// is used next. One that lay idle for check_after is asked whether it is still there, and after
-// idle_max it is closed. They are made one at a time, by those who wait: where the server is not to
-// be had, one has tried, and as long as there is no connection all others are told at once why it
-// failed, until the pause is over (retry_pace.hpp). Of one shard; outlives leases and waiters.
-// Giving a connection from one lease to the next allocates nothing.
+// is used next. One that lay idle for check_after, or since another was lost, is asked whether it
+// is still there, and after idle_max it is closed. They are made one at a time, by those who wait:
+// where the server is not to be had, one has tried, and as long as there is no connection all
+// others are told at once why it failed, until the pause is over (retry_pace.hpp). Of one shard;
+// outlives leases and waiters. Giving a connection from one lease to the next allocates nothing.
 //
 //   auto server = co_await pool.acquire();
 //   if (!server) co_return fail(server.error());     // pool.last_failure() says more
@@ -87,6 +87,7 @@ class connection_pool : private timer {
   struct idle_connection {
     std::unique_ptr<connection> kept;
     time_point since;
+    bool is_doubtful = false;  // another was lost since
   };
   /// Awaitable: a connection that lay idle, or, where it is nullptr, the turn to make one.
   class [[nodiscard]] turn_wait final : public waiter {

@@ -29,11 +29,14 @@ constexpr std::string_view columns_query =
     "ON t.table_schema = c.table_schema AND t.table_name = c.table_name "
     "AND CAST(t.table_schema AS BINARY) = CAST(c.table_schema AS BINARY) "
     "AND CAST(t.table_name AS BINARY) = CAST(c.table_name AS BINARY) "
-    "WHERE t.table_type IN ('BASE TABLE', 'SYSTEM VERSIONED') "
+    "WHERE t.table_type IN ('BASE TABLE', 'SYSTEM VERSIONED') AND c.table_schema NOT IN "
+    "('information_schema', 'mysql', 'performance_schema', 'sys', 'ndbinfo') "
     "ORDER BY CAST(c.table_schema AS BINARY), CAST(c.table_name AS BINARY), c.ordinal_position";
 constexpr std::string_view indexes_query =
     "SELECT table_schema, table_name, index_name, column_name, non_unique = 0, "
     "sub_part IS NOT NULL, index_type = 'BTREE' FROM information_schema.statistics "
+    "WHERE table_schema NOT IN "
+    "('information_schema', 'mysql', 'performance_schema', 'sys', 'ndbinfo') "
     "ORDER BY CAST(table_schema AS BINARY), CAST(table_name AS BINARY), "
     "CAST(index_name AS BINARY), seq_in_index";
 
@@ -101,7 +104,8 @@ column column_of(std::span<const value> row) {
               .is_unsigned = is_true(row[4]),
               .is_nullable = is_true(row[5]),
               .has_default = is_true(row[6]),
-              .is_generated = is_true(row[7])};
+              .is_generated = is_true(row[7]),
+              .is_enumerated = type == "enum" || type == "set"};
   switch (made.type) {
     case column_type::character:
     case column_type::varchar:

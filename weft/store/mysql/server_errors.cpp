@@ -29,12 +29,22 @@ bool ends_connection(unsigned number) noexcept {
   }
 }
 
+bool is_of_charsets(unsigned number) noexcept {
+  return number == ER_CANT_AGGREGATE_2COLLATIONS || number == ER_CANT_AGGREGATE_3COLLATIONS ||
+         number == ER_CANT_AGGREGATE_NCOLLATIONS;
+}
+
+bool is_of_time(unsigned number) noexcept {
+  return number == ER_STATEMENT_TIMEOUT || number == query_timeout;
+}
+
 failure_kind kind_of(unsigned number) noexcept {
   switch (number) {
     case ER_NO_SUCH_TABLE:
     case ER_BAD_DB_ERROR:
     case ER_BAD_FIELD_ERROR:
     case ER_TABLE_DEF_CHANGED:
+    case ER_KEY_DOES_NOT_EXISTS:
     case ER_NEED_REPREPARE: return failure_kind::schema_changed;
     case ER_DUP_ENTRY:
     case ER_DUP_KEY:
@@ -48,12 +58,17 @@ failure_kind kind_of(unsigned number) noexcept {
     case ER_DATA_TOO_LONG:
     case ER_WARN_DATA_OUT_OF_RANGE:
     case ER_CONSTRAINT_FAILED:
+    case ER_TRUNCATED_WRONG_VALUE:
+    case ER_TRUNCATED_WRONG_VALUE_FOR_FIELD:
+    case WARN_DATA_TRUNCATED:
+    case ER_SIGNAL_EXCEPTION:
     case check_constraint_violated: return failure_kind::constraint;
     case ER_LOCK_WAIT_TIMEOUT:
     case ER_LOCK_DEADLOCK:
     case ER_CON_COUNT_ERROR:
     case ER_TOO_MANY_USER_CONNECTIONS:
     case ER_USER_LIMIT_REACHED:
+    case ER_MAX_PREPARED_STMT_COUNT_REACHED:
     case ER_SERVER_SHUTDOWN:
     case ER_NORMAL_SHUTDOWN:
     case ER_CONNECTION_KILLED:
@@ -62,11 +77,17 @@ failure_kind kind_of(unsigned number) noexcept {
     case query_timeout: return failure_kind::busy;
     case ER_OPTION_PREVENTS_STATEMENT:
     case ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION:
+    case ER_DBACCESS_DENIED_ERROR:
+    case ER_TABLEACCESS_DENIED_ERROR:
+    case ER_COLUMNACCESS_DENIED_ERROR:
     case ER_OPEN_AS_READONLY: return failure_kind::read_only;
     case ER_DISK_FULL:
     case ER_RECORD_FILE_FULL: return failure_kind::full;
     case ER_NOT_KEYFILE:
     case ER_CRASHED_ON_USAGE: return failure_kind::corrupt;
+    case ER_CANT_AGGREGATE_2COLLATIONS:
+    case ER_CANT_AGGREGATE_3COLLATIONS:
+    case ER_CANT_AGGREGATE_NCOLLATIONS:
     case ER_PARSE_ERROR:
     case ER_UNSUPPORTED_PS:
     case ER_WRONG_VALUE_COUNT_ON_ROW: return failure_kind::invalid;

@@ -19,6 +19,12 @@ namespace weft::store::mysql {
 /// Whether the connection is at its end with it.
 [[nodiscard]] bool ends_connection(unsigned number) noexcept;
 
+/// Whether texts cannot be compared, one of which has characters that the other's charset has not.
+[[nodiscard]] bool is_of_charsets(unsigned number) noexcept;
+
+/// Whether the server has ended a statement that took too long.
+[[nodiscard]] bool is_of_time(unsigned number) noexcept;
+
 [[nodiscard]] failure_kind kind_of(unsigned number) noexcept;
 
 /// Of the server's: errc::unavailable (may work later), errc::exhausted (it is full),

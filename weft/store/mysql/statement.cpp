@@ -6,6 +6,7 @@
 #include <mariadb/mysql.h>
 
 #include <weft/store/mysql/bound_row.hpp>
+#include <weft/store/mysql/result_columns.hpp>
 
 namespace weft::store::mysql {
 namespace {
@@ -86,6 +87,18 @@ void statement::take_result() {
   row_ = {};
   if (mysql_stmt_field_count(get()) != 0) parts_->row.bind(get());
 }
+
+void statement::take_rows_one_by_one() {
+  row_ = {};
+  parts_->row.bind_next(get());
+}
+
+void statement::take_next_row() {
+  parts_->row.fill(get());
+  row_ = parts_->row.values();
+}
+
+std::vector<column> statement::columns() const { return result_columns(get()); }
 
 bool statement::next() {
   row_ = {};

@@ -13,7 +13,9 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
+#include <weft/store/table.hpp>
 #include <weft/store/value.hpp>
 
 struct st_mysql_stmt;
@@ -30,6 +32,9 @@ class statement {
   [[nodiscard]] std::size_t parameters() const noexcept;
   /// Rows that the last run has found, changed or removed.
   [[nodiscard]] std::uint64_t rows() const noexcept;
+  /// What the rows of a run have: no two names alike, and types as the server tells them. Empty: it
+  /// gives no rows.
+  [[nodiscard]] std::vector<column> columns() const;
   /// Goes on to the next row of the last run; false: there is none.
   [[nodiscard]] bool next();
   /// The values are good until next() is called.
@@ -44,6 +49,8 @@ class statement {
   /// What `values` span must stay until the statement has run.
   void bind(std::span<const value> values);
   void take_result();
+  void take_rows_one_by_one();
+  void take_next_row();
 
   std::unique_ptr<parts> parts_;
   std::span<const value> row_;

@@ -10,7 +10,7 @@
 #include <weft/base/format.hpp>
 #include <weft/base/hash_map.hpp>
 #include <weft/store/sqlite/declared_type.hpp>
-#include <weft/store/sqlite/distinct_names.hpp>
+#include <weft/store/distinct_names.hpp>
 #include <weft/store/sqlite/query_watch.hpp>
 #include <weft/store/sqlite/row_lookup.hpp>
 

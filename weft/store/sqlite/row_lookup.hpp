@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <span>
-#include <string_view>
 
 #include <sqlite3.h>
 
@@ -14,6 +13,7 @@
 #include <weft/store/engine.hpp>
 #include <weft/store/scratch.hpp>
 #include <weft/store/sqlite/row_values.hpp>
+#include <weft/store/value_copy.hpp>
 
 namespace weft::store::sqlite {
 
@@ -36,14 +36,6 @@ inline void take_values(sqlite3_stmt* row, const key_read& operation,
   const std::span columns = operation.from->columns();
   for (std::size_t i = 0; i < operation.columns.size(); ++i)
     into[i] = column_value(row, static_cast<int>(i), columns[operation.columns[i]]);
-}
-
-/// A value that stays, and how many bytes it has beside itself.
-[[nodiscard]] inline value copy_value(const value& from, scratch& room, std::size_t& bytes) {
-  if (from.kind() != value_kind::text && from.kind() != value_kind::bytes) return from;
-  const std::string_view content = room.copy(from.as_text());
-  bytes += content.size();
-  return from.kind() == value_kind::text ? value::text(content) : value::bytes(content);
 }
 
 /// Copies of the first values of the row, which are of these columns, and how many bytes they have.

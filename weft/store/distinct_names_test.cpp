@@ -1,11 +1,11 @@
-#include <weft/store/sqlite/distinct_names.hpp>
+#include <weft/store/distinct_names.hpp>
 
 #include <gtest/gtest.h>
 
 #include <set>
 #include <string>
 
-namespace weft::store::sqlite {
+namespace weft::store {
 namespace {
 
 TEST(distinct_names, have_a_number_from_the_second_on) {
@@ -38,4 +38,4 @@ TEST(distinct_names, are_found_for_very_many) {
 }
 
 }  // namespace
-}  // namespace weft::store::sqlite
+}  // namespace weft::store

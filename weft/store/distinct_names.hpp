@@ -14,7 +14,7 @@
 
 #include <weft/base/hash_map.hpp>
 
-namespace weft::store::sqlite {
+namespace weft::store {
 
 class distinct_names {
  public:
@@ -26,4 +26,4 @@ class distinct_names {
   hash_map<std::string, int> numbers_;  // the last one that was put behind a name
 };
 
-}  // namespace weft::store::sqlite
+}  // namespace weft::store

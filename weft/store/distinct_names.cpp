@@ -1,10 +1,10 @@
-#include <weft/store/sqlite/distinct_names.hpp>
+#include <weft/store/distinct_names.hpp>
 
 #include <utility>
 
 #include <weft/base/format.hpp>
 
-namespace weft::store::sqlite {
+namespace weft::store {
 namespace {
 
 /// No character of UTF-8 is cut apart.
@@ -28,4 +28,4 @@ std::string distinct_names::add(std::string_view wanted) {
   return name;
 }
 
-}  // namespace weft::store::sqlite
+}  // namespace weft::store

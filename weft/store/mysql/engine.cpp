@@ -1,0 +1,151 @@
+#include <weft/store/mysql/engine.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <weft/base/log.hpp>
+#include <weft/base/read_file.hpp>
+#include <weft/coro/with_deadline.hpp>
+#include <weft/loop/blocking.hpp>
+#include <weft/store/mysql/engine_state.hpp>
+#include <weft/store/mysql/query_run.hpp>
+#include <weft/store/mysql/scan_run.hpp>
+#include <weft/store/mysql/server_errors.hpp>
+#include <weft/store/mysql/write_run.hpp>
+#include <weft/store/scan_token.hpp>
+
+namespace weft::store::mysql {
+namespace {
+
+constexpr std::size_t password_bytes_max = 4096;
+constexpr unsigned refreshes_max = 2;
+
+/// The first line of a file.
+task<result<std::string>> read_password(const std::string& file) {
+  if (file.empty()) co_return std::string{};
+  std::expected<std::string, std::string> text;
+  const auto waited = co_await blocking([&] { text = read_file(file, password_bytes_max); });
+  if (!waited) co_return fail(waited.error());
+  if (!text) {
+    log::error("store.mysql.engine.password_file: cannot read " + file + ": " + text.error());
+    co_return fail(errc::invalid_argument);
+  }
+  text->resize(std::min(text->find_first_of("\r\n"), text->size()));
+  co_return std::move(*text);
+}
+
+}  // namespace
+
+engine::engine(engine_options options, event_loop& loop, lifetime& own, telemetry::meter& meter)
+    : state_{std::make_unique<state>(std::move(options), loop, own, meter)} {}
+engine::~engine() {
+  if (state_->is_reachable) state_->counts.reachable.add(-1);
+}
+
+task<result<void>> engine::start() {
+  state& s = *state_;
+  auto password = co_await read_password(s.options.password_file);
+  if (!password) co_return fail(password.error());
+  if (const auto made = s.make_pool(std::move(*password)); !made) co_return made;
+  if (const auto there = co_await s.wait_for_server(); !there) co_return there;
+  s.own.spawn(s.follow());
+  co_return {};
+}
+
+const catalog_ref& engine::schema() const noexcept { return state_->schema; }
+bool engine::is_reachable() const noexcept { return state_->is_reachable; }
+
+task<result<void>> engine::refresh() { return state_->refresh(); }
+
+task<result<void>> engine::read(std::span<const key_read> operations, read_sink& to) {
+  state& s = *state_;
+  if (operations.empty()) co_return {};
+  const time_point began = s.loop.now();
+  key_lookup batch{operations};
+  for (std::size_t i = 0; i < operations.size(); ++i)
+    if (s.current(*operations[i].from) == nullptr)
+      batch.refuse(i, failure_kind::schema_changed, schema_has_changed);
+  const auto run = co_await with_timeout(s.options.read_time, s.look_up(batch));
+  s.counts.read_waits.record(s.loop.now() - began);
+  if (!run) co_return run;
+  if (batch.is_stale())
+    if (const auto fresh = co_await s.refresh(); !fresh) co_return fresh;
+  batch.tell(to, s.counts);
+  co_return {};
+}
+
+task<result<void>> engine::write(std::span<const key_write> operations, write_sink& to) {
+  state& s = *state_;
+  if (operations.empty()) co_return {};
+  const std::string& database = operations.front().to->database();
+  if (!std::ranges::all_of(operations,
+                           [&](const key_write& each) { return each.to->database() == database; }))
+    co_return fail(errc::invalid_argument);
+  if (!s.are_current(operations, to)) co_return {};
+  const time_point began = s.loop.now();
+  write_run batch{operations, s.options.write_time};
+  s.counts.batches_waiting.add(1);
+  const auto run = co_await with_timeout(s.options.write_time, s.write(batch));
+  s.counts.batches_waiting.add(-1);
+  s.counts.write_waits.record(s.loop.now() - began);
+  if (!run) co_return run;
+  if (batch.is_done()) s.counts.commits.add();
+  if (batch.is_stale())
+    if (const auto fresh = co_await s.refresh(); !fresh) co_return fresh;
+  batch.tell(to, s.counts);
+  co_return {};
+}
+
+task<result<std::string>> engine::scan(const scan_request& request, scan_sink& to) {
+  state& s = *state_;
+  if (!is_within_bounds(request)) co_return fail(errc::limit_exceeded);
+  if (request.from->key().empty()) co_return fail(errc::invalid_argument);
+  scratch room;
+  std::span<const value> place;
+  if (!request.continuation.empty()) {
+    const auto read = read_scan_token(request, room);
+    if (!read) co_return fail(errc::invalid_argument);
+    place = *read;
+  }
+  if (request.limit == 0) co_return std::string{request.continuation};
+  scan_run run{request, place};
+  for (unsigned refreshes = 0; !run.is_over();) {
+    if (s.current(*request.from) == nullptr || refreshes > refreshes_max) {
+      to.failed({.kind = failure_kind::schema_changed, .message = schema_has_changed});
+      co_return std::string{};
+    }
+    const auto part = co_await s.scan_on(run, to);
+    if (!part) co_return fail(part.error());
+    if (*part == failure_kind::schema_changed) {
+      ++refreshes;
+      if (const auto fresh = co_await s.refresh(); !fresh) co_return fail(fresh.error());
+      continue;
+    }
+    if (part->has_value()) co_return std::string{};
+    if (to.is_full()) break;
+  }
+  co_return run.has_more() ? scan_token(request, run.place()) : std::string{};
+}
+
+task<result<bool>> engine::query(const query_request& request, query_sink& to) {
+  state& s = *state_;
+  if (!s.schema->has(request.database)) co_return fail(errc::not_found);
+  if (!s.queries.try_acquire()) {
+    if (s.queries_waiting >= s.options.queries_waiting_max) co_return fail(errc::limit_exceeded);
+    ++s.queries_waiting;
+    const auto turn = co_await s.queries.acquire();
+    --s.queries_waiting;
+    if (!turn) co_return fail(turn.error());
+  }
+  struct giving_back {
+    semaphore& to;
+    ~giving_back() { to.release(); }
+  } const turn{s.queries};
+  const time_point began = s.loop.now();
+  s.counts.queries.add();
+  const auto told = co_await s.run_query(request, to);
+  s.counts.query_times.record(s.loop.now() - began);
+  co_return told;
+}
+
+}  // namespace weft::store::mysql

@@ -1,0 +1,178 @@
+// What the tests of this engine share: a database on the tests' server, a loop with an engine, and
+// sinks that write down what they are told.
+//
+//   run({"CREATE TABLE t(id INT PRIMARY KEY, a INT)"}, [&](engine& on) -> task<void> {
+//     EXPECT_EQ(co_await look_up(on, "t", {{value::integer(1)}}), "-");
+//   });
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <weft/store/json_value.hpp>
+#include <weft/store/mysql/engine.hpp>
+#include <weft/store/mysql/mariadb_server_test.hpp>
+#include <weft/telemetry/registry.hpp>
+
+namespace weft::store::mysql {
+
+/// "[17,\"abc\"] - !busy": rows, what is missing, what failed and why.
+class noted {
+ public:
+  std::string text;
+  std::string message;  // of the last failure
+
+ protected:
+  ~noted() = default;
+  void add(std::string_view what) {
+    if (!text.empty()) text += ' ';
+    text += what;
+  }
+  template <class ColumnAt>
+  void add_row(std::span<const value> values, ColumnAt column_at) {
+    std::string row = "[";
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (i != 0) row += ',';
+      append_json(values[i], column_at(i), row);
+    }
+    add(row + "]");
+  }
+  void add_failure(const failure& why) {
+    add("!" + std::string{to_string(why.kind)});
+    message = why.message;
+  }
+};
+
+class noted_reads final : public noted, public read_sink {
+ public:
+  explicit noted_reads(std::span<const key_read> of) : of_{of} {}
+  void row(std::size_t operation, std::span<const value> values) override {
+    const key_read& read = next(operation);
+    add_row(values, [&](std::size_t i) { return read.from->columns()[read.columns[i]]; });
+  }
+  void missing(std::size_t operation) override {
+    next(operation);
+    add("-");
+  }
+  void failed(std::size_t operation, const failure& why) override {
+    next(operation);
+    add_failure(why);
+  }
+
+ private:
+  const key_read& next(std::size_t operation) {
+    EXPECT_EQ(operation, told_++) << "in order, and each once";
+    return of_[operation];
+  }
+  std::span<const key_read> of_;
+  std::size_t told_ = 0;
+};
+
+class noted_writes final : public noted, public write_sink {
+ public:
+  void done(std::size_t operation) override { next(operation, "ok"); }
+  void missing(std::size_t operation) override { next(operation, "-"); }
+  void failed(std::size_t operation, const failure& why) override {
+    EXPECT_EQ(operation, told_++);
+    add_failure(why);
+  }
+
+ private:
+  void next(std::size_t operation, std::string_view what) {
+    EXPECT_EQ(operation, told_++) << "in order, and each once";
+    add(what);
+  }
+  std::size_t told_ = 0;
+};
+
+class noted_scan final : public noted, public scan_sink {
+ public:
+  explicit noted_scan(const scan_request& of) : of_{of} {}
+  void row(std::span<const value> values) override {
+    ++rows;
+    add_row(values, [&](std::size_t i) { return of_.from->columns()[of_.columns[i]]; });
+  }
+  void failed(const failure& why) override { add_failure(why); }
+  std::size_t rows = 0;
+
+ private:
+  const scan_request& of_;
+};
+
+class noted_query final : public noted, public query_sink {
+ public:
+  void columns(std::span<const column> given) override {
+    given_ = given;
+    for (const column& each : given) add(each.name);
+  }
+  bool row(std::span<const value> values) override {
+    add_row(values, [&](std::size_t i) { return given_[i]; });
+    return ++rows < rows_max;
+  }
+  void failed(const failure& why) override { add_failure(why); }
+  std::size_t rows = 0;
+  std::size_t rows_max = 1'000'000;
+
+ private:
+  std::span<const column> given_;
+};
+
+/// A loop, and the database `engine_test`, which is new for each test.
+class engine_fixture : public mysql_fixture {
+ protected:
+  static constexpr std::string_view database = "engine_test";
+
+  void SetUp() override;
+  void TearDown() override;
+
+  /// Runs `body` with an engine that has started after these statements of SQL.
+  template <class Body>
+  void run_engine(std::initializer_list<std::string_view> statements, Body body) {
+    static constexpr std::string_view name = "store.mysql.engine";
+    if (!prepare(statements)) return;
+    lifetime own{name};
+    metrics_.emplace();
+    engine tried{options_, *loop_, own, metrics_->shard(0)};
+    loop_->spawn(live(tried, own, body));
+    loop_->run();
+  }
+
+  /// As another program would; what the last one gives.
+  task<std::string> sql(std::string_view text);
+  /// What the series has come to; -1: there is none.
+  [[nodiscard]] std::int64_t counted(std::string_view series,
+                                     std::initializer_list<telemetry::label> labels = {}) const;
+  /// How many statements others have run since the server began, by its own count.
+  task<std::int64_t> statements_of_server();
+
+  [[nodiscard]] static const table& find(engine& in, std::string_view name);
+  /// The rows of the keys, with all columns but the key's where none are named.
+  static task<std::string> look_up(engine& in, std::string_view from,
+                                   std::vector<std::vector<value>> keys,
+                                   std::vector<std::string_view> names = {});
+
+  engine_options options_;
+  std::optional<telemetry::registry> metrics_;
+
+ private:
+  bool prepare(std::initializer_list<std::string_view> statements);
+  template <class Body>
+  static task<void> live(engine& tried, lifetime& own, Body& body) {
+    const auto started = co_await tried.start();
+    EXPECT_TRUE(started) << started.error().message();
+    if (started) co_await body(tried);
+    own.request_end();
+    co_await own.ended();
+  }
+  std::string password_file_;
+};
+
+}  // namespace weft::store::mysql

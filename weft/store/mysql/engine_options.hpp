@@ -1,0 +1,68 @@
+// What a program chooses for the server that has its rows.
+//
+//   app.add<store::mysql::engine>({.server = "db.example:3306", .user = "shop"});
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <weft/base/time.hpp>
+#include <weft/service/option_bounds.hpp>
+
+namespace weft::store::mysql {
+
+struct engine_options {
+  /// "db.example:3306", "unix:/run/mysqld/mysqld.sock", or all of it at once:
+  /// "mysql://shop@db.example:3306/shop". Empty: there is none.
+  std::string server{};
+  std::string user{};
+  /// The file whose first line is the user's password; none: there is no password.
+  std::string password_file{};
+  /// Those that are served; none: all that the user may see, but the server's own.
+  std::vector<std::string> databases{};
+
+  /// Connections of each shard.
+  unsigned connections_max = 8;
+  /// Calls of a shard that wait for one; one more is refused.
+  unsigned waiting_max = 1024;
+  duration connect_timeout = std::chrono::seconds{5};
+  /// How long the server is waited for when the program starts.
+  duration start_timeout = std::chrono::seconds{30};
+  /// The first pause after a failure to connect, and the longest.
+  duration retry_first = std::chrono::milliseconds{100};
+  duration retry_most = std::chrono::seconds{5};
+  /// Statements that each connection keeps prepared.
+  unsigned statements_max = 64;
+
+  /// How long a batch of look-ups may take, and a batch of writes until it is committed.
+  duration read_time = std::chrono::seconds{10};
+  duration write_time = std::chrono::seconds{10};
+  /// How long the server may take for a single statement, so that of a scan, or a query in SQL.
+  duration statement_time = std::chrono::seconds{10};
+  /// Queries in SQL that each shard makes at a time, and how many may wait for that.
+  unsigned queries_max = 2;
+  unsigned queries_waiting_max = 32;
+  /// How often it is looked whether tables have changed. Who meets an unknown one looks, too.
+  duration schema_refresh = std::chrono::seconds{30};
+
+  static constexpr auto bounds() {
+    constexpr duration least = std::chrono::milliseconds{1};
+    constexpr duration most = std::chrono::hours{1};
+    return weft::bounds(
+        weft::within<&engine_options::connections_max>(1U, 10'000U),
+        weft::within<&engine_options::waiting_max>(1U, 1'000'000U),
+        weft::within<&engine_options::connect_timeout>(least, most),
+        weft::within<&engine_options::start_timeout>(least, most),
+        weft::within<&engine_options::retry_first>(least, most),
+        weft::within<&engine_options::retry_most>(least, most),
+        weft::within<&engine_options::statements_max>(8U, 10'000U),
+        weft::within<&engine_options::read_time>(least, most),
+        weft::within<&engine_options::write_time>(least, most),
+        weft::within<&engine_options::statement_time>(least, most),
+        weft::within<&engine_options::queries_max>(1U, 1'000U),
+        weft::at_least<&engine_options::schema_refresh>(duration{std::chrono::milliseconds{10}}));
+  }
+};
+
+}  // namespace weft::store::mysql

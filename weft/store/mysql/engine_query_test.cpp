@@ -1,0 +1,159 @@
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <weft/store/mysql/engine_fixture_test.hpp>
+
+namespace weft::store::mysql {
+namespace {
+
+class mysql_engine_query : public engine_fixture {
+ protected:
+  static constexpr std::string_view people =
+      "CREATE TABLE people(id INT PRIMARY KEY, name VARCHAR(20), balance DECIMAL(10,2), photo "
+      "BLOB)";
+  static constexpr std::string_view two_people =
+      "INSERT INTO people VALUES(1,'Ada',12.5,x'00ff'),(2,'κόσμε',NULL,NULL)";
+
+  static task<std::string> ask_sql(engine& on, std::string_view text,
+                                   std::vector<query_parameter> parameters = {},
+                                   std::string* message = nullptr) {
+    noted_query sink;
+    const auto all =
+        co_await on.query({.database = database, .text = text, .parameters = parameters}, sink);
+    if (message != nullptr) *message = sink.message;
+    co_return all ? sink.text : all.error().message();
+  }
+};
+INSTANTIATE_TEST_SUITE_P(on, mysql_engine_query, kernel_backends, backend_name);
+
+TEST_P(mysql_engine_query, tells_rows_with_columns_as_the_server_has_them) {
+  run_engine({people, two_people}, [&](engine& on) -> task<void> {
+    EXPECT_EQ(co_await ask_sql(on, "SELECT *, 1+1 AS two, id FROM people ORDER BY id"),
+              "id name balance photo two id:1 [1,\"Ada\",12.50,\"AP8=\",2,1] "
+              "[2,\"κόσμε\",null,null,2,2]");
+    EXPECT_EQ(co_await ask_sql(on, "SELECT id FROM people WHERE 0"), "id");
+    EXPECT_EQ(co_await ask_sql(on,
+                               "SELECT CAST('2024-01-02 03:04:05.5' AS DATETIME(2)) a, 0.1e0 b, "
+                               "CAST(-1 AS UNSIGNED) c, b'101' d, NULL e, 1.50 f, CURRENT_DATE "
+                               "IS NULL g"),
+              "a b c d e f g [\"2024-01-02 03:04:05.50\",0.1,18446744073709551615,\"BQ==\",null,"
+              "1.50,0]");
+    const std::string text =
+        co_await ask_sql(on, "SELECT REPEAT('x', 100000) a, REPEAT('y', 70) b");
+    EXPECT_EQ(text.size(), 100'000U + 70 + std::string_view{"a b [\"\",\"\"]"}.size());
+  });
+}
+
+TEST_P(mysql_engine_query, binds_values_to_parameters) {
+  run_engine({people, two_people}, [&](engine& on) -> task<void> {
+    const query_parameter by_place[] = {{.bound = value::text("'; DROP TABLE people; --")},
+                                        {.bound = value::integer(2)},
+                                        {.bound = value::real(0.5)},
+                                        {.bound = {}}};
+    EXPECT_EQ(co_await ask_sql(on, "SELECT ? a, id, ? c, ? d FROM people WHERE id <> 1",
+                               {by_place[0], by_place[2], by_place[3]}),
+              "a id c d [\"'; DROP TABLE people; --\",2,0.5,null]");
+    EXPECT_EQ(co_await ask_sql(on, "SELECT :b a, :a+:a b -- :c\n, ':d' c /* :e */",
+                               {{.name = "a", .bound = value::integer(2)},
+                                {.name = "b", .bound = value::text("x")}}),
+              "a b c [\"x\",4,\":d\"]");
+    std::string why;
+    EXPECT_EQ(co_await ask_sql(on, "SELECT ?", {}, &why), "!invalid");
+    EXPECT_EQ(why, "the query takes 1 parameters, and 0 are given");
+    EXPECT_EQ(co_await ask_sql(on, "SELECT :x", {{.name = "y", .bound = {}}}, &why), "!invalid");
+    EXPECT_EQ(why, "no value is given for the parameter :x");
+    EXPECT_EQ(co_await ask_sql(on, "SELECT 1", {{.name = "y", .bound = {}}}, &why), "!invalid");
+    EXPECT_EQ(why, "the query has no parameter named y");
+  });
+}
+
+TEST_P(mysql_engine_query, only_reads_and_only_its_own_database) {
+  run_engine({people, two_people,
+              "CREATE FUNCTION sneaky() RETURNS INT MODIFIES SQL DATA BEGIN "
+              "DELETE FROM people; RETURN 1; END",
+              "CREATE SEQUENCE counted"},
+             [&](engine& on) -> task<void> {
+               for (const std::string_view text :
+                    {"DELETE FROM people",
+                     "UPDATE people SET id=9",
+                     "DROP TABLE people",
+                     "COMMIT",
+                     "SET autocommit=1",
+                     "",
+                     " -- nothing",
+                     "SELECT 1; DELETE FROM people",
+                     "WITH a AS (SELECT 1) DELETE FROM people",
+                     "SELECT sneaky()",
+                     "SELECT id FROM people FOR UPDATE",
+                     "SELECT 1 INTO @a",
+                     "SELECT @a:=1",
+                     "SELECT @@version",
+                     "SELECT id FROM people INTO OUTFILE '/tmp/weft-outfile'",
+                     "SELECT LOAD_FILE('/etc/passwd')",
+                     "SELECT SLEEP(1)",
+                     "SELECT `sleep` (1)",
+                     "SELECT /*!SLEEP(1)*/ 1",
+                     "SELECT GET_LOCK('a',1)",
+                     "SELECT NEXTVAL(counted)",
+                     "SELECT NEXT VALUE FOR counted",
+                     "SELECT * FROM mysql.user",
+                     "SELECT * FROM `mysql` . user",
+                     "SELECT * FROM shop/**/.x",
+                     "SHOW TABLES",
+                     "SELECT * FROM Information_Schema.tables",
+                     "CALL p()",
+                     "EXPLAIN SELECT 1",
+                     "SELECT 'a",
+                     "SELECT nosuch FROM people",
+                     "SELECT * FROM nosuch",
+                     "SELEC 1",
+                     "SELECT * FROM people PROCEDURE ANALYSE()"}) {
+                 std::string why;
+                 EXPECT_EQ(co_await ask_sql(on, text, {}, &why), "!invalid") << text;
+                 EXPECT_NE(why, "") << text;
+               }
+               EXPECT_EQ(co_await sql("SELECT COUNT(*) FROM people"), "2");
+               EXPECT_EQ(co_await ask_sql(on, "SELECT p.id FROM engine_test.people p LIMIT 1"),
+                         "id [1]");
+             });
+}
+
+TEST_P(mysql_engine_query, ends_when_there_is_enough_and_says_whether_that_was_all) {
+  run_engine({people, two_people}, [&](engine& on) -> task<void> {
+    const auto count = [&](std::string_view text, std::size_t rows_max,
+                           std::size_t sink_max) -> task<std::string> {
+      noted_query sink;
+      sink.rows_max = sink_max;
+      const auto all =
+          co_await on.query({.database = database, .text = text, .rows_max = rows_max}, sink);
+      co_return std::to_string(sink.rows) + (all.value_or(false) ? " all" : " some");
+    };
+    EXPECT_EQ(co_await count("SELECT id FROM people", 2, 9), "2 all");
+    EXPECT_EQ(co_await count("SELECT id FROM people", 1, 9), "1 some");
+    EXPECT_EQ(co_await count("SELECT id FROM people", 9, 2), "2 all");
+    EXPECT_EQ(co_await count("SELECT id FROM people", 9, 1), "1 some");
+    EXPECT_EQ(co_await count("SELECT seq FROM seq_1_to_1000000", 10, 99), "10 some");
+    EXPECT_EQ(co_await count("SELECT seq FROM seq_1_to_100000", 1'000'000, 1'000'000),
+              "100000 all");
+    EXPECT_EQ(co_await ask_sql(on, "SELECT id FROM people WHERE id=1"), "id [1]");
+    noted_query sink;
+    EXPECT_EQ((co_await on.query({.database = "nosuch", .text = "SELECT 1"}, sink)).error(),
+              errc::not_found);
+  });
+  EXPECT_EQ(counted("store_query_rows_total"), 100'017);
+}
+
+TEST_P(mysql_engine_query, what_takes_too_long_is_ended) {
+  options_.statement_time = std::chrono::milliseconds{100};
+  run_engine({people}, [&](engine& on) -> task<void> {
+    EXPECT_EQ(co_await ask_sql(on, "SELECT COUNT(*) FROM seq_1_to_1000000000 a, seq_1_to_9999 b"),
+              error{errc::timed_out}.message());
+    EXPECT_EQ(co_await ask_sql(on, "SELECT 1 a"), "a [1]");
+  });
+}
+
+}  // namespace
+}  // namespace weft::store::mysql

@@ -1,0 +1,90 @@
+#include <weft/store/mysql/query_run.hpp>
+
+#include <weft/store/mysql/server_errors.hpp>
+
+namespace weft::store::mysql {
+namespace {
+
+/// So many rows that nobody wants are let come, rather than that the connection is made anew.
+constexpr std::size_t unwanted_max = 1'000;
+
+/// What the words of a client are to blame for.
+bool is_of_query(failure_kind why) noexcept {
+  switch (why) {
+    case failure_kind::busy:
+    case failure_kind::full:
+    case failure_kind::corrupt:
+    case failure_kind::input_output: return false;
+    default: return true;
+  }
+}
+
+}  // namespace
+
+task<result<bool>> query_run::run(connection& by, query_sink& to) {
+  bool is_at_end = false;
+  const auto told = co_await run_inside(by, to, is_at_end);
+  if (!by.is_open()) co_return told;
+  if (!is_at_end || !co_await by.run("ROLLBACK")) by.close();
+  co_return told;
+}
+
+/// `is_at_end`: no rows are under way.
+task<result<bool>> query_run::run_inside(connection& by, query_sink& to, bool& is_at_end) {
+  is_at_end = true;
+  if (const auto used = co_await by.use(request_.database); !used)
+    co_return settle(by, used.error(), to);
+  if (const auto begun = co_await by.run("START TRANSACTION READ ONLY"); !begun)
+    co_return settle(by, begun.error(), to);
+  auto select = co_await by.prepare(text_.sql);
+  if (!select) co_return settle(by, select.error(), to);
+  if (select->columns().empty() || select->parameters() != text_.parameters.size()) {
+    fault_ = failure_kind::invalid;
+    to.failed({.kind = *fault_, .message = "a query may only read, by SELECT"});
+    co_return false;
+  }
+  if (const auto ran = co_await by.begin(*select, text_.parameters); !ran)
+    co_return settle(by, ran.error(), to);
+  is_at_end = false;
+  columns_ = select->columns();  // which the types of its parameters have a say in
+  to.columns(columns_);
+  co_return co_await tell_rows(by, *select, to, is_at_end);
+}
+
+task<result<bool>> query_run::tell_rows(connection& by, statement& select, query_sink& to,
+                                        bool& is_at_end) {
+  bool is_enough = false;
+  bool is_all = true;
+  for (std::size_t unwanted = 0; unwanted < unwanted_max;) {
+    const auto is_row = co_await by.fetch(select);
+    if (!is_row) {
+      is_at_end = true;  // the server has said why, or is not there
+      if (is_enough) co_return false;
+      co_return settle(by, is_row.error(), to);
+    }
+    if (!*is_row) {
+      is_at_end = true;
+      co_return is_all;
+    }
+    if (is_enough || rows_ == request_.rows_max) {
+      is_enough = true;
+      is_all = false;
+      ++unwanted;
+      continue;
+    }
+    ++rows_;
+    is_enough = !to.row(select.row());
+  }
+  co_return false;
+}
+
+result<bool> query_run::settle(const connection& by, error why, query_sink& to) {
+  if (is_of_time(by.server_error())) return fail(errc::timed_out);
+  if (by.server_error() == 0 || !by.is_open()) return fail(why);
+  const failure told = by.last_failure();
+  fault_ = is_of_query(told.kind) ? failure_kind::invalid : told.kind;
+  to.failed({.kind = *fault_, .message = told.message});
+  return false;
+}
+
+}  // namespace weft::store::mysql

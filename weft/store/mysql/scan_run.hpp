@@ -1,0 +1,48 @@
+// A scan, part by part: each a statement of its own, on whichever connection is free.
+//
+// Problem: a scan may find millions of rows, and neither memory nor a connection may be held for
+// all of them. Contract: each advance() tells the sink of some of the next rows, as many as the
+// last ones let expect to have 256 KiB, and 1024 at most; the next goes on after the last of them.
+// An advance() that has failed has told of nothing, and may be made anew on another connection.
+//
+//   scan_run run{request, place};
+//   while (!run.is_over() && !sink.is_full())
+//     if (const auto part = co_await run.advance(connection, sink); !part) co_return part;
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include <weft/store/mysql/connection.hpp>
+#include <weft/store/scan.hpp>
+#include <weft/store/scratch.hpp>
+
+namespace weft::store::mysql {
+
+class scan_run {
+ public:
+  /// `place`: of the row to go on after; empty: from the beginning. Good while the object lives.
+  scan_run(const scan_request& request, std::span<const value> place) noexcept
+      : request_{request}, place_{place}, left_{request.limit} {}
+
+  [[nodiscard]] task<result<void>> advance(connection& by, scan_sink& to);
+  /// There are no more rows, or no more are wanted.
+  [[nodiscard]] bool is_over() const noexcept { return is_over_ || left_ == 0; }
+  [[nodiscard]] bool has_more() const noexcept { return !is_over_; }
+  /// Of the last row that was told of.
+  [[nodiscard]] std::span<const value> place() const noexcept { return place_; }
+  [[nodiscard]] std::size_t rows() const noexcept { return request_.limit - left_; }
+
+ private:
+  void adapt(std::size_t bytes) noexcept;
+
+  const scan_request& request_;
+  std::span<const value> place_;
+  scratch room_;  // of place_
+  std::size_t left_;
+  std::size_t rows_at_once_ = 64;
+  bool is_over_ = false;
+};
+
+}  // namespace weft::store::mysql

@@ -1,0 +1,69 @@
+// A batch of writes as one transaction.
+//
+// Problem: who is told that nothing was done must be able to rely on it, though the way to the
+// server may break at any byte, and nobody must write twice. Contract: run() does all of the
+// operations or none, once, and tell() says what has become of each. A single one that needs no
+// second statement commits itself; it, and the COMMIT of others, is awaited though the caller may
+// wait no longer, for `patience` at most. Errors of run() mean that nothing was done. Where the
+// connection is lost in the middle of a commit, nobody knows, and all operations have failed as
+// failure_kind::input_output, with words that say so.
+//
+//   write_run batch{operations, std::chrono::seconds{10}};
+//   if (const auto run = co_await batch.run(connection); !run) co_return run;
+//   batch.tell(sink, counts);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <weft/base/time.hpp>
+#include <weft/store/engine.hpp>
+#include <weft/store/mysql/connection.hpp>
+#include <weft/store/mysql/engine_counts.hpp>
+
+namespace weft::store::mysql {
+
+class write_run {
+ public:
+  write_run(std::span<const key_write> operations, duration patience)
+      : operations_{operations}, patience_{patience}, outcomes_(operations.size()) {}
+
+  /// As connection::execute(); errc::unavailable where the connection was lost.
+  [[nodiscard]] task<result<void>> run(connection& by);
+  /// Whether a table is not what the operations take it for.
+  [[nodiscard]] bool is_stale() const noexcept { return is_stale_; }
+  /// Whether it was committed.
+  [[nodiscard]] bool is_done() const noexcept { return failed_ == nobody; }
+
+  void tell(write_sink& to, engine_counts& counts) const;
+
+ private:
+  static constexpr std::size_t nobody = static_cast<std::size_t>(-1);
+  static constexpr std::size_t everybody = static_cast<std::size_t>(-2);
+  enum class outcome : std::uint8_t { done, missing };
+
+  [[nodiscard]] task<result<void>> run_alone(connection& by);
+  [[nodiscard]] task<result<void>> run_all(connection& by);
+  [[nodiscard]] task<result<void>> run_one(connection& by, std::size_t operation);
+  [[nodiscard]] task<result<void>> upsert(connection& by, const key_write& operation);
+  /// How many rows it has found.
+  [[nodiscard]] task<result<std::uint64_t>> execute(connection& by, const key_write& operation,
+                                                    write_kind as);
+  /// The server's word on an operation, which fails the batch. The connection is open.
+  void fail_batch(const connection& by, std::size_t operation);
+  void fail_unknown(const connection& by);
+
+  std::span<const key_write> operations_;
+  duration patience_;
+  std::vector<outcome> outcomes_;
+  std::size_t failed_ = nobody;  // whose failure it was
+  failure_kind why_ = failure_kind::other;
+  std::string message_;
+  bool is_stale_ = false;
+  std::vector<value> parameters_;
+};
+
+}  // namespace weft::store::mysql
