@@ -52,6 +52,11 @@ struct api_fault {
   return {weft::http::status::service_unavailable, std::move(message), "Retry-After: 1\r\n"};
 }
 
+/// The engine has no rows just now: its server is not to be had.
+[[nodiscard]] inline api_fault not_reachable() {
+  return try_again("the database server cannot be reached now: try again later");
+}
+
 /// Of what an engine has failed to do.
 [[nodiscard]] api_fault fault_of(const weft::store::failure& why);
 

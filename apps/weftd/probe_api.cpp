@@ -3,7 +3,9 @@
 #include <chrono>
 
 #include <apps/weftd/api_description.hpp>
+#include <weft/http/health_pages.hpp>
 #include <weft/http/server.hpp>
+#include <weft/store/engine.hpp>
 
 namespace weftd {
 namespace {
@@ -24,7 +26,8 @@ bool has_no_body(http::exchange& e, api_version spoken) {
 }
 
 /// Answered by `at`, of `server`.
-void add_probes(http::server& at, http::server& server, api_version spoken) {
+void add_probes(http::server& at, http::server& server, const weft::store::engine& engine,
+                api_version spoken) {
   auto api = at.group(prefix_of(spoken));
   const auto ping = [spoken](http::exchange& e) {
     if (has_no_body(e, spoken)) e.reply(http::status::ok, {}, {});
@@ -33,21 +36,21 @@ void add_probes(http::server& at, http::server& server, api_version spoken) {
                                           .tags = {"operation"},
                                           .errors = {http::status::bad_request},
                                           .replies = {{http::status::ok}, body_refused(spoken)}}));
-  const auto tell_health = [&server, spoken](http::exchange& e) {
+  const auto tell_health = [&server, &engine, spoken](http::exchange& e) {
     if (!has_no_body(e, spoken)) return;
-    const bool is_well = server.is_listening();
+    const bool is_well = server.is_listening() && engine.is_reachable();
     e.reply(is_well ? http::status::ok : http::status::service_unavailable, plain,
             is_well ? "1" : "0");
   };
   api.get("/health",
-          http::described(
-              tell_health,
-              {.summary = "Whether it should be asked",
-               .tags = {"operation"},
-               .errors = {http::status::bad_request, http::status::service_unavailable},
-               .replies = {{http::status::ok, "1", nullptr, plain},
-                           {http::status::service_unavailable, "0: it drains", nullptr, plain},
-                           body_refused(spoken)}}));
+          http::described(tell_health,
+                          {.summary = "Whether it should be asked",
+                           .tags = {"operation"},
+                           .errors = {http::status::bad_request, http::status::service_unavailable},
+                           .replies = {{http::status::ok, "1", nullptr, plain},
+                                       {http::status::service_unavailable,
+                                        "0: it drains, or has no rows now", nullptr, plain},
+                                       body_refused(spoken)}}));
 }
 
 }  // namespace
@@ -64,10 +67,12 @@ http::server_options probe_options() {
                      .handler_timeout = patience}};
 }
 
-probe_api::probe_api(http::server& server, weft::named<http::server, "probe"> probe) {
+probe_api::probe_api(http::server& server, weft::named<http::server, "probe"> probe,
+                     http::health_pages& pages, weft::store::engine& engine) {
+  pages.check("rows", [&engine] { return engine.is_reachable(); });
   for (const api_version spoken : {api_version::v0_1_0, api_version::v0_2_0}) {
-    add_probes(server, server, spoken);
-    add_probes(*probe, server, spoken);
+    add_probes(server, server, engine, spoken);
+    add_probes(*probe, server, engine, spoken);
   }
 }
 

@@ -2,10 +2,11 @@
 //
 // Problem: probes must be answered while clients have taken every connection there may be.
 // Contract: GET /{version}/ping is 200 and empty; GET /{version}/health is 200 and "1", or 503 and
-// "0" before the server lets anybody in and while it drains. A body with either is 400. Both are
+// "0" before the server lets anybody in, while it drains, and while the engine cannot be reached. A
+// body with either is 400. Both are
 // answered by a server called "probe" as well, which is to be added before the other, so that it
-// listens longer. /healthz and /readyz say more. One a shard: no loop waits for a database, so that
-// a probe that is not answered tells of a shard that does not turn.
+// listens longer. /healthz and /readyz say more: "rows" is not ready. One a shard: no loop waits
+// for a database, so that a probe that is not answered tells of a shard that does not turn.
 //
 //   app.add<weft::http::server>(weftd::probe_options()).named("probe");
 //   app.add<weft::http::server>();
@@ -16,8 +17,13 @@
 
 namespace weft::http {
 class server;
+class health_pages;
 struct server_options;
 }  // namespace weft::http
+
+namespace weft::store {
+class engine;
+}
 
 namespace weftd {
 
@@ -25,7 +31,8 @@ namespace weftd {
 [[nodiscard]] weft::http::server_options probe_options();
 
 struct probe_api {
-  probe_api(weft::http::server& server, weft::named<weft::http::server, "probe"> probe);
+  probe_api(weft::http::server& server, weft::named<weft::http::server, "probe"> probe,
+            weft::http::health_pages& pages, weft::store::engine& engine);
 };
 
 }  // namespace weftd

@@ -42,9 +42,15 @@ api_fault outdated() {
 api_fault not_done(weft::error why, std::string_view what) {
   if (why == weft::errc::limit_exceeded)
     return try_again(weft::format("the rows were not {}: too many wait already", what));
+  if (why == weft::errc::unavailable) return not_reachable();
   const http::status code = why == weft::errc::timed_out ? http::status::gateway_timeout
                                                          : http::status::internal_server_error;
   return {code, weft::format("the rows were not {}: {}", what, why.message())};
+}
+
+/// Whether nobody knows yet what there is.
+bool is_unknown(const store::engine& engine) noexcept {
+  return engine.schema()->databases().empty() && !engine.is_reachable();
 }
 
 /// What `parameter` of the path stands for.
@@ -189,6 +195,8 @@ weft::task<void> row_api::answer_row(http::exchange& e, api_version spoken) {
   if (fine) fine = admit(doors_, e, right::read, path->database);
   if (!fine) co_return reply(e, fine.error(), spoken);
   const std::string_view id = asked->operationId ? asked->operationId->view() : std::string_view{};
+  if (is_unknown(engine_)) [[unlikely]]
+    co_return reply(e, not_reachable(), spoken);
   for (int i = 0; i < attempts; ++i) {
     const store::catalog_ref schema = engine_.schema();
     const auto plan = plan_read(*schema, path->database, path->table, *asked, *memory);
@@ -211,6 +219,8 @@ weft::task<void> row_api::answer_scan(http::exchange& e, api_version spoken) {
   auto fine = check(*asked, *memory);
   if (fine) fine = admit(doors_, e, right::read, path->database);
   if (!fine) co_return reply(e, fine.error(), spoken);
+  if (is_unknown(engine_)) [[unlikely]]
+    co_return reply(e, not_reachable(), spoken);
   for (int i = 0; i < attempts; ++i) {
     const store::catalog_ref schema = engine_.schema();
     auto plan = plan_scan(*schema, path->database, path->table, *asked, *memory);
@@ -234,6 +244,8 @@ weft::task<void> row_api::answer_reads(http::exchange& e, api_version spoken) {
   auto fine = check_reads(*asked, limits_, *memory);
   if (fine) fine = admit_all(doors_, e, right::read, *asked->operations);
   if (!fine) co_return reply(e, fine.error(), spoken);
+  if (is_unknown(engine_)) [[unlikely]]
+    co_return reply(e, not_reachable(), spoken);
   for (int i = 0; i < attempts; ++i) {
     const store::catalog_ref schema = engine_.schema();
     read_batch reads{*schema, *asked->operations, options_.reply_bytes, *memory, spoken};
@@ -254,6 +266,8 @@ weft::task<void> row_api::answer_writes(http::exchange& e, judge check, api_vers
   auto fine = check(*asked, limits_, *memory);
   if (fine) fine = admit_all(doors_, e, right::write, *asked->operations);
   if (!fine) co_return reply(e, fine.error(), spoken);
+  if (is_unknown(engine_)) [[unlikely]]
+    co_return reply(e, not_reachable(), spoken);
   for (int i = 0; i < attempts; ++i) {
     const store::catalog_ref schema = engine_.schema();
     auto writes = write_batch::plan(*schema, *asked->operations, *memory, spoken);

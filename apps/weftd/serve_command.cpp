@@ -12,11 +12,10 @@
 #include <weft/http/server.hpp>
 #include <weft/net/address_book.hpp>
 #include <weft/service/application.hpp>
-#include <weft/store/sqlite/engine.hpp>
 
 #include <apps/weftd/access.hpp>
-#include <apps/weftd/data_option.hpp>
 #include <apps/weftd/demo_database.hpp>
+#include <apps/weftd/engine_choice.hpp>
 #include <apps/weftd/probe_api.hpp>
 #include <apps/weftd/reply_compression.hpp>
 #include <apps/weftd/root_page.hpp>
@@ -54,6 +53,7 @@ constexpr const char* examples =
     "  weftd import, weftd export                a table from and to CSV or JSON lines\n\n"
     "Examples:\n"
     "  weftd --data /var/lib/shop                serve the databases there, on 127.0.0.1:8080\n"
+    "  weftd --mysql mysql://shop@db.example     serve those of a MySQL or MariaDB server\n"
     "  weftd --listen :80 --keys keys.toml       serve all IPv4 addresses, to who has a key\n"
     "  weftd --listen unix:/run/weftd.sock       serve a Unix socket\n"
     "  weftd --backend epoll                     do without io_uring\n\n"
@@ -115,8 +115,7 @@ int serve(int argc, char** argv, bool is_demo) {
                        "After a signal: how long idle connections are kept for a request under way",
                        "MILLISECONDS", 60'000);
   app.options().stands_for("--drain-idle", "http.server.drain_idle", "ms");
-  weft::store::sqlite::engine_options store{.directory = is_demo ? "weft-demo" : ""};
-  offer_data_folder(app.options(), store);
+  engine_choice rows{app, {.directory = is_demo ? "weft-demo" : ""}};
   access_options access_given;
   app.options().option("--keys", access_given.keys, "File of the API keys (see weftd keygen)",
                        "FILE");
@@ -132,11 +131,11 @@ int serve(int argc, char** argv, bool is_demo) {
   app.options().epilogue(examples);
   if (const auto ended = app.parse()) return *ended;
   if (is_demo)
-    if (const int code = prepare_demo(store.directory)) return code;
+    if (const int code = prepare_demo(rows.directory())) return code;
   app.add<weft::http::server>(probe).named("probe");
   // Before the server: nobody is let in until the tables and the keys are known; they stop
   // when it has drained.
-  app.add<weft::store::sqlite::engine>(store).as<weft::store::engine, weft::store::query_engine>();
+  rows.add_engines();
   app.add<access>(access_given);
   app.add<weft::http::server>(server);
   app.add<reply_compression>();
@@ -154,6 +153,7 @@ int serve(int argc, char** argv, bool is_demo) {
   app.check_options([&] {
     const std::string& listen = app.options_for<weft::http::server>().listen;
     auto faults = check_exposure(app.options_for<access>(), listen, app.addresses());
+    faults.append_range(rows.faults());
     if (app.options_for<weft::http::server>("probe").listen == listen)
       faults.push_back(weft::format("--probe-listen: {} is where all else is served", listen));
     return faults;

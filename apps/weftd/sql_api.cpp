@@ -32,6 +32,7 @@ api_fault not_queried(weft::error why) {
     return {http::status::not_found, "Database/Table does not exist."};
   if (why == weft::errc::limit_exceeded)
     return try_again("too many queries wait already: try again later");
+  if (why == weft::errc::unavailable) return not_reachable();
   if (why == weft::errc::timed_out)
     return {http::status::gateway_timeout,
             "the query took too long, and was ended: ask for less, or by an index"};

@@ -55,7 +55,7 @@ struct store_stat {
   static constexpr weft::json::description descriptions[] = {
       {"", "What the shards' engines have done since the program began"},
       {"readsInMemory", "Look-ups by key that the shards made"},
-      {"readsElsewhere", "And those that threads made which may wait for the disk"},
+      {"readsElsewhere", "And those that threads made which may wait for the disk, or a server"},
       {"rowsRead", "Look-ups that found a row"},
       {"statementsPrepared", "Look-ups whose statement was not kept ready"},
       {"writeBatchesWaiting", "Until they are durable, now"},
@@ -129,7 +129,8 @@ http_stat http_of(const numbers& seen) {
 
 store_stat store_of(const numbers& seen) {
   return {.readsInMemory = seen.of("store_reads_total", {{"by", "shard"}}),
-          .readsElsewhere = seen.of("store_reads_total", {{"by", "thread"}}),
+          .readsElsewhere = seen.of("store_reads_total", {{"by", "thread"}}) +
+                            seen.of("store_reads_total", {{"by", "server"}}),
           .rowsRead = seen.of("store_rows_read_total"),
           .readTransactions = seen.of("store_read_transactions_total"),
           .statementsPrepared = seen.of("store_statements_prepared_total"),

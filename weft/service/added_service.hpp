@@ -53,6 +53,13 @@ class added_service {
   added_service& lazy() {
     return say([](service_builder<T>& builder) { builder.lazy(); });
   }
+  /// Only where `wanted` says so, which each shard asks, side by side, once the options of all have
+  /// been read: for one of several that the options choose from. They are read, and checked, of
+  /// those that are left out, too.
+  added_service& when(unique_function<bool()> wanted) {
+    *wanted_ = std::move(wanted);
+    return *this;
+  }
   /// One T in all, on shard 0. All shards reach it by remote<T>&, or by a remote<I>& for each I
   /// that as<I>() says it is (remote.hpp).
   added_service& single() {
@@ -63,6 +70,8 @@ class added_service {
   /// What named() was told last; empty: nothing.
   [[nodiscard]] std::shared_ptr<const std::string> name() const noexcept { return name_; }
   [[nodiscard]] std::shared_ptr<sayings> said() const noexcept { return said_; }
+  /// What when() was told; empty: it always is.
+  [[nodiscard]] std::shared_ptr<unique_function<bool()>> wanted() const noexcept { return wanted_; }
   /// Of one in all: as what it is called.
   struct singleness {
     bool is_single = false;
@@ -94,6 +103,7 @@ class added_service {
   }
 
   std::shared_ptr<std::string> name_ = std::make_shared<std::string>();
+  std::shared_ptr<unique_function<bool()>> wanted_ = std::make_shared<unique_function<bool()>>();
   std::shared_ptr<sayings> said_ = std::make_shared<sayings>();
   std::shared_ptr<singleness> single_ = std::make_shared<singleness>();
 };

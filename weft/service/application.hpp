@@ -91,7 +91,9 @@ class application {
       introduce([kept, name = added.name()](config& given) {
         given.bind(given.unused(name->empty() ? section_of(type_name<T>) : *name), *kept);
       });
-    install([kept, said = added.said(), single = added.single_as()](container& services) {
+    install([kept, said = added.said(), single = added.single_as(),
+             wanted = added.wanted()](container& services) {
+      if (*wanted && !(*wanted)()) return;
       added_service<T>::install(services, *kept, *said, *single);
     });
     return added;

@@ -221,6 +221,21 @@ TEST_F(application_run, ends_whole_when_a_task_of_one_shard_throws) {
   EXPECT_EQ(log.count("a task of this shard threw: broken"), 1U);
 }
 
+TEST_F(application_run, leaves_out_what_the_options_do_not_want) {
+  for (const bool is_wanted : {true, false}) {
+    made = 0;
+    weft::application app{2, arguments.data()};
+    bool is_checked = false;
+    app.check_options([&] {
+      is_checked = true;
+      return std::vector<std::string>{};
+    });
+    app.add<counted>().when([&] { return is_checked && is_wanted; });
+    EXPECT_EQ(run(app), 0);
+    EXPECT_EQ(made, is_wanted ? 3 : 0);
+  }
+}
+
 TEST_F(application_run, names_what_nobody_provides) {
   weft::application app{1, arguments.data()};
   app.add<throwing>();

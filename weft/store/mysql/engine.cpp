@@ -47,7 +47,7 @@ task<result<void>> engine::start() {
   auto password = co_await read_password(s.options.password_file);
   if (!password) co_return fail(password.error());
   if (const auto made = s.make_pool(std::move(*password)); !made) co_return made;
-  if (const auto there = co_await s.wait_for_server(); !there) co_return there;
+  if (const auto waited = co_await s.wait_for_server(); !waited) co_return waited;
   s.own.spawn(s.follow());
   co_return {};
 }
@@ -129,7 +129,8 @@ task<result<std::string>> engine::scan(const scan_request& request, scan_sink& t
 
 task<result<bool>> engine::query(const query_request& request, query_sink& to) {
   state& s = *state_;
-  if (!s.schema->has(request.database)) co_return fail(errc::not_found);
+  if (!s.schema->has(request.database))
+    co_return fail(s.looks == 0 ? errc::unavailable : errc::not_found);
   if (!s.queries.try_acquire()) {
     if (s.queries_waiting >= s.options.queries_waiting_max) co_return fail(errc::limit_exceeded);
     ++s.queries_waiting;

@@ -5,9 +5,10 @@
 // round trip for each table and list of columns in it, and a second one where texts in keys are
 // spelled in another way than the table has them; it is made anew, once, where its connection was
 // lost. A batch of writes is one transaction, and never written twice (write_run.hpp). start()
-// waits for the server and reads its tables; where the server goes later, calls fail as
-// errc::unavailable until it is back, and is_reachable() says so. "Durable" is what the server
-// takes it to be.
+// waits for the server, for start_timeout at most, and reads its tables. As long as the server is
+// not there, calls fail as errc::unavailable, is_reachable() says so, and it is tried again. Before
+// it was there for the first time, the schema is empty. "Durable" is what the server takes it to
+// be.
 //
 //   app.add<store::mysql::engine>({.server = "mysql://shop@db.example/shop"})
 //       .as<store::engine, store::query_engine>();
@@ -38,7 +39,7 @@ class engine final : public store::engine, public store::query_engine {
   ~engine() override;
 
   /// errc::invalid_argument: the options name no server, or a password file that cannot be read.
-  /// errc::unavailable: the server was not to be had within start_timeout. The log says more.
+  /// The log says more.
   [[nodiscard]] task<result<void>> start();
 
   [[nodiscard]] const catalog_ref& schema() const noexcept override;

@@ -27,8 +27,8 @@ struct engine_options {
   /// Calls of a shard that wait for one; one more is refused.
   unsigned waiting_max = 1024;
   duration connect_timeout = std::chrono::seconds{5};
-  /// How long the server is waited for when the program starts.
-  duration start_timeout = std::chrono::seconds{30};
+  /// How long the server is waited for when the program starts, before it goes on without.
+  duration start_timeout = std::chrono::seconds{5};
   /// The first pause after a failure to connect, and the longest.
   duration retry_first = std::chrono::milliseconds{100};
   duration retry_most = std::chrono::seconds{5};

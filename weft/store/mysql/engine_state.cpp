@@ -21,6 +21,7 @@ namespace weft::store::mysql {
 namespace {
 
 constexpr duration look_after = std::chrono::seconds{5};
+constexpr duration retry_after = std::chrono::milliseconds{200};
 
 bool is_unchanged(const catalog& known, const std::vector<catalog::database_definition>& found) {
   if (known.databases().size() != found.size()) return false;
@@ -77,26 +78,23 @@ task<result<void>> engine::state::wait_for_server() {
     const auto read = co_await with_deadline(deadline::at(until), refresh());
     if (read) co_return {};
     if ((co_await this_task::environment()).stop.stop_requested()) co_return fail(errc::cancelled);
-    if (loop.now() + options.retry_first >= until) {
-      log::error(weft::format(
-          "gave up after {} ms: {}",
-          std::chrono::duration_cast<std::chrono::milliseconds>(options.start_timeout).count(),
-          pool->last_failure()));
-      co_return fail(errc::unavailable);
-    }
-    if (!has_told) log::warning(pool->last_failure() + ": waiting for it");
-    if (const auto slept = co_await sleep_for(loop, options.retry_first); !slept)
+    if (!has_told) log::warning("the server of the rows is waited for: " + pool->last_failure());
+    is_missed = true;
+    if (loop.now() + retry_after >= until) break;
+    if (const auto slept = co_await sleep_for(loop, retry_after); !slept)
       co_return fail(slept.error());
   }
+  log::error("there are no rows yet: " + pool->last_failure());
+  co_return {};
 }
 
 /// Looks at the schema now and then, and between that, whether the server is there.
 task<void> engine::state::follow() {
   time_point refreshed = loop.now();
   for (;;) {
-    const auto slept = co_await sleep_for(loop, std::min(look_after, options.schema_refresh));
-    if (!slept) co_return;
-    if (loop.now() - refreshed < options.schema_refresh) {
+    const duration pause = looks == 0 ? retry_after : std::min(look_after, options.schema_refresh);
+    if (const auto slept = co_await sleep_for(loop, pause); !slept) co_return;
+    if (looks != 0 && loop.now() - refreshed < options.schema_refresh) {
       static_cast<void>(co_await acquire());
       continue;
     }
@@ -146,10 +144,9 @@ void engine::state::note(bool is_there) {
   if (is_there == is_reachable) return;
   is_reachable = is_there;
   counts.reachable.add(is_there ? 1 : -1);
-  if (!is_there)
-    log::error("the server of the rows is gone: " + pool->last_failure());
-  else if (std::exchange(has_been_there, true))
-    log::info("the server of the rows is back");
+  if (!is_there) log::error("the server of the rows is gone: " + pool->last_failure());
+  if (is_there && is_missed) log::info("the server of the rows is there");
+  is_missed = !is_there;
 }
 
 task<result<connection_pool::lease>> engine::state::acquire() {

@@ -36,7 +36,7 @@ struct engine::state {
   state(engine_options from_config, event_loop& on, lifetime& owner, telemetry::meter& its_meter);
 
   [[nodiscard]] result<void> make_pool(std::string password);
-  /// Until the server is there, or has not been for too long.
+  /// Until the server is there, or has not been for start_timeout.
   [[nodiscard]] task<result<void>> wait_for_server();
   [[nodiscard]] task<void> follow();
   [[nodiscard]] task<result<void>> refresh();
@@ -70,7 +70,7 @@ struct engine::state {
   std::uint64_t looks = 0;  // at the schema
   std::string told;         // why the schema could not be read, last
   bool is_reachable = false;
-  bool has_been_there = false;
+  bool is_missed = false;  // the log has said so
   semaphore queries;
   std::size_t queries_waiting = 0;
 };
