@@ -1,32 +1,27 @@
 """What a table holds and what weftd must say of it: a model that knows no SQL engine.
 
 Made for a seed: a table of random types, and what is in it. Values are triples as in test_row_types: what is sent, the
-JSON that is told, and what the database keeps; the latter's order is that of sqlite.org/datatype3.html, section 4.1.
+JSON that is told, and what the database keeps; the latter's order is that of sqlite.org/datatype3.html, section 4.1, or what
+model_engines says of another engine.
 """
 
 import json
 from dataclasses import dataclass, field
+from decimal import Decimal
 
+from model_engines import quoted
 from row_client import given
-from test_row_types import TYPES, told_of
 
 ABSENT = (None, "null", None)  # NULL, as a value
-KEY_TYPES = [each for each in TYPES if each.key and "(256)" not in each.declared]
 
 
 def order_of(kept):
     """NULL, numbers, texts, bytes."""
     if kept is None:
         return (0, 0)
-    if isinstance(kept, (int, float)):
+    if isinstance(kept, (int, float, Decimal)):
         return (1, kept)
     return (2, kept.encode()) if isinstance(kept, str) else (3, kept)
-
-
-def literal(kept):
-    if isinstance(kept, bytes):
-        return f"x'{kept.hex()}'"
-    return repr(kept) if not isinstance(kept, str) else "CAST(x'%s' AS TEXT)" % kept.encode().hex()
 
 
 @dataclass
@@ -39,27 +34,27 @@ class Column:
     unique: bool = False
     generated_from: str = None
 
-    def definition(self):
-        text = f"{sql_name(self.name)} {self.declared}"
+    def definition(self, engine):
+        text = f"{quoted(self.name, engine.mark)} {self.declared}"
         if self.generated_from:
-            return f"{text} AS ({sql_name(self.generated_from)} IS NULL)"
+            return f"{text} AS ({quoted(self.generated_from, engine.mark)} IS NULL)"
         if not self.nullable:
             text += " NOT NULL"
         if self.default:
-            text += f" DEFAULT ({literal(self.default[2])})"
+            text += f" DEFAULT ({engine.literal(self.declared, self.default)})"
         return text + (" UNIQUE" if self.unique else "")
 
     def draw(self, chance):
         return chance.choice(self.values)
 
 
-def values_of(kind, chance):
-    values = [(sent, told_of(sent, told), kept) for sent, told, kept in kind.taken if len(str(sent)) < 300]
+def values_of(engine, kind, chance):
+    values = [each for each in kind.taken if len(str(each[0])) < 300]
     if "INT" in kind.declared:
         values += [(n, str(n), n) for n in chance.sample(range(100), 8)]
     if kind.declared in ("TEXT", "VARCHAR(50)"):
         values += [(f"v{n}", f'"v{n}"', f"v{n}") for n in chance.sample(range(100), 8)]
-    return values
+    return [engine.value(kind, *each) for each in values]
 
 
 @dataclass
@@ -74,6 +69,7 @@ class Refused(Exception):
 
 @dataclass
 class Table:
+    engine: object
     name: str
     columns: list
     key: list
@@ -82,13 +78,13 @@ class Table:
     rows: dict = field(default_factory=dict)  # by what is kept of the key; columns to values
 
     @staticmethod
-    def draw(name, chance):
+    def draw(engine, name, chance):
         names = iter(chance.sample(["id", "Id2", "naïve", "a b", 'q"uote', "select", "d", "e1", "κ", "it's", "f", "g"], 12))
-        kinds = chance.choices(KEY_TYPES, k=chance.choice([1, 1, 2, 3]))
-        key = [Column(next(names), kind.declared, values_of(kind, chance), nullable=False) for kind in kinds]
+        kinds = chance.choices(engine.key_types, k=chance.choice([1, 1, 2, 3]))
+        key = [Column(next(names), engine.declared(kind), values_of(engine, kind, chance), nullable=False) for kind in kinds]
         content = []
-        for kind in chance.choices(TYPES, k=chance.randrange(6)):
-            column = Column(next(names), kind.declared, values_of(kind, chance), nullable=chance.random() < 0.7)
+        for kind in chance.choices(engine.types, k=chance.randrange(6)):
+            column = Column(next(names), engine.declared(kind), values_of(engine, kind, chance), nullable=chance.random() < 0.7)
             if not column.nullable and chance.random() < 0.5:
                 column.default = column.draw(chance)
             column.unique = chance.random() < 0.1
@@ -101,15 +97,20 @@ class Table:
         if chance.random() < 0.3:
             chance.shuffle(columns)
         chance.shuffle(key)
-        indexed = [each for each in content if not each.generated_from]
+        indexed = [each for each in content if not each.generated_from and engine.indexed(each.declared)]
         indexes = [Index(f"{name}_{n}", chance.sample(indexed, chance.randint(1, min(2, len(indexed)))))
                    for n in range(chance.randrange(3)) if indexed]
-        return Table(name, columns, key, chance.random() < 0.5, indexes)
+        return Table(engine, name, columns, key, chance.random() < 0.5, indexes)
+
+    def names(self, columns):
+        return ",".join(quoted(each.name, self.engine.mark) for each in columns)
 
     def definition(self):
-        parts = [each.definition() for each in self.columns]
-        text = f"CREATE TABLE {self.name}({', '.join(parts)}, PRIMARY KEY({sql_names(self.key)})){'' if self.rowid else ' WITHOUT ROWID'};"
-        return text + "".join(f"CREATE INDEX {each.name} ON {self.name}({sql_names(each.columns)});" for each in self.indexes)
+        """In statements."""
+        parts = [each.definition(self.engine) for each in self.columns]
+        end = self.engine.table_end(self.rowid)
+        return [f"CREATE TABLE {self.name}({', '.join(parts)}, PRIMARY KEY({self.names(self.key)})){end}",
+                *[f"CREATE INDEX {each.name} ON {self.name}({self.names(each.columns)})" for each in self.indexes]]
 
     @property
     def content(self):
@@ -219,14 +220,6 @@ def compared(left, right, condition):
     return CONDITIONS[condition](0, 0)
 
 
-def sql_name(name):
-    return '"%s"' % name.replace('"', '""')
-
-
-def sql_names(columns):
-    return ",".join(sql_name(each.name) for each in columns)
-
-
 def draw_filter(table, chance, depth=0):
     """A tree; comparisons have what is kept of their value, beside what is sent."""
     if depth < 3 and chance.random() < 0.5:
@@ -236,27 +229,28 @@ def draw_filter(table, chance, depth=0):
     if chance.random() < 0.2:
         return {"op": chance.choice(["ISNULL", "ISNOTNULL"]), "column": column.name}
     value = chance.choice(values)
-    return {"op": "CMP", "column": column.name, "cond": chance.choice(list(CONDITIONS)), "value": value[0], "kept": value[2]}
+    return {"op": "CMP", "column": column.name, "cond": chance.choice(list(CONDITIONS)), "value": value[0], "kept": value[2],
+            "as_sql": (column.declared, value)}
 
 
 def sent_filter(tree):
     if "args" in tree:
         return {**tree, "args": [sent_filter(each) for each in tree["args"]]}
-    return {key: value for key, value in tree.items() if key != "kept"}
+    return {key: value for key, value in tree.items() if key not in ("kept", "as_sql")}
 
 
-def sql_filter(tree, parameters):
-    """The same as SQL says it."""
+def sql_filter(engine, tree, values):
+    """The same as SQL says it; {} stands for each of the values."""
     if "args" in tree:
-        left, right = (sql_filter(each, parameters) for each in tree["args"])
+        left, right = (sql_filter(engine, each, values) for each in tree["args"])
         both = f"({left} {'AND' if tree['op'] in ('AND', 'NAND') else 'OR'} {right})"
         return both if tree["op"] in ("AND", "OR") else f"NOT {both}"
-    name = sql_name(tree["column"])
+    name = quoted(tree["column"], engine.mark)
     if tree["op"] != "CMP":
         return f"({name} IS {'' if tree['op'] == 'ISNULL' else 'NOT '}NULL)"
-    parameters.append(tree["kept"])
+    values.append(tree["as_sql"])
     sign = {"EQ": "=", "NE": "<>", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}[tree["cond"]]
-    return f"({name} {sign} ?)"
+    return f"({name} {sign} {{}})"
 
 
 def draw_ranges(columns, chance):

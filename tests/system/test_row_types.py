@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 from row_client import VERSIONS, RowClient, given, named, operation
+from row_engines import CHARACTERS, ENGINES, mariadb, sql_literal, sqlite_arguments, sqlite_rows
 from weft_process import Server
 
 
@@ -127,60 +128,119 @@ def case(number):
     return f"content{number}", f"key{number}"
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    made = tmp_path_factory.mktemp("data")
-    with sqlite3.connect(made / "types.db") as database:
-        database.execute("PRAGMA journal_mode=WAL")
+# How MariaDB declares what it has in another way; None: it has nothing of the kind.
+IN_MARIADB = {"UNSIGNED DECIMAL(5,0)": "DECIMAL(5,0) UNSIGNED", "NUMERIC": None, "INTEGER": None, "JSON": None}
+NO_KEY_IN_MARIADB = ("TEXT", "BLOB")  # but of their beginnings
+
+
+def declared_in(engine, each):
+    return each.declared if engine == "sqlite" else IN_MARIADB.get(each.declared, each.declared)
+
+
+def is_key(engine, each):
+    return each.key and (engine == "sqlite" or each.declared not in NO_KEY_IN_MARIADB)
+
+
+class SqliteTypes:
+    engine = "sqlite"
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.arguments = sqlite_arguments(folder)
+        with sqlite3.connect(folder / "types.db") as database:
+            database.execute("PRAGMA journal_mode=WAL")
+            for number, each in enumerate(TYPES):
+                content, key = case(number)
+                rowid = " WITHOUT ROWID" if each.key and number % 2 else ""
+                database.execute(f"CREATE TABLE {content}(id INT PRIMARY KEY, v {each.declared})")
+                database.execute(f"CREATE TABLE {key}(k {each.declared} PRIMARY KEY, v INT){rowid}")
+
+    def check_kept(self, number, rows):
+        """That the table has just these rows, in the form in which SQLite keeps each."""
+        kept = [value for value, in sqlite_rows(self.folder, "types", f"SELECT v FROM {case(number)[0]} ORDER BY id")]
+        assert [(type(value), value) for value in kept] == [(type(value), value) for _, _, value in rows]
+
+    def count(self, number):
+        return sqlite_rows(self.folder, "types", f"SELECT count(*) FROM {case(number)[0]}")
+
+
+class MariadbTypes:
+    engine = "mariadb"
+
+    def __init__(self, server):
+        self.ask, self.arguments = server.client.ask, server.arguments
+        self.ask(f"CREATE DATABASE types {CHARACTERS}; USE types")
         for number, each in enumerate(TYPES):
+            if not (declared := declared_in(self.engine, each)):
+                continue
             content, key = case(number)
-            database.execute(f"CREATE TABLE {content}(id INT PRIMARY KEY, v {each.declared})")
-            if each.key:
-                database.execute(f"CREATE TABLE {key}(k {each.declared} PRIMARY KEY, v INT){' WITHOUT ROWID' if number % 2 else ''}")
-            else:
-                database.execute(f"CREATE TABLE {key}(k {each.declared} PRIMARY KEY, v INT)")
-    return made
+            self.ask(f"CREATE TABLE {content}(id INT PRIMARY KEY, v {declared} NULL)")
+            if each.declared not in NO_KEY_IN_MARIADB:
+                self.ask(f"CREATE TABLE {key}(k {declared} PRIMARY KEY, v INT)")
+
+    def check_kept(self, number, rows):
+        declared, table = TYPES[number].declared, case(number)[0]
+        value = "CAST(CONCAT(v) AS DOUBLE)" if declared == "FLOAT" else "v"
+        for i, (sent, told, _) in enumerate(rows):
+            literal = sql_literal(declared, told_of(sent, told))
+            assert self.ask(f"SELECT {value} <=> {literal} FROM {table} WHERE id={i}") == [("1",)], (sent, literal)
+        assert self.count(number) == [(str(len(rows)),)]
+
+    def count(self, number):
+        return self.ask(f"SELECT COUNT(*) FROM {case(number)[0]}")
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def rows(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    if request.param == "sqlite":
+        yield SqliteTypes(folder)
+        return
+    with mariadb(folder) as server:
+        yield MariadbTypes(server)
 
 
 @pytest.fixture(scope="module")
-def client(weftd, folder):
-    with Server([weftd, "--listen", "127.0.0.1:0", "--threads", "1", "--data", folder,
-                 "--store.sqlite.engine.synchronous=off"]) as server, RowClient(server) as made:
+def client(weftd, rows):
+    with Server([weftd, "--listen", "127.0.0.1:0", "--threads", "1", *rows.arguments]) as server, RowClient(server) as made:
         yield made
         assert server.stop() == 0, server.log
+
+
+def has(rows, number):
+    if declared_in(rows.engine, TYPES[number]) is None:
+        pytest.skip(f"{rows.engine} has no such type")
 
 
 def told_of(sent, told):
     return told if told is not None else json.dumps(sent, ensure_ascii=False)
 
 
-def stored(folder, query, *values):
-    with sqlite3.connect(folder / "types.db") as database:
-        return database.execute(query, values).fetchall()
-
-
 @pytest.mark.parametrize("number", range(len(TYPES)), ids=[str(each) for each in TYPES])
-def test_what_is_taken_is_told_kept_and_found(client, folder, number):
+def test_what_is_taken_is_told_kept_and_found(client, rows, number):
+    has(rows, number)
     of, (table, _) = TYPES[number], case(number)
-    rows = [*of.taken, (None, "null", None)]
+    taken = [*of.taken, (None, "null", None)]
     status, text = client.write(*[operation(f"types/{table}/pk-write", {"filters": given(id=i), "writeColumns": given(v=sent)})
-                                  for i, (sent, _, _) in enumerate(rows)])
+                                  for i, (sent, _, _) in enumerate(taken)])
     assert status == 200, text
-    kept = [value for value, in stored(folder, f"SELECT v FROM {table} ORDER BY id")]
-    assert [(type(value), value) for value in kept] == [(type(value), value) for _, _, value in rows]
-    told = ['{"v":%s}' % told_of(sent, told) for sent, told, _ in rows]
+    rows.check_kept(number, taken)
+    told = ['{"v":%s}' % told_of(sent, told) for sent, told, _ in taken]
     for version in VERSIONS:
         for i, each in enumerate(told):
             answer = client.ask(f"types/{table}/pk-read", {"filters": given(id=i), "operationId": str(i)}, version)
             assert answer == (200, '{"code":200,"operationId":"%d","data":%s}' % (i, each))
-        answer = client.batch(*[operation(f"types/{table}/pk-read", {"filters": given(id=i)}) for i in range(len(rows))], version=version)
+        answer = client.batch(*[operation(f"types/{table}/pk-read", {"filters": given(id=i)}) for i in range(len(taken))], version=version)
         assert answer == (200, '{"result":[%s]}' % ",".join('{"code":200,"body":{"operationId":"","data":%s}}' % each for each in told))
         answer = client.ask(f"types/{table}/scan", {"limit": 100, "readColumns": named("v")}, version)
         assert answer == (200, '{"data":[%s],"rows":%d}' % (",".join(told), len(told)))
 
 
 @pytest.mark.parametrize("number", [i for i, each in enumerate(TYPES) if each.key], ids=[str(each) for each in TYPES if each.key])
-def test_a_key_of_the_type_finds_its_row(client, number):
+def test_a_key_of_the_type_finds_its_row(client, rows, number):
+    has(rows, number)
+    if not is_key(rows.engine, TYPES[number]):
+        pytest.skip(f"no key of {rows.engine}'s has this type")
     of, (_, table) = TYPES[number], case(number)
     url = f"types/{table}/pk"
     for version in VERSIONS:
@@ -205,9 +265,10 @@ def test_a_key_of_the_type_finds_its_row(client, number):
 
 
 @pytest.mark.parametrize("number", range(len(TYPES)), ids=[str(each) for each in TYPES])
-def test_what_is_not_taken_is_told(client, folder, number):
+def test_what_is_not_taken_is_told(client, rows, number):
+    has(rows, number)
     of, (content, table) = TYPES[number], case(number)
-    before = stored(folder, f"SELECT count(*) FROM {content}")
+    before = rows.count(number)
     for sent in of.refused:
         if isinstance(sent, (list, dict)):
             continue
@@ -218,18 +279,19 @@ def test_what_is_not_taken_is_told(client, folder, number):
         status, text = client.fault(f"types/{content}/scan", {"limit": 1, "filters": {
             "op": "CMP", "column": "v", "cond": "GE", "value": sent}})
         assert status == 400 and text.startswith("[ScanFilter] Invalid value. " + words), (sent, text)
-        if not of.key:
+        if not is_key(rows.engine, of):
             continue
         status, text = client.fault(f"types/{table}/pk-read", {"filters": given(k=sent)})
         assert status == 400 and text.startswith(words) and text.endswith("Column: k"), (sent, text)
         _, text = client.batch(operation(f"types/{table}/pk-read", {"filters": given(k=sent), "operationId": "y"}), version="0.2.0")
         told = json.loads(text)["result"][0]
         assert told["code"] == 400 and told["message"].startswith(words) and told["body"] == {"operationId": "y", "data": {}}
-    assert stored(folder, f"SELECT count(*) FROM {content}") == before
+    assert rows.count(number) == before
 
 
 @pytest.mark.parametrize("number", range(len(TYPES)), ids=[str(each) for each in TYPES])
-def test_scalars_alone_are_values(client, number):
+def test_scalars_alone_are_values(client, rows, number):
+    has(rows, number)
     content, _ = case(number)
     for sent in ([], {}, [1]):
         status, text = client.fault("batchwrite", {"operations": [operation(
@@ -238,7 +300,10 @@ def test_scalars_alone_are_values(client, number):
 
 
 @pytest.mark.parametrize("number", range(len(TYPES)), ids=[str(each) for each in TYPES])
-def test_null_is_no_key_and_some_types_are_none(client, number):
+def test_null_is_no_key_and_some_types_are_none(client, rows, number):
+    has(rows, number)
+    if rows.engine == "mariadb" and TYPES[number].declared in NO_KEY_IN_MARIADB:
+        pytest.skip("MariaDB has no such key")
     of, (_, table) = TYPES[number], case(number)
     sent, words = (None, "Invalid column data. NULL is in no primary key. Column: k") if of.key else (of.taken[0][0], " is unsupported. Column: k")
     for action in ("pk-read",):
