@@ -216,6 +216,20 @@ void event_loop::run_ready() noexcept {
 
 template <class Next>
 void event_loop::run_items(Next next) noexcept {
+  if (piece_watchers_ == 0) [[likely]]
+    return run_items(next, [] {});
+  time_point begun = io_->now();
+  if (now_ < timers_.next_due()) longest_piece_ = {};
+  run_items(next, [&] {
+    const time_point ended = io_->now();
+    const duration lasted = ended - std::exchange(begun, ended);
+    if (lasted > longest_piece_.lasted)
+      longest_piece_ = {lasted, detail::running.resumed_at.load(std::memory_order_relaxed)};
+  });
+}
+
+template <class Next, class Note>
+void event_loop::run_items(Next next, Note note) noexcept {
   const unsigned most = options_.resumptions_per_turn;
   unsigned left = most;
   for (; left > 0; --left) {
@@ -224,6 +238,7 @@ void event_loop::run_items(Next next) noexcept {
     answers_left_ = options_.answers_per_resumption;
     item->run(*item);
     note_stall();
+    note();
     detail::running.forget();
   }
   if (left == most) return;

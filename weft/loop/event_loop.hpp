@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <source_location>
 
 #include <weft/base/intrusive_list.hpp>
 #include <weft/base/random.hpp>
@@ -191,6 +192,17 @@ class event_loop final : public scheduler {
   /// while a timer is armed exactly: else nobody asks, and it would cost a look at the clock.
   [[nodiscard]] bool has_waited() const noexcept { return has_waited_; }
 
+  /// What kept this loop longest in one piece.
+  struct piece {
+    duration lasted{};
+    std::source_location resumed_at{};  // line 0: no task
+  };
+  /// Of the turns since the next timer was due, and this one. Known while somebody watches for it,
+  /// since it costs a look at the clock for each task.
+  [[nodiscard]] const piece& longest_piece() const noexcept { return longest_piece_; }
+  void watch_pieces() noexcept { ++piece_watchers_; }
+  void unwatch_pieces() noexcept { --piece_watchers_; }
+
   /// Turns run so far.
   [[nodiscard]] std::uint64_t turns() const noexcept { return gauges_.turns.get(); }
   /// Any thread.
@@ -221,6 +233,8 @@ class event_loop final : public scheduler {
   [[gnu::noinline]] void take_mail() noexcept;
   [[gnu::noinline]] void note_holdings() noexcept;
   void run_ready() noexcept;
+  template <class Next, class Note>
+  void run_items(Next next, Note note) noexcept;
   template <class Next>
   void run_items(Next next) noexcept;
   [[gnu::noinline]] void flush_dirty() noexcept;
@@ -242,6 +256,8 @@ class event_loop final : public scheduler {
   loop_gauge_board gauges_;
   loop_pulse pulse_;
   const void* thread_;  // names the one this loop was made on
+  piece longest_piece_{};
+  unsigned piece_watchers_ = 0;
   unsigned answers_left_ = 0;
   bool has_worked_ = false;  // since it last began to spin
   bool has_waited_ = false;

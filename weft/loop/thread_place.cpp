@@ -5,7 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <optional>
 #include <system_error>
+#include <utility>
 
 #include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
@@ -22,11 +25,18 @@ unsigned nth_cpu(const cpu_set_t& cpus, unsigned wanted) noexcept {
   return cpu;
 }
 
+/// Of the main thread when this was first asked for: before anything was pinned.
+const std::optional<cpu_set_t>& cpus_of_program() noexcept {
+  static const std::optional<cpu_set_t> found = [] {
+    std::optional<cpu_set_t> all{std::in_place};
+    if (::sched_getaffinity(::getpid(), sizeof *all, &*all) != 0) all.reset();
+    return all;
+  }();
+  return found;
+}
+
 void pin_to(unsigned cpu) {
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(cpu, &one);
-  if (const int code = ::pthread_setaffinity_np(::pthread_self(), sizeof one, &one); code != 0)
+  if (const int code = pin_thread(cpu); code != 0)
     log::warning(weft::format("a thread cannot be pinned to CPU {}: {}", cpu,
                               std::system_category().message(code)));
 }
@@ -51,10 +61,18 @@ void place_thread(const thread_place& place) {
   if (place.of <= count || place.pin == pinning::always) pin_to(nth_cpu(cpus, place.index % count));
 }
 
+int pin_thread(unsigned cpu) noexcept {
+  if (cpu >= CPU_SETSIZE) return EINVAL;
+  cpus_of_program();
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(cpu, &one);
+  return ::pthread_setaffinity_np(::pthread_self(), sizeof one, &one);
+}
+
 void unpin_thread() {
-  cpu_set_t cpus;
-  if (::sched_getaffinity(::getpid(), sizeof cpus, &cpus) == 0)
-    ::pthread_setaffinity_np(::pthread_self(), sizeof cpus, &cpus);
+  if (const auto& cpus = cpus_of_program())
+    ::pthread_setaffinity_np(::pthread_self(), sizeof *cpus, &*cpus);
 }
 
 }  // namespace weft

@@ -28,7 +28,10 @@ struct thread_place {
 };
 
 void place_thread(const thread_place& place);
-/// For a thread that a pinned one has made, and that is to run wherever the main thread may.
+/// From now on on this CPU alone; what the system said: 0, or an error of <cerrno>.
+[[nodiscard]] int pin_thread(unsigned cpu) noexcept;
+/// For a thread that a pinned one has made, and that is to run wherever the program might before
+/// the first of its threads was pinned.
 void unpin_thread();
 
 }  // namespace weft

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include <weft/base/format.hpp>
+#include <weft/coro/task_dump.hpp>
 
 namespace weft::realtime {
 namespace {
@@ -16,6 +17,17 @@ miss_cause cause_of_absence(const thread_usage& used) noexcept {
 
 double in_microseconds(duration length) noexcept {
   return std::chrono::duration<double, std::micro>{length}.count();
+}
+
+std::string full_cause_of(const deadline_miss& miss) {
+  const std::string_view cause = to_string(miss.cause);
+  if (miss.cause == miss_cause::long_predecessor && miss.predecessor.line() != 0)
+    return weft::format("{}, {}", cause, weft::describe(miss.predecessor));
+  if (miss.cause != miss_cause::throttled) return std::string{cause};
+  const throttle_limits& limits = miss.throttled_by;
+  return weft::format("{} by {}, which leaves it {:.0f} of each {:.0f} us", cause,
+                      to_string(limits.by), in_microseconds(limits.runtime),
+                      in_microseconds(limits.period));
 }
 
 }  // namespace
@@ -41,6 +53,7 @@ std::string_view to_string(miss_cause cause) noexcept {
     case miss_cause::long_predecessor: return "long predecessor";
     case miss_cause::own_work: return "own work";
     case miss_cause::preempted: return "preempted";
+    case miss_cause::throttled: return "throttled";
     case miss_cause::page_faults: return "page faults";
     case miss_cause::blocked: return "blocked";
   }
@@ -63,14 +76,15 @@ miss_cause find_cause(const run_shares& shares, const run_shares& usual,
 
 std::string describe(const deadline_miss& miss) {
   return weft::format(
-      "run {} ended {:.1f} us after it was due, and not within {:.1f}: {} (woken after {:.1f} us, "
-      "others ran for {:.1f}, itself {:.1f}, off the processor {:.1f}; {} preemptions, {} waits, "
-      "{} page faults, {} of them from a disk)",
-      miss.number, in_microseconds(miss.response()), in_microseconds(miss.deadline),
-      to_string(miss.cause), in_microseconds(miss.shares.wakeup),
-      in_microseconds(miss.shares.predecessors), in_microseconds(miss.shares.work),
-      in_microseconds(miss.shares.absence), miss.used.preemptions, miss.used.waits,
-      miss.used.minor_faults + miss.used.major_faults, miss.used.major_faults);
+      "{}run {} ended {:.1f} us after it was due, and not within {:.1f}: {} (woken after {:.1f} "
+      "us, others ran for {:.1f}, itself {:.1f}, off the processor {:.1f}; {} preemptions, {} "
+      "waits, {} page faults, {} of them from a disk)",
+      miss.task.empty() ? std::string{} : weft::format("{}: ", miss.task), miss.number,
+      in_microseconds(miss.response()), in_microseconds(miss.deadline), full_cause_of(miss),
+      in_microseconds(miss.shares.wakeup), in_microseconds(miss.shares.predecessors),
+      in_microseconds(miss.shares.work), in_microseconds(miss.shares.absence),
+      miss.used.preemptions, miss.used.waits, miss.used.minor_faults + miss.used.major_faults,
+      miss.used.major_faults);
 }
 
 }  // namespace weft::realtime

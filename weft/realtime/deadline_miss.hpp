@@ -10,11 +10,13 @@
 #pragma once
 
 #include <cstdint>
+#include <source_location>
 #include <string>
 #include <string_view>
 
 #include <weft/base/time.hpp>
 #include <weft/realtime/thread_usage.hpp>
+#include <weft/realtime/throttling.hpp>
 
 namespace weft::realtime {
 
@@ -39,6 +41,7 @@ enum class miss_cause : std::uint8_t {
   long_predecessor,
   own_work,
   preempted,
+  throttled,    // it had used up what the kernel lets such threads have
   page_faults,  // pages that had to be read from a disk
   blocked,      // by a system call of its own
 };
@@ -50,6 +53,8 @@ enum class miss_cause : std::uint8_t {
                                     const thread_usage& used) noexcept;
 
 struct deadline_miss {
+  /// The one in its options.
+  std::string_view task{};
   /// Number of the period, from 0 on.
   std::uint64_t number = 0;
   time_point due{};
@@ -57,6 +62,11 @@ struct deadline_miss {
   miss_cause cause{};
   run_shares shares{};
   thread_usage used{};
+  /// Of those who ran on the loop before it, the task that kept it longest in one piece: where it
+  /// was resumed. Line 0: no task did.
+  std::source_location predecessor{};
+  /// What took the processor from it, and leaves it so much; for a cause of `throttled`.
+  throttle_limits throttled_by{};
 
   /// From when it was due until it ended.
   [[nodiscard]] duration response() const noexcept { return shares.sum(); }

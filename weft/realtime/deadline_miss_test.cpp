@@ -48,5 +48,19 @@ TEST(deadline_miss, is_described_in_a_line) {
             "waits, 3 page faults, 0 of them from a disk)");
 }
 
+TEST(deadline_miss, says_of_a_throttled_task_by_what_and_how_much_it_may_have) {
+  const deadline_miss miss{.task = "control",
+                           .number = 7,
+                           .deadline = microseconds{1000},
+                           .cause = miss_cause::throttled,
+                           .throttled_by = {.by = throttle::rt_runtime,
+                                            .runtime = microseconds{950'000},
+                                            .period = microseconds{1'000'000}}};
+  EXPECT_TRUE(describe(miss).starts_with("control: run 7 ended ")) << describe(miss);
+  EXPECT_TRUE(describe(miss).contains(
+      ": throttled by rt_runtime, which leaves it 950000 of each 1000000 us ("))
+      << describe(miss);
+}
+
 }  // namespace
 }  // namespace weft::realtime

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include <weft/base/log.hpp>
 #include <weft/loop/backend.hpp>
-#include <weft/loop/event_loop.hpp>
+#include <weft/realtime/utilisation.hpp>
 
 namespace weft::realtime {
 namespace {
@@ -13,16 +14,25 @@ void record_length(telemetry::distribution& into, duration length) {
   into.record(static_cast<std::uint64_t>(std::max(length, duration::zero()).count()));
 }
 
+periodic_options checked(periodic_options given) {
+  if (given.period <= duration::zero())
+    throw std::invalid_argument{"the period of a periodic task is to be more than zero"};
+  if (given.deadline == duration::zero()) given.deadline = given.period;
+  return given;
+}
+
 }  // namespace
 
 periodic::periodic(event_loop& loop, const periodic_options& options)
-    : loop_{loop}, options_{options} {
-  if (options_.period <= duration::zero())
-    throw std::invalid_argument{"the period of a periodic task is to be more than zero"};
-  if (options_.deadline == duration::zero()) options_.deadline = options_.period;
+    : loop_{loop},
+      options_{checked(options)},
+      throttling_{limits_of(kernel_facts::read())},
+      group_{periodic_group::join(loop, member_)} {
   record_.latency.prepare();
   record_.response.prepare();
   record_.execution.prepare();
+  throttling_.note(loop_.io().now(), thread_usage::read().processor);
+  if (!utilisation_of(loop_).fits()) log::warning(describe_utilisation(loop_));
 }
 
 periodic::next_wait periodic::next() noexcept { return next_wait{*this}; }
@@ -40,18 +50,23 @@ std::uint64_t periodic::last_due_by(time_point now) const noexcept {
 void periodic::end_run() {
   if (!runs_) return;
   runs_ = false;
-  const thread_usage used = thread_usage::read() - begun_with_;
-  const duration lasted = loop_.io().now() - now_.woken;
+  const thread_usage usage = thread_usage::read();
+  const thread_usage used = usage - begun_with_;
+  const time_point ended = loop_.io().now();
+  const duration lasted = ended - now_.woken;
+  throttling_.note(ended, usage.processor);
   shares_.work = std::min(used.processor, lasted);
   shares_.absence = lasted - shares_.work;
-  deadline_miss run{.number = now_.number,
+  deadline_miss run{.task = options_.name,
+                    .number = now_.number,
                     .due = now_.due,
                     .deadline = options_.deadline,
                     .shares = shares_,
-                    .used = used};
+                    .used = used,
+                    .predecessor = predecessor_};
   const bool is_miss = run.response() > options_.deadline;
   if (is_miss) {
-    run.cause = find_cause(shares_, usual(), used);
+    explain(run);
     ++record_.misses;
   }
   ++record_.runs;
@@ -60,6 +75,16 @@ void periodic::end_run() {
   record_length(record_.response, run.response());
   record_length(record_.execution, shares_.work);
   if (is_miss && tell_miss_) tell_miss_(run);
+}
+
+void periodic::explain(deadline_miss& run) const noexcept {
+  run.cause = find_cause(run.shares, usual(), run.used);
+  const bool is_asleep_or_away =
+      run.cause == miss_cause::preempted || run.cause == miss_cause::late_wakeup;
+  if (!is_asleep_or_away) return;
+  const duration away = std::max(run.shares.absence, run.shares.wakeup);
+  run.throttled_by = throttling_.find(away, run.shares.work);
+  if (run.throttled_by.by != throttle::none) run.cause = miss_cause::throttled;
 }
 
 /// Which release comes next.
@@ -80,6 +105,9 @@ void periodic::begin_run(const wakeup& by) noexcept {
   shares_ = {};
   shares_.wakeup = by.was_waiting ? std::max(by.seen - now_.due, duration::zero()) : duration{};
   shares_.predecessors = now_.latency() - shares_.wakeup;
+  const event_loop::piece& since = loop_.longest_piece();
+  predecessor_ =
+      since.lasted > by.longest_before.lasted ? since.resumed_at : by.longest_before.resumed_at;
   begun_with_ = thread_usage::read();
   runs_ = true;
 }
@@ -112,13 +140,15 @@ void periodic::next_wait::wake(result<void> outcome) noexcept {
   stop_registration::disarm();
   of_.loop_.timers().disarm(*this);
   outcome_ = outcome;
-  of_.loop_.schedule(*this, priority::critical);
+  deadline = of_.now_.due + of_.options_.deadline;
+  of_.group_.release(*this);
 }
 
 void periodic::next_wait::on_timer(timer& self) noexcept {
   auto& waiter = static_cast<next_wait&>(self);
   event_loop& loop = waiter.of_.loop_;
-  waiter.by_ = {.seen = loop.now(), .was_waiting = loop.has_waited()};
+  waiter.by_ = {
+      .seen = loop.now(), .was_waiting = loop.has_waited(), .longest_before = loop.longest_piece()};
   waiter.wake(waiter.deadline_first_ ? result<void>{fail(errc::timed_out)} : result<void>{});
 }
 
@@ -126,7 +156,7 @@ void periodic::next_wait::on_stop(stop_registration& self) noexcept {
   static_cast<next_wait&>(self).wake(fail(errc::cancelled));
 }
 
-void periodic::next_wait::on_run(runnable& self) noexcept {
+void periodic::next_wait::on_resume(released_task& self) noexcept {
   detail::resume(static_cast<next_wait&>(self).waiting_);
 }
 

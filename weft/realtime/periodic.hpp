@@ -3,12 +3,15 @@
 // Problem: a loop of sleeps drifts, and says nothing of the runs that began or ended late.
 // Contract: releases are due at start + phase + n * period, counted from the start for ever: no
 // time that a run takes moves a later one. A release wakes its task before what else is ready on
-// the loop (priority::critical), to the nanosecond the kernel gives (arm_exactly()). A run lasts
+// the loop (priority::critical), to the nanosecond the kernel gives (arm_exactly()); of several
+// that are released the one with the nearest deadline runs first. A run lasts
 // from the release that next() gave until the next call of next(). What is overrun is up to
 // `overrun`; a run that ends later than `deadline` after it was due is a miss, and the handler is
 // told why. next() ends early with errc::cancelled when the task is asked to stop, with
 // errc::timed_out when its own deadline passes. After the construction nothing allocates; each
 // period costs four system calls (thread_usage.hpp) beside the wait. Outlives its runs; one task's.
+// To make one reads what the kernel limits realtime threads to, and warns in the log if all of the
+// loop's together want more than there is (utilisation.hpp).
 //
 //   realtime::periodic clock{loop, {.period = 1ms}};
 //   while (const auto release = co_await clock.next()) control(release->number);
@@ -18,19 +21,18 @@
 #include <coroutine>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include <weft/base/result.hpp>
 #include <weft/base/unique_function.hpp>
 #include <weft/coro/environment.hpp>
-#include <weft/coro/runnable.hpp>
 #include <weft/coro/timer.hpp>
+#include <weft/loop/event_loop.hpp>
 #include <weft/realtime/deadline_miss.hpp>
+#include <weft/realtime/periodic_group.hpp>
 #include <weft/realtime/thread_usage.hpp>
+#include <weft/realtime/throttling.hpp>
 #include <weft/telemetry/distribution.hpp>
-
-namespace weft {
-class event_loop;
-}
 
 namespace weft::realtime {
 
@@ -49,6 +51,10 @@ struct periodic_options {
   /// The first release is due so much after the start.
   duration phase{};
   overrun_policy overrun = overrun_policy::skip;
+  /// What a run takes of a processor at worst, where that is known before it is measured.
+  duration execution{};
+  /// For people; outlives the periodic.
+  std::string_view name{};
 };
 
 struct release {
@@ -80,6 +86,7 @@ class periodic {
   periodic(event_loop& loop, const periodic_options& options);
   periodic(const periodic&) = delete;
   periodic& operator=(const periodic&) = delete;
+  ~periodic() { group_.leave(member_); }
 
   /// Called within next(), before it waits: is to be quick, and not to throw.
   void on_miss(miss_handler handler) noexcept { tell_miss_ = std::move(handler); }
@@ -90,12 +97,15 @@ class periodic {
 
   /// Up to the last call of next().
   [[nodiscard]] const periodic_record& record() const noexcept { return record_; }
+  [[nodiscard]] const periodic_options& options() const noexcept { return options_; }
+  [[nodiscard]] const throttle_limits& limits() const noexcept { return throttling_.limits(); }
 
  private:
   /// When the loop knew of a release, and how.
   struct wakeup {
     time_point seen;
     bool was_waiting;
+    event_loop::piece longest_before;
   };
 
   [[nodiscard]] time_point due_at(std::uint64_t number) const noexcept;
@@ -103,24 +113,29 @@ class periodic {
   void end_run();
   void plan(time_point now) noexcept;
   void begin_run(const wakeup& by) noexcept;
+  void explain(deadline_miss& run) const noexcept;
   [[nodiscard]] run_shares usual() const noexcept;
 
   event_loop& loop_;
   periodic_options options_;
+  throttle_watch throttling_;
+  periodic_member member_{*this};
+  periodic_group& group_;
   std::optional<time_point> first_due_;  // none before the start
   miss_handler tell_miss_;
   std::uint64_t next_number_ = 0;
   release now_{};        // the run that lasts, or the one that is waited for
   bool runs_ = false;    // since next() gave it
   run_shares shares_{};  // of it
-  run_shares total_{};   // of all that have ended
+  std::source_location predecessor_{};
+  run_shares total_{};  // of all that have ended
   thread_usage begun_with_{};
   periodic_record record_;
 };
 
 class [[nodiscard]] periodic::next_wait : private timer,
                                           private stop_registration,
-                                          private runnable {
+                                          private released_task {
  public:
   bool await_ready() const noexcept { return false; }
   template <class Promise>
@@ -132,13 +147,13 @@ class [[nodiscard]] periodic::next_wait : private timer,
  private:
   friend class periodic;
   explicit next_wait(periodic& of) noexcept
-      : timer{kind}, stop_registration{&on_stop}, runnable{&on_run}, of_{of} {}
+      : timer{kind}, stop_registration{&on_stop}, released_task{&on_resume}, of_{of} {}
 
   bool begin(std::coroutine_handle<> waiting, const environment& env) noexcept;
   void wake(result<void> outcome) noexcept;
   static void on_timer(timer& self) noexcept;
   static void on_stop(stop_registration& self) noexcept;
-  static void on_run(runnable& self) noexcept;
+  static void on_resume(released_task& self) noexcept;
   static std::coroutine_handle<> owner_of(const timer& self) noexcept {
     return static_cast<const next_wait&>(self).waiting_;
   }

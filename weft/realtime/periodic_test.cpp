@@ -5,6 +5,7 @@
 #include <chrono>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -211,26 +212,44 @@ TEST_P(periodic_kernel_test, a_run_that_works_too_long_is_told_of_as_that) {
 TEST_P(periodic_kernel_test, those_who_kept_the_loop_are_told_of) {
   std::vector<deadline_miss> misses;
   loop_->spawn([](event_loop& loop, std::vector<deadline_miss>& into) -> task<void> {
-    periodic clock{loop,
-                   {.period = std::chrono::seconds{1},
-                    .deadline = milliseconds{1},
-                    .phase = milliseconds{20}}};
+    periodic clock{loop, {.period = milliseconds{20}, .deadline = milliseconds{1}}};
     clock.on_miss([&](const deadline_miss& miss) { into.push_back(miss); });
+    const auto first = co_await clock.next();
     scope others{co_await this_task::environment()};
     others.spawn([](event_loop&, time_point until) -> task<void> {
       work_until(until);
       co_return;
-    }(loop, std::chrono::steady_clock::now() + milliseconds{40}));
+    }(loop, first->due + milliseconds{39}));
     std::ignore = co_await clock.next();
     co_await others.join();
-    std::ignore = co_await with_timeout(
-        duration::zero(),
-        [](periodic& of) -> task<result<release>> { co_return co_await of.next(); }(clock));
+    std::ignore = co_await clock.next();
   }(*loop_, misses));
   loop_->run();
-  ASSERT_EQ(misses.size(), 1U);
-  EXPECT_GE(misses.front().shares.predecessors, milliseconds{15});
-  EXPECT_EQ(misses.front().shares.wakeup, duration::zero()) << "it did not wait";
+  ASSERT_GE(misses.size(), 1U);
+  const deadline_miss& late = misses.back();
+  EXPECT_EQ(late.number, 1U) << describe(late);
+  EXPECT_GE(late.shares.predecessors, milliseconds{15});
+  EXPECT_EQ(late.shares.wakeup, duration::zero()) << "it did not wait";
+  EXPECT_EQ(late.cause, miss_cause::long_predecessor);
+  EXPECT_TRUE(describe(late).contains(": long predecessor, ")) << describe(late);
+  EXPECT_TRUE(std::string_view{late.predecessor.file_name()}.ends_with("periodic_test.cpp"))
+      << describe(late);
+}
+
+TEST_F(periodic_time_test, the_nearest_deadline_runs_first) {
+  std::string order;
+  const auto once = [](event_loop& loop, char name, duration deadline,
+                       std::string& into) -> task<void> {
+    periodic clock{
+        loop, {.period = std::chrono::hours{1}, .deadline = deadline, .phase = milliseconds{1}}};
+    if (co_await clock.next()) into += name;
+  };
+  loop_->spawn(once(*loop_, 'c', milliseconds{30}, order));
+  loop_->spawn(once(*loop_, 'a', milliseconds{10}, order));
+  loop_->spawn(once(*loop_, 'd', milliseconds{30}, order));
+  loop_->spawn(once(*loop_, 'b', milliseconds{20}, order));
+  loop_->run();
+  EXPECT_EQ(order, "abcd");
 }
 
 class periodic_order_test : public loop_fixture,

@@ -3,10 +3,8 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,45 +15,29 @@
 #include <utility>
 
 #include <weft/base/format.hpp>
+#include <weft/loop/thread_place.hpp>
+#include <weft/realtime/scheduling_call.hpp>
 
 namespace weft::realtime {
 namespace {
 
 constexpr std::size_t page_bytes = 4096;
 
-/// As the kernel takes it (sched_setattr(2)); the C library has none yet.
-struct scheduling_attributes {
-  std::uint32_t size = sizeof(scheduling_attributes);
-  std::uint32_t policy = 0;
-  std::uint64_t flags = 0;
-  std::int32_t nice = 0;
-  std::uint32_t priority = 0;
-  std::uint64_t runtime_ns = 0;
-  std::uint64_t deadline_ns = 0;
-  std::uint64_t period_ns = 0;
-};
-constexpr std::uint32_t deadline_policy = 6;
-
-/// What the system said; 0: done.
+/// What the system said; 0: done. Threads that this one makes, for files and the like, are not to
+/// go before others.
 int set_policy(const thread_setup& wanted) noexcept {
-  if (wanted.policy == scheduling::fifo) {
-    const sched_param given{.sched_priority = wanted.priority};
-    return ::pthread_setschedparam(::pthread_self(), SCHED_FIFO, &given);
-  }
   const auto nanoseconds = [](duration of) { return static_cast<std::uint64_t>(of.count()); };
-  const scheduling_attributes given{.policy = deadline_policy,
-                                    .runtime_ns = nanoseconds(wanted.budget.runtime),
-                                    .deadline_ns = nanoseconds(wanted.budget.deadline),
-                                    .period_ns = nanoseconds(wanted.budget.period)};
-  return ::syscall(SYS_sched_setattr, 0, &given, 0U) == 0 ? 0 : errno;
-}
-
-int pin_to(unsigned cpu) noexcept {
-  if (cpu >= CPU_SETSIZE) return EINVAL;
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(cpu, &one);
-  return ::pthread_setaffinity_np(::pthread_self(), sizeof one, &one);
+  scheduling_attributes given{.flags = scheduling_attributes::reset_on_fork};
+  if (wanted.policy == scheduling::fifo) {
+    given.policy = scheduling_attributes::fifo;
+    given.priority = static_cast<std::uint32_t>(wanted.priority);
+  } else {
+    given.policy = scheduling_attributes::deadline;
+    given.runtime_ns = nanoseconds(wanted.budget.runtime);
+    given.deadline_ns = nanoseconds(wanted.budget.deadline);
+    given.period_ns = nanoseconds(wanted.budget.period);
+  }
+  return given.apply();
 }
 
 /// Of the calling thread, for good.
@@ -171,7 +153,7 @@ applied_setup apply(const thread_setup& wanted) {
   applier to{made};
   apply_memory(wanted, to);
   if (wanted.cpu)
-    to.note(weft::format("on CPU {} alone", *wanted.cpu), pin_to(*wanted.cpu),
+    to.note(weft::format("on CPU {} alone", *wanted.cpu), pin_thread(*wanted.cpu),
             "a CPU that `taskset -p PID` shows; a container has those of its cpuset");
   if (wanted.timer_slack)
     to.note(weft::format("timers late by {} ns at most", wanted.timer_slack->count()),

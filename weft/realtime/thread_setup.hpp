@@ -3,9 +3,11 @@
 // Problem: a program that may not have SCHED_FIFO, or whose memory is not locked, runs all the same
 // and misses a deadline a week later. Contract: apply() asks for each wish in turn, on the calling
 // thread, and nothing that is refused ends it: each is told with what the system said and the
-// command that would allow it. Of the whole process are: the lock of its memory, what its heap
-// keeps (glibc's; another allocator has its own ways), and that processors stay awake, which lasts
-// as long as the applied_setup. Blocks for as long as it takes to touch the memory; allocates.
+// command that would allow it. Threads that the calling one makes are scheduled as others, but are
+// on its CPU unless they say otherwise. Of the whole process are: the lock of its memory, what its
+// heap keeps (glibc's; another allocator has its own ways), and that processors stay awake, which
+// lasts as long as the applied_setup. Blocks for as long as it takes to touch the memory;
+// allocates.
 //
 //   const auto setup = realtime::apply({.policy = scheduling::fifo, .priority = 20, .cpu = 1});
 //   log.info("{}", to_table(setup.effects));

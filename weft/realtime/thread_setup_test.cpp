@@ -43,12 +43,22 @@ TEST(thread_setup, what_is_not_wished_for_is_left_as_it_is) {
   });
 }
 
+/// Without what children are told of it.
+int policy_here() { return ::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK; }
+
 TEST(thread_setup, says_of_a_policy_what_the_system_says) {
   on_a_thread([] {
     const applied_setup made = apply({.policy = scheduling::fifo, .priority = 7});
     ASSERT_EQ(made.effects.size(), 1U);
     EXPECT_EQ(made.effects.front().wish, "SCHED_FIFO, priority 7");
-    EXPECT_EQ(made.is_whole(), ::sched_getscheduler(0) == SCHED_FIFO);
+    EXPECT_EQ(made.is_whole(), policy_here() == SCHED_FIFO);
+  });
+}
+
+TEST(thread_setup, threads_that_it_makes_go_before_nobody) {
+  on_a_thread([] {
+    const applied_setup made = apply({.policy = scheduling::fifo, .priority = 7});
+    on_a_thread([] { EXPECT_EQ(::sched_getscheduler(0), SCHED_OTHER); });
   });
 }
 
@@ -61,7 +71,7 @@ TEST(thread_setup, a_budget_is_a_policy_too) {
     ASSERT_EQ(made.effects.size(), 1U);
     EXPECT_EQ(made.effects.front().wish, "SCHED_DEADLINE, 1000 of 10000 us within 5000");
     constexpr int deadline_policy = 6;
-    EXPECT_EQ(made.is_whole(), ::sched_getscheduler(0) == deadline_policy);
+    EXPECT_EQ(made.is_whole(), policy_here() == deadline_policy);
   });
 }
 

@@ -1,0 +1,72 @@
+// The periodic tasks of one loop: who of those that are released runs first, and what all of them
+// want. Internal to the layer.
+//
+// Problem: of two releases that are due together, the one with the nearer deadline is to run first,
+// and a third that comes meanwhile may be nearer still. Contract: released tasks wait in a line by
+// deadline, and of equals the first to come; one is resumed a turn of the loop's most urgent band,
+// so that the line is asked each time. A group lives from its first member to its last. One thread.
+#pragma once
+
+#include <cstddef>
+
+#include <weft/base/intrusive_list.hpp>
+#include <weft/base/time.hpp>
+#include <weft/coro/runnable.hpp>
+
+namespace weft {
+class event_loop;
+}
+
+namespace weft::realtime {
+
+class periodic;
+
+/// A task that is to be resumed, in the frame of the task.
+struct released_task {
+  using function = void (*)(released_task&) noexcept;
+  explicit released_task(function f) noexcept : resume{f} {}
+  function resume;
+  time_point deadline{};
+  list_hook hook;
+
+ protected:
+  ~released_task() = default;
+};
+
+/// Embedded in a periodic.
+struct periodic_member {
+  explicit periodic_member(const periodic& whose) noexcept : task{whose} {}
+  const periodic& task;
+  list_hook hook;
+};
+
+class periodic_group final : private runnable {
+ public:
+  /// That of `loop`, made for its first member.
+  [[nodiscard]] static periodic_group& join(event_loop& loop, periodic_member& member);
+  /// nullptr: `loop` has no periodic tasks.
+  [[nodiscard]] static periodic_group* find(const event_loop& loop) noexcept;
+  void leave(periodic_member& member) noexcept;
+
+  /// O(n) of those that are released and have not run.
+  void release(released_task& task) noexcept;
+
+  template <class F>
+  void for_each(F see) {
+    for (const periodic_member& each : members_) see(each.task);
+  }
+
+  explicit periodic_group(event_loop& loop) noexcept;
+  periodic_group(const periodic_group&) = delete;
+  periodic_group& operator=(const periodic_group&) = delete;
+  ~periodic_group();
+
+ private:
+  static void on_run(runnable& self) noexcept;
+
+  event_loop& loop_;
+  intrusive_list<periodic_member, &periodic_member::hook> members_;
+  intrusive_list<released_task, &released_task::hook> line_;  // the nearest deadline first
+};
+
+}  // namespace weft::realtime

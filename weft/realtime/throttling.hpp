@@ -1,0 +1,89 @@
+// What takes the processor from a realtime thread that does not wait, and whether it did.
+//
+// Problem: a thread of SCHED_FIFO that uses all of its processor loses it for 50 ms of each second,
+// and nothing says so: to the thread it looks like any preemption. Contract: the kernel has two
+// ways to do it, and which of them is at work depends on its version, how it was built and what it
+// was told; what that comes to is read from what it says of itself. That a thread was throttled is
+// told by evidence: its policy, and that it had used up what it may have. Nothing here fails: what
+// cannot be read is taken for what kernels have unless told otherwise.
+//
+//   const throttle_limits limits = limits_of(kernel_facts::read());
+//   throttle_watch watch{limits};
+//   watch.note(now, thread_usage::read().processor);  // at least once a second
+//   if (watch.find(absence, worked).by == throttle::rt_runtime) raise_the_limit();
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include <weft/base/time.hpp>
+
+namespace weft::realtime {
+
+enum class throttle : std::uint8_t {
+  none,
+  rt_runtime,   // sched_rt_runtime_us: realtime threads have so much of each period, and no more
+  fair_server,  // Linux 6.12 and newer: if others starve, they have so much of each period
+  own_budget,   // SCHED_DEADLINE: it has used up the runtime that it had asked for
+};
+
+[[nodiscard]] std::string_view to_string(throttle mechanism) noexcept;
+
+/// What is written in the kernel's files. Of the calling thread's control group, where that counts.
+struct kernel_facts {
+  unsigned major = 0;
+  unsigned minor = 0;
+  /// Negative: no limit.
+  std::int64_t rt_runtime_us = 950'000;
+  std::int64_t rt_period_us = 1'000'000;
+  /// Whether realtime threads are limited by control groups (CONFIG_RT_GROUP_SCHED). Since 6.12
+  /// only such kernels heed the limit.
+  bool has_rt_groups = false;
+  /// The own group's, where groups have them (version 1).
+  std::optional<std::int64_t> group_runtime_us{};
+  /// What the fair server gives to others of each second; 0: it is off. None: not to be read.
+  std::optional<std::int64_t> fair_runtime_ns{};
+
+  [[nodiscard]] static kernel_facts read();
+};
+
+/// What realtime threads may have: `runtime` of each `period`, taken care of `by`.
+struct throttle_limits {
+  throttle by = throttle::none;
+  duration runtime{};
+  duration period{};
+};
+
+/// Where both ways are on, the limit comes first: while it holds, others do not starve.
+[[nodiscard]] throttle_limits limits_of(const kernel_facts& facts) noexcept;
+
+/// Of one thread, which calls it.
+class throttle_watch {
+ public:
+  explicit throttle_watch(const throttle_limits& limits) noexcept : limits_{limits} {}
+
+  [[nodiscard]] const throttle_limits& limits() const noexcept { return limits_; }
+
+  /// `processor`: what the thread has had in all.
+  void note(time_point now, duration processor) noexcept;
+
+  /// What took the processor from the thread for `absence`, and leaves it so much; by none, if that
+  /// was not why. `worked`: what it had of it since it was due. A system call.
+  [[nodiscard]] throttle_limits find(duration absence, duration worked) const noexcept;
+
+ private:
+  struct sample {
+    time_point at;
+    duration processor;
+  };
+  [[nodiscard]] bool has_used_its_share() const noexcept;
+
+  throttle_limits limits_;
+  // The last; one that is a period older at least; and one between, to take its place.
+  std::optional<sample> older_;
+  sample newer_{};
+  sample last_{};
+};
+
+}  // namespace weft::realtime
