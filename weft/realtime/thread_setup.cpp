@@ -166,15 +166,21 @@ applied_setup apply(const thread_setup& wanted) {
   return made;
 }
 
+std::string to_line(const setup_effect& effect, std::size_t width) {
+  std::string line = effect.wish;
+  line.resize(std::max(width, line.size()), ' ');
+  line += effect.is_applied ? "  yes" : "  NO: " + effect.why;
+  if (!effect.remedy.empty()) line += "; to allow it: " + effect.remedy;
+  return line;
+}
+
 std::string to_table(const std::vector<setup_effect>& effects) {
   std::size_t widest = 0;
   for (const setup_effect& each : effects) widest = std::max(widest, each.wish.size());
   std::string table;
   for (const setup_effect& each : effects) {
     if (!table.empty()) table += '\n';
-    table += each.wish + std::string(widest - each.wish.size(), ' ');
-    table += each.is_applied ? "  yes" : "  NO: " + each.why;
-    if (!each.remedy.empty()) table += "; to allow it: " + each.remedy;
+    table += to_line(each, widest);
   }
   return table;
 }

@@ -81,6 +81,9 @@ struct applied_setup {
 /// Of the calling thread.
 [[nodiscard]] applied_setup apply(const thread_setup& wanted);
 
+/// For people, with the wish filled up to a width; no newline at the end.
+[[nodiscard]] std::string to_line(const setup_effect& effect, std::size_t width = 0);
+
 /// A line for each, for people; no newline at the end.
 [[nodiscard]] std::string to_table(const std::vector<setup_effect>& effects);
 

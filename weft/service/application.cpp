@@ -14,6 +14,7 @@
 #include <weft/loop/thread_place.hpp>
 #include <weft/service/application_state.hpp>
 #include <weft/service/description.hpp>
+#include <weft/service/realtime_settings.hpp>
 #include <weft/service/shard.hpp>
 #include <weft/service/signal_watch.hpp>
 #include <weft/service/standard_services.hpp>
@@ -137,9 +138,19 @@ void application::state::run_shard(unsigned index, detail::signal_watch* signals
   shard here{index, std::move(*loop), options.stop_timeout};
   add_services(here, *metrics);
   if (signals != nullptr) here.loop().spawn(watch_signals(here.loop(), *signals));
+  const realtime::applied_setup granted = detail::apply_on_shard(settings.realtime(), index);
+  detail::serving_guard guard{settings.realtime(), index};
   enlist(here);
-  if (!here.run({.started = [this, index](bool up) { on_started(index, up); },
-                 .stopping = [this](auto connections) { on_stopping(connections); }})) {
+  if (!here.run({.started =
+                     [&, index](bool up) {
+                       on_started(index, up);
+                       if (up) guard.begin();
+                     },
+                 .stopping =
+                     [&](auto connections) {
+                       guard.end();
+                       on_stopping(connections);
+                     }})) {
     clean = false;
     stop_all();  // a program that has lost a shard has lost what only that shard did
   }

@@ -132,6 +132,22 @@ idle = "sleep"         # default
 stop_timeout = "10s"   # default
 stall_limit = "100ms"  # default
 
+[realtime]
+policy = "other"               # default
+priority = 10                  # default
+cpus = []                      # default
+lock_memory = false            # default
+stack_bytes = 0                # default
+heap_bytes = 0                 # default
+# timer_slack is not set       # default
+keep_processors_awake = false  # default
+allocations = "allow"          # default
+
+[realtime.budget]
+runtime = "0s"   # default
+deadline = "0s"  # default
+period = "0s"    # default
+
 [log]
 level = "warning"  # )"} +
                      file.path() + R"(:2:9
@@ -214,6 +230,34 @@ TEST_F(application_config, says_whether_all_options_are_right_and_runs_nothing) 
   EXPECT_EQ(out, "");
   EXPECT_TRUE(err.starts_with("bakery: --bakery.oven.loaves: ")) << err;
   EXPECT_EQ(bakery::oven::seen().loaves, -1);
+}
+
+TEST_F(application_config, says_what_shards_were_given_of_what_they_asked_for) {
+  const options_file file{"[realtime]\ntimer_slack = '1us'\nstack_bytes = '64KiB'\n"};
+  std::thread{[&] {
+    EXPECT_EQ(run({"--config", file.path(), "--threads=2", "--realtime.cpus=1000",
+                   "--realtime.allocations=log"}),
+              0);
+  }}.join();
+  for (const char* const line :
+       {R"("info","message":"shard 0: timers late by 1000 ns at most  yes")",
+        R"("info","message":"shard 1: 64 KiB of stack touched  yes")",
+        R"("warning","message":"shard 1: on CPU 1000 alone  NO: Invalid argument; to allow it: )",
+        R"("warning","message":"shard 0: allocations watched  NO: this program's malloc tells )"
+        R"(nobody; to allow it: link it with weft::realtime_guard")"})
+    EXPECT_TRUE(err.contains(line)) << line << "\n" << err;
+}
+
+TEST_F(application_config, refuses_what_realtime_shards_may_not_have_together) {
+  EXPECT_EQ(run({"--realtime.policy=deadline", "--realtime.cpus=0"}), 2);
+  EXPECT_TRUE(err.contains("realtime.cpus: a thread of policy \"deadline\" may not be pinned"))
+      << err;
+  EXPECT_EQ(run({"--realtime.policy=deadline", "--realtime.budget.runtime=5ms",
+                 "--realtime.budget.deadline=1ms", "--realtime.budget.period=10ms"}),
+            2);
+  EXPECT_TRUE(err.contains("realtime.budget: ")) << err;
+  EXPECT_EQ(run({"--realtime.priority=100"}), 2);
+  EXPECT_TRUE(err.contains("realtime.priority is from 1 to 99")) << err;
 }
 
 TEST_F(application_config, lets_the_program_say_what_does_not_go_together) {

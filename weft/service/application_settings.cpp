@@ -95,6 +95,7 @@ std::string application_settings::backend() const {
 
 void application_settings::offer(command_line& cli, config& given) {
   given.bind("application", section_);
+  given.bind("realtime", realtime_);
   given.bind("log", log_);
   cli.option("--threads", threads_, "Shards, each a thread with its own event loop; 0: one a CPU",
              "N", application_section::threads_max);
@@ -127,7 +128,7 @@ void application_settings::offer(command_line& cli, config& given) {
 std::vector<std::string> application_settings::apply(const command_line& cli, config& given) {
   if (std::string wrong = read_sources(cli, given); !wrong.empty()) return {std::move(wrong)};
   auto faults = given.apply();
-  for (auto wrong : {wrong_value(given), wrong_levels(log_, given)})
+  for (auto wrong : {wrong_value(given), wrong_together(realtime_), wrong_levels(log_, given)})
     if (!wrong.empty()) faults.push_back(std::move(wrong));
   return faults;
 }

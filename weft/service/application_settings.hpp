@@ -1,5 +1,5 @@
-// What every application can be told, by its command line and in the sections [application] and
-// [log].
+// What every application can be told, by its command line and in the sections [application],
+// [realtime] and [log].
 //
 // Contract: holds what the program says until apply() has heard everybody else. One thread, before
 // the shards start.
@@ -17,6 +17,7 @@
 #include <weft/base/log.hpp>
 #include <weft/base/time.hpp>
 #include <weft/service/option_bounds.hpp>
+#include <weft/service/realtime_settings.hpp>
 #include <weft/telemetry/log_format.hpp>
 
 namespace weft {
@@ -74,6 +75,7 @@ class application_settings {
   /// "dot" or "json": the services are to be printed so. Empty: they are not.
   [[nodiscard]] const std::string& graph() const noexcept { return graph_; }
   [[nodiscard]] const application_section& now() const noexcept { return section_; }
+  [[nodiscard]] const realtime_section& realtime() const noexcept { return realtime_; }
   /// From now on the log is as [log] says.
   void set_log() const;
   /// From now on the log is as [log] says by then, wherever that is from. What is wrong, a line
@@ -88,6 +90,7 @@ class application_settings {
   [[nodiscard]] std::string wrong_value(const config& given) const;
 
   application_section section_;
+  realtime_section realtime_;
   log_section log_;
   log::level program_level_;
   // Of the command line, which assigns them to the section; here they are what --help shows.
