@@ -1,5 +1,6 @@
 """The examples, under the load generators they name."""
 
+import os
 import random
 import re
 import selectors
@@ -208,3 +209,38 @@ def test_words_are_counted_on_the_shard_that_owns_them(example):
 def test_timers_give_up_race_and_tick(example):
     assert lines_of(example, "timers") == ["an hour's work in 5 ms: timed out", "the first of two to end is number 1",
                                            "ticked three times"]
+
+
+DURATION = r"[\d,]+"
+
+
+def test_realtime_says_which_runs_took_too_long(example):
+    done = run([example("realtime"), "--worker.runs=500"])
+    assert done.returncode == 0, done.stderr
+    *late, last = done.stdout.splitlines()
+    assert re.fullmatch(rf"duration min/max/avg: {DURATION}/{DURATION}/{DURATION} µs", last)
+    for line in late:
+        assert re.fullmatch(rf"duration of run {DURATION} is {DURATION} µs which exceeded maximum of 2,000 µs", line)
+    every = lines_of(example, "realtime", "--worker.runs=20", "--worker.limit=1us")
+    assert len(every) == 21 and every[0].startswith("duration of run 1 is ")
+
+
+def without_rights(command):
+    """Run by who may neither go before others nor keep memory, whoever runs the tests."""
+    dropped = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
+    return run(["prlimit", "--rtprio=0", "--memlock=0", *dropped, *command])
+
+
+def test_realtime_runs_without_rights_and_says_what_it_lacks(example):
+    done = without_rights([example("realtime"), "--worker.runs=20"])
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1].startswith("duration min/max/avg: ")
+    assert "SCHED_FIFO, priority 20  NO: Operation not permitted; to allow it: `setcap cap_sys_nice+ep" in done.stderr
+    assert re.search("memory locked  NO: .*; to allow it: `setcap cap_ipc_lock[+]ep", done.stderr)
+
+
+def test_a_periodic_task_allocates_nothing_and_touches_no_new_page(example):
+    lines = lines_of(example, "periodic", "--control.period=100us", "--control.runs=20000", "--control.warm_up=1000")
+    assert re.fullmatch(r"runs \d+, skipped \d+, misses \d+", lines[0])
+    assert [line.split()[0] for line in lines[2:5]] == ["latency", "response", "execution"]
+    assert lines[-1] == "page faults 0, allocations 0"

@@ -37,6 +37,7 @@
 #include <weft/service/command_line.hpp>
 #include <weft/service/config.hpp>
 #include <weft/service/container.hpp>
+#include <weft/service/realtime_options.hpp>
 
 namespace weft::net {
 class address_book;
@@ -60,6 +61,8 @@ struct application_options {
   duration stall_limit = std::chrono::milliseconds{100};
   /// The least severe messages to print, unless somebody says another.
   log::level log_level = log::level::info;
+  /// What each shard asks of the system.
+  realtime_options realtime{};
 };
 
 class application {

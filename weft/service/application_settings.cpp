@@ -74,8 +74,10 @@ void keep_standard_descriptors() noexcept {
 
 }  // namespace
 
-application_settings::application_settings(application_section program, log::level level)
+application_settings::application_settings(application_section program, realtime_options shards,
+                                           log::level level)
     : section_{bounded(std::move(program))},
+      realtime_{std::move(shards)},
       log_{.level = level},
       program_level_{level},
       threads_{section_.threads},

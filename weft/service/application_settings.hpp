@@ -56,7 +56,7 @@ struct log_section {
 
 class application_settings {
  public:
-  application_settings(application_section program, log::level level);
+  application_settings(application_section program, realtime_options shards, log::level level);
   application_settings(const application_settings&) = delete;
   application_settings& operator=(const application_settings&) = delete;
   ~application_settings() = default;
@@ -75,7 +75,7 @@ class application_settings {
   /// "dot" or "json": the services are to be printed so. Empty: they are not.
   [[nodiscard]] const std::string& graph() const noexcept { return graph_; }
   [[nodiscard]] const application_section& now() const noexcept { return section_; }
-  [[nodiscard]] const realtime_section& realtime() const noexcept { return realtime_; }
+  [[nodiscard]] const realtime_options& realtime() const noexcept { return realtime_; }
   /// From now on the log is as [log] says.
   void set_log() const;
   /// From now on the log is as [log] says by then, wherever that is from. What is wrong, a line
@@ -90,7 +90,7 @@ class application_settings {
   [[nodiscard]] std::string wrong_value(const config& given) const;
 
   application_section section_;
-  realtime_section realtime_;
+  realtime_options realtime_;
   log_section log_;
   log::level program_level_;
   // Of the command line, which assigns them to the section; here they are what --help shows.

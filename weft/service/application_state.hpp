@@ -70,6 +70,7 @@ struct application::state {
   detail::application_settings settings{{.threads = options.threads,
                                          .stop_timeout = options.stop_timeout,
                                          .stall_limit = options.stall_limit},
+                                        options.realtime,
                                         options.log_level};
   bool parsed = false;
   std::vector<installer> installers;

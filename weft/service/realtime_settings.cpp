@@ -8,7 +8,7 @@
 namespace weft::detail {
 namespace {
 
-realtime::thread_setup setup_of(const realtime_section& wanted, unsigned shard) {
+realtime::thread_setup setup_of(const realtime_options& wanted, unsigned shard) {
   const bool is_first = shard == 0;
   realtime::thread_setup setup{.policy = wanted.policy,
                                .priority = wanted.priority,
@@ -33,7 +33,7 @@ realtime::setup_effect watched_allocations() {
 
 }  // namespace
 
-std::string wrong_together(const realtime_section& wanted) {
+std::string wrong_together(const realtime_options& wanted) {
   if (wanted.policy != realtime::scheduling::deadline) return {};
   if (!wanted.cpus.empty())
     return "realtime.cpus: a thread of policy \"deadline\" may not be pinned: leave them out";
@@ -45,7 +45,7 @@ std::string wrong_together(const realtime_section& wanted) {
                        "none longer than the next";
 }
 
-realtime::applied_setup apply_on_shard(const realtime_section& wanted, unsigned shard) {
+realtime::applied_setup apply_on_shard(const realtime_options& wanted, unsigned shard) {
   realtime::applied_setup made = realtime::apply(setup_of(wanted, shard));
   if (wanted.allocations != realtime::on_allocation::allow && shard == 0)
     made.effects.push_back(watched_allocations());
