@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -72,18 +73,25 @@ double bytes_per_service(const workload_share& all) {
   return (peak_rss_mb() - rest_rss_mb()) * bytes_per_mb / static_cast<double>(all.services);
 }
 
+/// What only some workloads have.
+std::string more_figures(const workload_share& done, bool json) {
+  if (done.p99_ns != 0)
+    return json ? weft::format(R"(, "p50_ns": {}, "p99_ns": {}, "max_ns": {})", done.p50_ns,
+                               done.p99_ns, done.max_ns)
+                : weft::format(", told after {} ns (p50), {} (p99), {} at most", done.p50_ns,
+                               done.p99_ns, done.max_ns);
+  if (done.services == 0) return {};
+  const double each = bytes_per_service(done);
+  return json
+             ? weft::format(R"(, "services": {}, "bytes_per_service": {:.0f})", done.services, each)
+             : weft::format(", {} services of {:.0f} bytes", done.services, each);
+}
+
 std::string figures(const workload& what, const workload_options& options,
                     const workload_share& done, double seconds) {
   const double rate = static_cast<double>(done.dispatched) / seconds;
   const double queue_mb = static_cast<double>(done.queue_bytes_max) / bytes_per_mb;
-  std::string about_services;
-  if (done.services != 0) {
-    const double each = bytes_per_service(done);
-    about_services =
-        options.json
-            ? weft::format(R"(, "services": {}, "bytes_per_service": {:.0f})", done.services, each)
-            : weft::format(", {} services of {:.0f} bytes", done.services, each);
-  }
+  const std::string more = more_figures(done, options.json);
   if (options.json)
     return weft::format(
         R"({{"workload": "{}", "variant": "{}", "threads": {}, "count": {}, "dispatched": {}, )"
@@ -91,11 +99,10 @@ std::string figures(const workload& what, const workload_options& options,
         R"("queue_peak_mb": {:.2f}{}}})"
         "\n",
         what.name, variant(), options.threads, options.count, done.dispatched, seconds, rate,
-        peak_rss_mb(), queue_mb, about_services);
+        peak_rss_mb(), queue_mb, more);
   return weft::format(
       "{}, {} threads: {} done in {:.3f} s, {:.3g}/s, peak {:.1f} MB, queue {:.2f} MB{}\n",
-      what.name, options.threads, done.dispatched, seconds, rate, peak_rss_mb(), queue_mb,
-      about_services);
+      what.name, options.threads, done.dispatched, seconds, rate, peak_rss_mb(), queue_mb, more);
 }
 
 /// In a process of its own.
@@ -114,6 +121,9 @@ int run_phase(const workload& what, const workload_options& options) {
     all.dispatched += each.dispatched;
     all.queue_bytes_max += each.queue_bytes_max;
     all.services += each.services;
+    all.p50_ns = std::max(all.p50_ns, each.p50_ns);
+    all.p99_ns = std::max(all.p99_ns, each.p99_ns);
+    all.max_ns = std::max(all.max_ns, each.max_ns);
     all.is_right = all.is_right && each.is_right;
   }
   const std::string line = figures(what, options, all, took.count());

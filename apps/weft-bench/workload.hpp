@@ -22,7 +22,11 @@ struct workload_share {
   std::uint64_t dispatched = 0;
   std::size_t queue_bytes_max = 0;
   std::uint64_t services = 0;  // those that were made, without loggers; 0: it is not about them
-  bool is_right = true;        // all of it, and in order
+  // From when an event is published until it is told; 0: it is not about that.
+  std::uint64_t p50_ns = 0;
+  std::uint64_t p99_ns = 0;
+  std::uint64_t max_ns = 0;
+  bool is_right = true;  // all of it, and in order
 };
 
 struct workload {

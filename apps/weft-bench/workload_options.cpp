@@ -61,6 +61,7 @@ parsed parse_choice(std::string_view name, std::string_view text, const Choices&
 parsed set(workload_options& options, std::string_view name, std::string_view value) {
   if (name == "--count") return parse_number(name, value, count_most, options.count);
   if (name == "--capacity") return parse_number(name, value, count_most, options.capacity);
+  if (name == "--queued") return parse_number(name, value, count_most, options.queued);
   if (name == "--services") return parse_number(name, value, services_most, options.services);
   if (name == "--graph") return parse_choice(name, value, shapes, options.graph);
   if (name == "--injection") return parse_choice(name, value, forms, options.injection);
@@ -73,27 +74,29 @@ parsed set(workload_options& options, std::string_view name, std::string_view va
 }
 
 bool takes_value(std::string_view name) {
-  constexpr std::array<std::string_view, 8> known{"--threads",  "--count", "--capacity",
-                                                  "--services", "--graph", "--injection",
-                                                  "--batch",    "--key"};
+  constexpr std::array<std::string_view, 9> known{"--threads",   "--count",    "--capacity",
+                                                  "--queued",    "--services", "--graph",
+                                                  "--injection", "--batch",    "--key"};
   return std::ranges::find(known, name) != known.end();
 }
 
 }  // namespace
 
 const std::string_view workload_help =
-    R"(Usage: weft-bench coroutine|event|start|start-stop|serializer|store [options]
+    R"(Usage: weft-bench coroutine|event|dispatch|start|start-stop|serializer|store [options]
 
   coroutine   a coroutine made, queued, run and ended, and another one resumed, again and again
   event       events without data are published, all of them, and then told to nobody, in order
+  dispatch    an urgent event is published and told, again and again, before all that are queued
   start       services are made and started, each with a logger of its own, and all are stopped
   start-stop  a service that another one needs is stopped and started again: both of them are
   serializer  a struct is written as JSON, read back and compared
   store       rows of a SQLite database are looked up by their key, two columns each
 
   --threads N        after one thread, N at once, each of which does the whole count (1)
-  --count N          how often (5000000; start: 1; start-stop: 1000000)
+  --count N          how often (5000000; dispatch, start-stop: 1000000; start: 1)
   --capacity N       event: the producer waits while N events are queued (it never does)
+  --queued N         dispatch: events of low priority that wait meanwhile (1000000)
   --services N       start: how many, without their loggers (10000)
   --graph SHAPE      start: loggers, or what they need as well: fan-in, chain or random (loggers)
   --injection FORM   start: constructor (T&) or dynamic (maybe<T>) (constructor)

@@ -36,8 +36,9 @@ struct workload_options {
   bool help = false;
   bool json = false;
   unsigned threads = 1;
-  std::uint64_t count = 0;     // 0: as many as the workload has by itself
-  std::uint64_t capacity = 0;  // 0: the producer never waits
+  std::uint64_t count = 0;           // 0: as many as the workload has by itself
+  std::uint64_t capacity = 0;        // 0: the producer never waits
+  std::uint64_t queued = 1'000'000;  // of low priority, behind which none of `dispatch` waits
   std::uint64_t services = 10'000;
   service_graph_shape graph = service_graph_shape::loggers;
   injection_form injection = injection_form::constructor;

@@ -57,13 +57,41 @@ def test_wrong_use_is_told(weft_bench):
         assert done.returncode == 2 and done.stderr.startswith("weft-bench: ")
 
 
-def instructions_of(weft_bench, tmp_path, workload, few, many):
+def test_an_urgent_event_is_told_before_a_million(weft_bench):
+    (phase,) = phases(weft_bench, "dispatch", "--count", "10000")
+    assert phase["dispatched"] == 10_000
+    assert 0 < phase["p50_ns"] <= phase["p99_ns"] <= phase["max_ns"]
+
+
+def test_how_late_wake_ups_are(weft_bench, tmp_path):
+    page = tmp_path / "page.html"
+    done = run([weft_bench, "realtime", "--rate", "5000", "--wakeups", "1000", "--rounds", "2", "--load", "idle,cpu",
+                "--alone", "--json", "--html", page])
+    assert done.returncode == 0, done.stderr
+    idle, cpu = (json.loads(line) for line in done.stdout.splitlines())
+    assert (idle["load"], cpu["load"], idle["period_us"], idle["rounds"]) == ("idle", "cpu", 200, 2)
+    assert idle["weft"]["wakeups"] == 2_000 and idle["weft"]["p50_us"] <= idle["weft"]["max_us"]
+    assert "Latency of weft, cpu" in page.read_text()
+
+
+def test_wake_ups_are_compared_with_those_of_cyclictest(weft_bench):
+    need("cyclictest")
+    done = run([weft_bench, "realtime", "--wakeups", "1000", "--rounds", "2", "--load", "idle", "--json"])
+    assert done.returncode == 0, done.stderr
+    if "without cyclictest" in done.stderr:
+        pytest.skip("cyclictest may not go before others here")
+    (idle,) = (json.loads(line) for line in done.stdout.splitlines())
+    assert idle["cyclictest"]["wakeups"] == 2_000
+    assert 0 < idle["p99.99_ratio"]["least"] <= idle["p99.99_ratio"]["median"] <= idle["p99.99_ratio"]["most"]
+
+
+def instructions_of(weft_bench, tmp_path, workload, few, many, *options):
     """Of one more round, counted: the difference of two runs, the process of the phase alone."""
     need("valgrind")
     totals = []
     for count in few, many:
         done = run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={tmp_path}/{count}.%p", weft_bench, workload,
-                    "--count", str(count)])
+                    "--count", str(count), *options])
         assert done.returncode == 0, done.stderr
         totals.append(max(instructions_in(profile) for profile in tmp_path.glob(f"{count}.*")))
     return (totals[1] - totals[0]) / (many - few)
@@ -78,3 +106,14 @@ def test_instructions_of_a_round(weft_bench, tmp_path, workload, few, many, most
     cost = instructions_of(weft_bench, tmp_path, workload, few, many)
     print(f"{workload}: {cost:.0f} instructions")
     assert cost <= most
+
+
+def test_an_urgent_event_costs_the_same_among_a_million(weft_bench, tmp_path):
+    costs = []
+    for queued in 1_000, 1_000_000:
+        folder = tmp_path / str(queued)
+        folder.mkdir()
+        costs.append(instructions_of(weft_bench, folder, "dispatch", 1_000, 11_000, "--queued", str(queued)))
+    few, many = costs
+    print(f"an urgent event: {few:.1f} instructions before 1,000, {many:.1f} before 1,000,000")
+    assert 10 < many <= few + 1
