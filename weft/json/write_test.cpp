@@ -93,7 +93,7 @@ TEST(json_write, escapes_what_must_be_escaped) {
 }
 
 /// As RFC 8259 section 7 has it, a byte at a time.
-std::string quoted(std::string_view text) {
+std::string as_json_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     constexpr std::string_view special = "\"\\\b\f\n\r\t";
@@ -111,11 +111,11 @@ std::string quoted(std::string_view text) {
 TEST(json_write, writes_strings_plain_or_not) {
   for (std::size_t length = 0; length <= 26; ++length) {
     std::string text(length, 'x');
-    ASSERT_EQ(written(text), quoted(text));
+    ASSERT_EQ(written(text), as_json_string(text));
     for (char& place : text)
       for (int byte = 0; byte < 256; ++byte) {
         const char before = std::exchange(place, static_cast<char>(byte));
-        ASSERT_EQ(written(text), quoted(text)) << byte << " in " << length;
+        ASSERT_EQ(written(text), as_json_string(text)) << byte << " in " << length;
         place = before;
       }
   }
