@@ -13,6 +13,7 @@
 
 #include <weft/coro/event.hpp>
 #include <weft/coro/scope.hpp>
+#include <weft/http/body_reader.hpp>
 #include <weft/http/body_writer.hpp>
 #include <weft/http/http2/http2_peer_test.hpp>
 #include <weft/http/request.hpp>
@@ -220,6 +221,62 @@ TEST_F(http2_server_limits, sends_replies_of_many_fields_and_resets_those_of_far
     fields = 300;
     EXPECT_EQ((co_await client.ask("GET", "/")).error, NGHTTP2_INTERNAL_ERROR);
     EXPECT_EQ((co_await client.ask("HEAD", "/")).error, NGHTTP2_INTERNAL_ERROR);
+  });
+}
+
+TEST_F(http2_server_limits, sends_what_is_urgent_first_and_the_rest_in_turn) {
+  constexpr std::size_t size = 200'000;
+  http().get("/", [] { return std::string(size, 'x'); });
+  run([&]() -> task<void> {
+    http2_client client{co_await connected(), {.stream_window_bytes = 10'000'000}};
+    co_await client.send_raw(to_bytes(window_frame(0, 10'000'000)));
+    const std::int32_t late = client.begin("GET", "/", {{"priority", "u=6"}});
+    const std::int32_t one = client.begin("GET", "/");
+    const std::int32_t two = client.begin("GET", "/");
+    const std::int32_t soon = client.begin("GET", "/", {{"priority", "u=1"}});
+    co_await send_at_once(client);
+    EXPECT_EQ((co_await client.reply(soon)).body.size(), size);
+    EXPECT_LE(client.so_far(one).body.size() + client.so_far(two).body.size(), size / 4);
+    EXPECT_EQ((co_await client.reply(one)).body.size(), size);
+    EXPECT_GE(client.so_far(two).body.size(), size * 3 / 4);
+    EXPECT_EQ((co_await client.reply(two)).body.size(), size);
+    EXPECT_LE(client.so_far(late).body.size(), size / 4);
+    EXPECT_EQ((co_await client.reply(late)).body.size(), size);
+  });
+}
+
+TEST_F(http2_server_limits, changes_windows_as_the_client_does) {
+  http().get("/", [] { return std::string(100'000, 'x'); });
+  run([&]() -> task<void> {
+    http2_client client{co_await connected(), {.takes_bodies = false}};
+    const std::int32_t id = client.begin("GET", "/");
+    co_await client.until([&] { return client.so_far(id).body.size() == 65'535; });
+    const nghttp2_settings_entry less{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 10'000};
+    nghttp2_submit_settings(client.library(), NGHTTP2_FLAG_NONE, &less, 1);
+    nghttp2_submit_window_update(client.library(), NGHTTP2_FLAG_NONE, 0, 100'000);
+    nghttp2_submit_window_update(client.library(), NGHTTP2_FLAG_NONE, id, 55'535);
+    EXPECT_EQ((co_await client.ask("HEAD", "/")).status, 200);
+    EXPECT_EQ(client.so_far(id).body.size(), 65'535U) << "the window has no more than was taken";
+    nghttp2_submit_window_update(client.library(), NGHTTP2_FLAG_NONE, id, 34'465);
+    EXPECT_EQ((co_await client.reply(id)).body.size(), 100'000U);
+  });
+}
+
+TEST_F(http2_server_limits, cuts_who_sends_more_than_a_window_holds) {
+  serve_http2({.stream_window_bytes = 65'535, .connection_window_bytes = 100'000});
+  event never;
+  http().post("/", [&](body_reader&) -> task<std::string> {
+    std::ignore = co_await never.wait();
+    co_return "";
+  });
+  run([&]() -> task<void> {
+    http2_client client{co_await connected()};
+    const std::string piece(16'000, 'x');
+    std::string much = to_bytes(head_frame(1, short_post)) + to_bytes(head_frame(3, short_post));
+    for (int i = 0; i < 4; ++i) much += to_bytes(data_frame(1, piece, false));
+    co_await client.send_raw(much + to_bytes(data_frame(1, piece, false)));  // of the stream
+    for (int i = 0; i < 2; ++i) co_await client.send_raw(to_bytes(data_frame(3, piece, false)));
+    EXPECT_EQ(co_await client.end(), NGHTTP2_FLOW_CONTROL_ERROR);
   });
 }
 

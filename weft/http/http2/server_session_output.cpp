@@ -47,7 +47,7 @@ void server_session::send_frame(const frame_head& head, std::string_view payload
     stream_.commit(size);
   } catch (const std::exception& why) {
     log_dropped(why);
-    return lose();
+    input_ended_ = is_terminated_ = true;  // untold; whoever calls may be a stream, which must stay
   }
   note_frame(what);
   flush_later();
