@@ -4,12 +4,15 @@ Each figure is the difference of two runs, so that starting and stopping cancel 
 """
 
 import pytest
+from http2_floods import END_HEADERS, END_STREAM, HEADERS, PREFACE, SETTINGS, frame, literal
 from tracing import (calls_in, functions_in, instructions_in, profiled, skip_unless_traceable, traced)
 
 INSTRUCTIONS_MAX = 2_000  # a request, on epoll, the loop included and the kernel not
+HTTP2_INSTRUCTIONS_MAX = 4_500  # a request, of 32 at a time over one connection
 MIDDLEWARE_INSTRUCTIONS_MAX = 100
 CONNECTIONS = 64
 PIPELINED = 16
+STREAMS = 32
 BODY = b'{"sequence": 2}'
 REPLY_END = b'{"sequence":2}'
 WAITS = {"epoll_wait", "epoll_pwait", "epoll_pwait2"}
@@ -43,6 +46,40 @@ def converse(server, connections, rounds, pipelined=1, request=ping, reply_end=R
     for client in clients:
         client.close()
     return connections * rounds * pipelined
+
+
+def ends_in(received):
+    """How many replies over HTTP/2 end in what has come, and the rest of it, which is no whole frame."""
+    ends, at = 0, 0
+    while at + 9 <= len(received) and at + 9 + (size := int.from_bytes(received[at:at + 3], "big")) <= len(received):
+        ends += received[at + 3] <= HEADERS and received[at + 4] & END_STREAM
+        at += 9 + size
+    return ends, received[at:]
+
+
+def converse_http2(server, rounds):
+    """As converse(), over one connection with so many streams at a time. What is asked for stands in HPACK's table
+    from the first request on, as clients have it."""
+    client = server.connect()
+    client.sendall(PREFACE + frame(SETTINGS, 0, 0) + frame(SETTINGS, 1, 0))
+    fields = b"\x82\x86\x44" + literal(b"/healthz") + b"\x41" + literal(b"localhost") + b"\x7a" + literal(b"test/1.0")
+    stream, received = 1, b""
+    for _ in range(rounds):
+        requests = []
+        for _ in range(STREAMS):
+            requests.append(frame(HEADERS, END_HEADERS | END_STREAM, stream, fields))
+            fields = b"\x82\x86\xc0\xbf\xbe"
+            stream += 2
+        client.sendall(b"".join(requests))
+        answered = 0
+        while answered < STREAMS:
+            part = client.recv(65536)
+            assert part, f"the connection has ended after {received}"
+            ends, received = ends_in(received + part)
+            answered += ends
+    assert server.stop() == 0, server.log
+    client.close()
+    return rounds * STREAMS
 
 
 class Bill:
@@ -124,6 +161,20 @@ def instructions_of(program, folder, *options, **how):
 def test_instructions_of_a_request(weftd, tmp_path):
     cost, report = instructions_of(weftd, tmp_path)
     assert cost <= INSTRUCTIONS_MAX, report
+
+
+def test_instructions_of_an_http2_request(weftd, tmp_path):
+    few, many = 50, 350
+    profiles, requests = {}, {}
+    for rounds in (few, many):
+        profile = profiles[rounds] = tmp_path / f"{rounds}.callgrind"
+        with profiled([weftd, "--listen", "127.0.0.1:0", "--threads", "1", "--backend", "epoll"], profile) as server:
+            requests[rounds] = converse_http2(server, rounds)
+    more = requests[many] - requests[few]
+    cost = (instructions_in(profiles[many]) - instructions_in(profiles[few])) / more
+    report = f"{cost:.0f} instructions a request over HTTP/2; most of them in\n{profile_of(profiles, more)}"
+    print(report)
+    assert cost <= HTTP2_INSTRUCTIONS_MAX, report
 
 
 def test_instructions_of_a_middleware(example, tmp_path):

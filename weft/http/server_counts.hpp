@@ -26,7 +26,7 @@ enum class http2_offence : std::uint8_t {
   idle_frames,  // that carry neither a request nor content
   header_bomb,  // fields far beyond what is allowed, from few bytes
   slow_head,
-  protocol,  // what nghttp2 found wrong
+  protocol,  // frames for streams that are no more
 };
 
 struct server_counts {

@@ -7,8 +7,8 @@
 // one field (RFC 9113 sections 8.2.3 and 8.3.1). An extended CONNECT is the GET with Upgrade that
 // it stands for (RFC 8441 section 5). Once the section is longer than
 // limits::head_bytes, counted as SETTINGS_MAX_HEADER_LIST_SIZE does, the rest is dropped. What is
-// malformed by HTTP/2's own rules (sections 8.2 and 8.3) makes is_malformed(): nghttp2 does not
-// look for it. Allocates nothing once warm. One shard.
+// malformed by HTTP/2's own rules (sections 8.2 and 8.3) makes is_malformed(). Allocates nothing
+// once warm. One shard.
 //
 //   text.clear();
 //   text.add(":method", "GET");
