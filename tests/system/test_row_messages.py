@@ -1,31 +1,44 @@
 """What weftd says of requests that are wrong: each message of docs/weftd.md, in both versions, alone and in batches."""
 
 import json
+import re
 import sqlite3
 
 import pytest
 from row_client import VERSIONS, RowClient, given, named, operation
+from row_engines import ENGINES, mariadb, sqlite_arguments
 from weft_process import Server
 
 LONG = "n" * 65
 FINE = given(id0=1, id1=1)
 
 
-@pytest.fixture(scope="module")
-def client(weftd, tmp_path_factory):
+TABLES = """
+    CREATE TABLE t(id0 INT, id1 INT UNSIGNED, col0 INT, col1 TINYINT NOT NULL DEFAULT 1 CHECK(col1 > -5),
+      col2 VARCHAR(5) UNIQUE, twice INT AS (col0 * 2), PRIMARY KEY(id0, id1));
+    INSERT INTO t(id0, id1, col0, col2) VALUES(1, 1, 5, 'one'), (1, 2, 6, 'two');
+    CREATE INDEX by_col0 ON t(col0);
+    CREATE TABLE heap(a INT, b INT);
+    CREATE TABLE people(id INTEGER PRIMARY KEY, name VARCHAR(20));
+    CREATE TABLE orders(id INTEGER PRIMARY KEY, who INTEGER REFERENCES people(id))"""
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def arguments(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
-    with sqlite3.connect(folder / "shop.db") as database:
-        database.executescript("""
-            PRAGMA journal_mode=WAL;
-            CREATE TABLE t(id0 INT, id1 INT UNSIGNED, col0 INT, col1 TINYINT NOT NULL DEFAULT 1 CHECK(col1 > -5),
-              col2 VARCHAR(5) UNIQUE, twice INT AS (col0 * 2), PRIMARY KEY(id0, id1));
-            INSERT INTO t(id0, id1, col0, col2) VALUES(1, 1, 5, 'one'), (1, 2, 6, 'two');
-            CREATE INDEX by_col0 ON t(col0);
-            CREATE TABLE heap(a INT, b INT);
-            CREATE TABLE people(id INTEGER PRIMARY KEY, name VARCHAR(20));
-            CREATE TABLE orders(id INTEGER PRIMARY KEY, who INTEGER REFERENCES people(id));""")
-    with Server([weftd, "--listen", "127.0.0.1:0", "--threads", "1", "--data", folder,
-                 "--store.sqlite.engine.synchronous=off"]) as server, RowClient(server) as made:
+    if request.param == "sqlite":
+        with sqlite3.connect(folder / "shop.db") as database:
+            database.executescript("PRAGMA journal_mode=WAL;" + TABLES)
+        yield sqlite_arguments(folder)
+        return
+    with mariadb(folder) as server:
+        server.client.run("USE shop", *TABLES.split(";"))
+        yield server.arguments
+
+
+@pytest.fixture(scope="module")
+def client(weftd, arguments):
+    with Server([weftd, "--listen", "127.0.0.1:0", "--threads", "1", *arguments]) as server, RowClient(server) as made:
         yield made
         assert server.stop() == 0, server.log
 
@@ -149,8 +162,8 @@ def test_what_cannot_be_removed(client, table, body, status, words):
 
 @pytest.mark.parametrize("wrong, status, words", [
     (operation("shop/t/pk-insert", {"filters": FINE}), 409, "operation 1: "),
-    (operation("shop/t/pk-write", {"filters": given(id0=9, id1=9), "writeColumns": given(col2="one")}), 409, "UNIQUE"),
-    (operation("shop/t/pk-write", {"filters": FINE, "writeColumns": given(col1=-5)}), 400, "CHECK"),
+    (operation("shop/t/pk-write", {"filters": given(id0=9, id1=9), "writeColumns": given(col2="one")}), 409, "UNIQUE|Duplicate entry 'one'"),
+    (operation("shop/t/pk-write", {"filters": FINE, "writeColumns": given(col1=-5)}), 400, "CHECK|CONSTRAINT `t.col1` failed"),
     (operation("shop/orders/pk-insert", {"filters": given(id=1), "writeColumns": given(who=77)}), 400, "FOREIGN KEY"),
     (operation("shop/t/pk-update", {"filters": FINE}), 400, "operation 1: the writeColumns section is empty"),
     (operation("shop/t/pk-update", {"filters": FINE, "writeColumns": []}), 400, "operation 1: the writeColumns section is empty"),
@@ -159,7 +172,7 @@ def test_what_cannot_be_removed(client, table, body, status, words):
 def test_what_the_database_refuses(client, wrong, status, words):
     fine = operation("shop/t/pk-update", {"filters": FINE, "writeColumns": given(col0=7)})
     told = client.fault("batchwrite", {"operations": [fine, wrong]})
-    assert told[0] == status and words in told[1], told
+    assert told[0] == status and re.search(words, told[1]), told
     assert '"col0":5' in client.ask("shop/t/pk-read", {"filters": FINE})[1]
 
 

@@ -17,6 +17,8 @@
 
 #include <gtest/gtest.h>
 
+#include <weft/base/unique_function.hpp>
+#include <weft/coro/scope.hpp>
 #include <weft/store/json_value.hpp>
 #include <weft/store/mysql/engine.hpp>
 #include <weft/store/mysql/mariadb_server_test.hpp>
@@ -141,7 +143,7 @@ class engine_fixture : public mysql_fixture {
     lifetime own{name};
     metrics_.emplace();
     engine tried{options_, *loop_, own, metrics_->shard(0)};
-    loop_->spawn(live(tried, own, body));
+    loop_->spawn(live(tried, own, body, beside_));
     loop_->run();
   }
 
@@ -160,17 +162,24 @@ class engine_fixture : public mysql_fixture {
                                    std::vector<std::string_view> names = {});
 
   engine_options options_;
+  /// Runs while an engine does.
+  unique_function<task<void>()> beside_;
   std::optional<telemetry::registry> metrics_;
 
  private:
   bool prepare(std::initializer_list<std::string_view> statements);
   template <class Body>
-  static task<void> live(engine& tried, lifetime& own, Body& body) {
+  static task<void> live(engine& tried, lifetime& own, Body& body,
+                         unique_function<task<void>()>& beside) {
+    scope aside{co_await this_task::environment()};
+    if (beside) aside.spawn(beside());
     const auto started = co_await tried.start();
     EXPECT_TRUE(started) << started.error().message();
     if (started) co_await body(tried);
     own.request_end();
     co_await own.ended();
+    aside.request_stop();
+    co_await aside.join();
   }
   std::string password_file_;
 };

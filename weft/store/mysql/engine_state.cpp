@@ -116,16 +116,29 @@ task<result<void>> engine::state::refresh() {
   counts.round_trips.add(from.round_trips() - trips);
   if (!found) {
     if ((co_await this_task::environment()).stop.stop_requested()) co_return fail(errc::cancelled);
-    if (std::string why{from.last_failure().message}; why != told) {
-      log::error("the server's tables cannot be read: " + why);
-      told = std::move(why);
-    }
+    tell(weft::format("the server's tables cannot be read: {}", from.last_failure().message));
     co_return fail(errc::unavailable);
   }
   ++looks;
-  told.clear();
   take_over(std::move(*found));
+  tell(missing_databases());
   co_return {};
+}
+
+/// What is wrong with the server's tables, once.
+void engine::state::tell(std::string why) {
+  if (!why.empty() && why != told) log::error(why);
+  told = std::move(why);
+}
+
+/// Of those that are to be served; empty: all are there.
+std::string engine::state::missing_databases() const {
+  std::string missing;
+  for (const std::string& each : options.databases)
+    if (!schema->has(each)) missing += (missing.empty() ? "" : ", ") + each;
+  if (missing.empty()) return missing;
+  return weft::format("the server has no such database, or the user {} may not see it: {}",
+                      options.user, missing);
 }
 
 void engine::state::take_over(std::vector<catalog::database_definition> found) {

@@ -51,6 +51,8 @@ struct engine::state {
 
   void take_over(std::vector<catalog::database_definition> found);
   void note(bool is_there);
+  void tell(std::string why);
+  [[nodiscard]] std::string missing_databases() const;
   /// The table of today's catalog that is the same; nullptr: there is none.
   [[nodiscard]] const table* current(const table& named) const noexcept;
   /// False: a table has changed, and `to` has been told of all.
@@ -68,7 +70,7 @@ struct engine::state {
   std::vector<std::string> all_databases;
   mutex refreshing;
   std::uint64_t looks = 0;  // at the schema
-  std::string told;         // why the schema could not be read, last
+  std::string told;         // of the schema, to the log, last
   bool is_reachable = false;
   bool is_missed = false;  // the log has said so
   semaphore queries;

@@ -50,7 +50,8 @@ std::expected<server_url, std::string> read_server_url(std::string_view text) {
   }
   made.address = text;
   if (!text.starts_with("unix:") && !has_port(text)) made.address += default_port;
-  if (!server_address::parse(made.address))
+  // To listen on, ":3306" would be all addresses.
+  if (text.empty() || text.starts_with(':') || !server_address::parse(made.address))
     return std::unexpected{
         weft::format("\"{}\" is no server: say one such as mysql://shop@db.example:3306/shop or "
                      "unix:/run/mysqld/mysqld.sock",

@@ -1,0 +1,201 @@
+"""weftd with its rows on a MariaDB: the server goes and comes back, and nobody is told what is not so."""
+
+import json
+import threading
+import time
+
+import httpx
+import pytest
+from mariadb_client import MariadbClient
+from row_client import RowClient, given, operation
+from row_engines import mariadb
+from weft_process import Server
+
+PATIENCE_S = 30
+
+
+@pytest.fixture
+def database(tmp_path):
+    with mariadb(tmp_path) as server:
+        server.client.run("USE shop", "CREATE TABLE people(id INT PRIMARY KEY, name VARCHAR(20))",
+                          "INSERT INTO people VALUES(1, 'Ada'), (2, 'Alan')")
+        yield server
+
+
+@pytest.fixture
+def start(weftd, database):
+    def start_with(*arguments, threads=2):
+        return Server([weftd, "--listen", "127.0.0.1:0", "--threads", threads, *database.arguments, *arguments])
+    return start_with
+
+
+def person(action, key, **content):
+    body = {"filters": given(id=key), **({"writeColumns": given(**content)} if content else {})}
+    return operation(f"shop/people/{action}", body)
+
+
+def wait_until(is_so):
+    give_up = time.monotonic() + PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < give_up
+        time.sleep(0.05)
+
+
+def is_well(server):
+    return server.get("/0.1.0/health") == (200, "1") and server.get("/readyz")[0] == 200
+
+
+def requests(server):
+    """Each kind of request, which has rows in it."""
+    read = {"filters": given(id=1)}
+    for path, body in (("shop/people/pk-read", read), ("batch", {"operations": [person("pk-read", 1)]}),
+                       ("shop/people/scan", {"limit": 1}), ("sql", {"database": "shop", "query": "SELECT 1"}),
+                       ("batchwrite", {"operations": [person("pk-write", 1, name="x")]}),
+                       ("batchdelete", {"operations": [person("pk-delete", 9)]})):
+        yield httpx.post(server.url(f"/0.2.0/{path}"), json=body)
+
+
+def check_unreachable(server):
+    for reply in requests(server):
+        assert reply.status_code == 503 and reply.headers["retry-after"] == "1", reply.text
+        assert reply.json()["error"]["message"] == "the database server cannot be reached now: try again later"
+    assert server.get("/0.1.0/ping") == (200, "")
+    assert server.get("/0.1.0/health") == (503, "0")
+    assert server.get("/readyz") == (503, '{"ready":false,"not_ready":[{"name":"rows","why":"unavailable"}]}')
+    assert server.get("/healthz")[0] == 200
+    assert "store_servers_reachable 0" in server.get("/metrics")[1]
+
+
+def test_a_server_that_goes_is_told_and_used_again_when_it_is_back(start, database):
+    with start(threads=1) as server:
+        for reply in requests(server):
+            assert reply.status_code == 200, reply.text
+        assert is_well(server) and "store_servers_reachable 1" in server.get("/metrics")[1]
+        database.kill()
+        for reply in requests(server):  # which finds out, whoever asks first
+            assert reply.status_code in (500, 503), reply.text
+        check_unreachable(server)
+        database.start()
+        wait_until(lambda: is_well(server))
+        for reply in requests(server):
+            assert reply.status_code == 200, reply.text
+        assert "the server of the rows is gone: cannot connect to 127.0.0.1" in server.read_log()
+        assert "the server of the rows is there" in server.read_log()
+        assert server.stop() == 0, server.log
+
+
+def test_a_server_that_is_not_there_at_first_is_waited_for(start, database):
+    database.kill()
+    with start("--store.mysql.engine.start_timeout=300ms", threads=1) as server:
+        check_unreachable(server)
+        database.start()
+        wait_until(lambda: is_well(server))
+        for reply in requests(server):
+            assert reply.status_code == 200, reply.text
+        assert server.stop() == 0, server.log
+
+
+def test_a_wrong_password_is_told_and_shown_to_nobody(weftd, database, tmp_path, run_weftd):
+    (tmp_path / "wrong").write_text("hunter2\n")
+    arguments = ["--mysql", f"weft@127.0.0.1:{database.port}", f"--store.mysql.engine.password_file={tmp_path / 'wrong'}",
+                 "--store.mysql.engine.start_timeout=100ms"]
+    with Server([weftd, "--listen", "127.0.0.1:0", "--threads", "1", *arguments]) as server:
+        assert "Access denied for user 'weft'" in server.read_log()
+        assert server.get("/0.1.0/health") == (503, "0")
+        assert server.stop() == 0
+        assert "hunter2" not in server.log
+    shown = run_weftd(*arguments, "--print-config")
+    assert shown.returncode == 0 and "hunter2" not in shown.stdout and "password_file" in shown.stdout
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["--mysql", "weft:secret@db"], "--mysql: a password is not written here, where others see it"),
+    (["--mysql", "db.example"], "--mysql: the server's user is missing"),
+    (["--mysql", "weft@db:port"], '--mysql: "weft@db:port" is no server: say one such as mysql://shop@db.example:3306/shop'),
+    (["--mysql", "weft@db", "--data", "x"], "--data, --mysql: the rows are in a folder or on a server, not in both"),
+    (["--store.mysql.engine.nosuch=1"], 'store.mysql.engine has no option "nosuch"'),
+    (["--store.mysql.engine.connections_max=0"], "store.mysql.engine.connections_max is from 1 to 10000"),
+])
+def test_wrong_options_are_told(run_weftd, arguments, words):
+    done = run_weftd("check-config", *arguments)
+    assert done.returncode == 2 and words in done.stderr and "secret" not in done.stderr, done.stderr
+
+
+def test_a_file_of_options_names_a_server_and_unknown_ones_by_their_place(run_weftd, tmp_path):
+    file = tmp_path / "weftd.toml"
+    file.write_text('[store.mysql.engine]\nserver = "mysql://shop@db.example/shop"\npassword = "x"\n')
+    done = run_weftd("check-config", "--config", file)
+    assert done.returncode == 2 and f"{file}:3:1: store.mysql.engine has no option \"password\"" in done.stderr, done.stderr
+    file.write_text('[store.mysql.engine]\nserver = "mysql://shop@db.example/shop"\nconnections_max = 4\n')
+    assert run_weftd("check-config", "--config", file).returncode == 0
+
+
+def test_tables_that_come_and_change_are_noticed(start, database):
+    with start("--store.mysql.engine.schema_refresh=100ms", threads=1) as server, RowClient(server) as client:
+        database.client.run("CREATE TABLE later(id INT PRIMARY KEY, a INT)", "INSERT INTO later VALUES(1, 5)")
+        wait_until(lambda: client.ask("shop/later/pk-read", {"filters": given(id=1)})[0] == 200)
+        database.client.run("ALTER TABLE later DROP COLUMN a, ADD COLUMN b INT DEFAULT 7")
+        assert json.loads(client.ask("shop/later/pk-read", {"filters": given(id=1)})[1])["data"] == {"b": 7}
+        database.client.run("DROP TABLE later")
+        assert client.ask("shop/later/pk-read", {"filters": given(id=1)})[0] == 404
+        assert server.stop() == 0, server.log
+
+
+def test_what_is_acknowledged_outlives_the_server_and_no_batch_is_there_in_part(start, database):
+    """Batches of two rows each; the server is killed in the middle of them, again and again."""
+    acknowledged, unknown = set(), set()
+    with start() as server:
+        ended = threading.Event()
+
+        def write(first):
+            with httpx.Client(timeout=PATIENCE_S) as client:
+                number = first
+                while not ended.is_set():
+                    number += 2
+                    body = {"operations": [person("pk-insert", number, name="a"), person("pk-insert", number + 1, name="b")]}
+                    status = client.post(server.url("/0.1.0/batchwrite"), json=body).status_code
+                    assert status in (200, 500, 503), status
+                    if status == 200:
+                        acknowledged.add(number)
+                    elif status == 500:
+                        unknown.add(number)
+                    else:
+                        time.sleep(0.01)
+
+        writers = [threading.Thread(target=write, args=(1_000_000 * (n + 1),)) for n in range(4)]
+        for each in writers:
+            each.start()
+        for _ in range(3):
+            before = len(acknowledged)
+            wait_until(lambda: len(acknowledged) > before + 50)
+            database.kill()
+            database.start()
+        wait_until(lambda: is_well(server))
+        ended.set()
+        for each in writers:
+            each.join()
+        assert server.stop() == 0, server.log
+    with MariadbClient(database) as client:
+        kept = {int(number) for number, in client.ask("SELECT id FROM shop.people WHERE id >= 1000000")}
+    for number in kept:
+        assert (number + 1 if number % 2 == 0 else number - 1) in kept, number
+    first_ones = {number for number in kept if number % 2 == 0}
+    assert acknowledged <= first_ones and first_ones <= acknowledged | unknown
+    assert len(acknowledged) > 150
+
+
+def test_writes_of_many_at_once_are_all_done(start, database):
+    with start() as server:
+        def insert(first):
+            with httpx.Client(timeout=PATIENCE_S) as client:
+                for i in range(25):
+                    body = {"operations": [person("pk-insert", first + i, name=f"n{first + i}")]}
+                    assert client.post(server.url("/0.1.0/batchwrite"), json=body).status_code == 200
+
+        threads = [threading.Thread(target=insert, args=(1000 * (n + 1),)) for n in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert server.stop() == 0, server.log
+    assert database.client.ask("SELECT COUNT(*), COUNT(DISTINCT name) FROM people WHERE id >= 1000") == [("200", "200")]
