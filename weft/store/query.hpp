@@ -6,8 +6,9 @@
 // not made on the shard, and ends when `rows_max` are told, when the sink has enough, at the
 // engine's own bound of time, at the caller's deadline (errc::timed_out) or stop request
 // (errc::cancelled), whichever is first. So many may wait; one more is errc::limit_exceeded.
-// errc::not_found: no such database. errc::unavailable: its server is not to be had. What is wrong with the text or the parameters is told to the
-// sink, as failure_kind::invalid. All rows of a query are of one moment.
+// errc::not_found: no such database. errc::unavailable: its server is not to be had. What is wrong
+// with the text or the parameters is told to the sink, as failure_kind::invalid. All rows of a
+// query are of one moment.
 //
 //   const query_parameter price[] = {{.name = "most", .bound = value::integer(5)}};
 //   const query_request asked{.database = "shop",

@@ -9,8 +9,8 @@
 
 #include <weft/base/format.hpp>
 #include <weft/base/hash_map.hpp>
-#include <weft/store/sqlite/declared_type.hpp>
 #include <weft/store/distinct_names.hpp>
+#include <weft/store/sqlite/declared_type.hpp>
 #include <weft/store/sqlite/query_watch.hpp>
 #include <weft/store/sqlite/row_lookup.hpp>
 
