@@ -370,8 +370,8 @@ TEST_F(body_reader_in_memory, does_not_hold_the_handlers_time_against_the_client
   run([&]() -> task<void> {
     auto client = co_await world().connect();
     const time_point began = loop().now();
-    co_await send(client, "length", "/slow", 4'000, 10, milliseconds{1});
-    EXPECT_EQ((co_await client.reply()).body, "40000");
+    co_await send(client, "length", "/slow", 16'000, 10, milliseconds{1});
+    EXPECT_EQ((co_await client.reply()).body, "160000");
     EXPECT_GE(loop().now() - began, seconds{200})
         << "longer than a body, and a handler, may be: but each piece is in time";
   });

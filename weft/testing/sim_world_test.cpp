@@ -281,7 +281,7 @@ TEST(sim_world, cuts_reads_and_writes_down_to_a_byte) {
     sim_world world{1, only(kind)};
     auto& server = world.add_host("server");
     server.serves(echo_one);
-    const std::string sent(10'000, 'x');
+    const std::string sent(200'000, 'x');
     std::string answer;
     world.add_host("client").runs(
         [&](sim_shard& shard) -> task<void> { answer = co_await ask(shard, server, sent); });

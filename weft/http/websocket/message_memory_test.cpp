@@ -14,7 +14,7 @@ TEST(websocket_message_memory, holds_nothing_then_a_slot_then_memory_of_its_own)
   memory.append("short");
   EXPECT_EQ(memory.text(), "short");
   EXPECT_EQ(pool.in_use(), 1U);
-  const std::string more(5000, 'x');
+  const std::string more(20'000, 'x');
   memory.append(more);
   EXPECT_EQ(memory.text(), "short" + more);
   EXPECT_EQ(pool.in_use(), 0U);
