@@ -58,11 +58,12 @@ std::string session_setup(bool is_mariadb, duration statement_time) {
 /// One call at a time.
 class connection::call {
  public:
-  explicit call(connection& on) noexcept : on_{on} {
+  /// `asks`: the server waits for it, rather than that it says something anyhow.
+  explicit call(connection& on, bool asks = true) noexcept : on_{on} {
     WEFT_ASSERT(!on_.is_at_work_, "a connection does one thing at a time: await its last call");
     on_.is_at_work_ = true;
     on_.server_error_ = 0;
-    ++on_.round_trips_;
+    on_.round_trips_ += asks ? 1 : 0;
   }
   call(const call&) = delete;
   call& operator=(const call&) = delete;
@@ -296,8 +297,7 @@ task<result<void>> connection::begin(statement& to_run, std::span<const value> p
 }
 
 task<result<bool>> connection::fetch(statement& to_run) {
-  const call under_way{*this};
-  --round_trips_;  // the server says the rows without being asked again
+  const call under_way{*this, false};
   if (auto admitted = admit(co_await this_task::environment()); !admitted)
     co_return fail(admitted.error());
   MYSQL_STMT* const asked = to_run.get();

@@ -78,13 +78,14 @@ task<result<void>> engine::state::wait_for_server() {
     const auto read = co_await with_deadline(deadline::at(until), refresh());
     if (read) co_return {};
     if ((co_await this_task::environment()).stop.stop_requested()) co_return fail(errc::cancelled);
-    if (!has_told) log::warning("the server of the rows is waited for: " + pool->last_failure());
+    const std::string& why = told.empty() ? pool->last_failure() : told;
+    if (!has_told) log::warning("the server of the rows is waited for: " + why);
     is_missed = true;
     if (loop.now() + retry_after >= until) break;
     if (const auto slept = co_await sleep_for(loop, retry_after); !slept)
       co_return fail(slept.error());
   }
-  log::error("there are no rows yet: " + pool->last_failure());
+  log::error("there are no rows yet: " + (told.empty() ? pool->last_failure() : told));
   co_return {};
 }
 
@@ -245,7 +246,7 @@ task<result<bool>> engine::state::run_query(const query_request& request, query_
     if (!server) co_return fail(server.error());
     connection& by = **server;
     const std::uint64_t trips = by.round_trips();
-    query_run run{request, *text};
+    query_run run{loop, request, *text};
     const auto told = co_await run.run(by, to);
     counts.round_trips.add(by.round_trips() - trips);
     counts.query_rows.add(run.rows());

@@ -1,5 +1,7 @@
 #include <weft/store/mysql/query_run.hpp>
 
+#include <weft/loop/event_loop.hpp>
+#include <weft/loop/sleep.hpp>
 #include <weft/store/mysql/server_errors.hpp>
 
 namespace weft::store::mysql {
@@ -7,6 +9,9 @@ namespace {
 
 /// So many rows that nobody wants are let come, rather than that the connection is made anew.
 constexpr std::size_t unwanted_max = 1'000;
+
+/// Rows that are there already are told without a wait, so many at a time.
+constexpr std::size_t rows_of_a_turn = 64;
 
 /// What the words of a client are to blame for.
 bool is_of_query(failure_kind why) noexcept {
@@ -72,8 +77,8 @@ task<result<bool>> query_run::tell_rows(connection& by, statement& select, query
       ++unwanted;
       continue;
     }
-    ++rows_;
     is_enough = !to.row(select.row());
+    if (++rows_ % rows_of_a_turn == 0) co_await yield{loop_};
   }
   co_return false;
 }

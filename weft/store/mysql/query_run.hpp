@@ -1,12 +1,12 @@
 // A client's query in SQL, on one connection.
 //
 // Contract: run() makes it in a transaction that only reads, and tells the sink of rows as they
-// come, so that no more than one is in memory. Where nothing was told yet and the connection was
-// lost, it may be run once more, on another. A connection that has rows left, which nobody wants,
-// is closed. Fails as connection::execute() does, and as errc::timed_out where the server has ended
-// it.
+// come, so that no more than one is in memory, and others have the shard in between. Where nothing
+// was told yet and the connection was lost, it may be run once more, on another. A connection that
+// has rows left, which nobody wants, is closed. Fails as connection::execute() does, and as
+// errc::timed_out where the server has ended it.
 //
-//   query_run run{request, text};
+//   query_run run{loop, request, text};
 //   const auto is_all = co_await run.run(connection, sink);
 #pragma once
 
@@ -23,8 +23,8 @@ namespace weft::store::mysql {
 
 class query_run {
  public:
-  query_run(const query_request& request, const query_text& text) noexcept
-      : request_{request}, text_{text} {}
+  query_run(event_loop& loop, const query_request& request, const query_text& text) noexcept
+      : loop_{loop}, request_{request}, text_{text} {}
 
   /// Whether the sink was told of all rows; false where it was told of a failure, too.
   [[nodiscard]] task<result<bool>> run(connection& by, query_sink& to);
@@ -39,6 +39,7 @@ class query_run {
                                              bool& is_at_end);
   [[nodiscard]] result<bool> settle(const connection& by, error why, query_sink& to);
 
+  event_loop& loop_;
   const query_request& request_;
   const query_text& text_;
   std::vector<column> columns_;

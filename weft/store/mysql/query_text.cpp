@@ -47,9 +47,34 @@ bool is_in(std::string_view name, const Names& names) noexcept {
 
 constexpr bool is_blank(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
+/// What makes a comment of two dashes that stand before it.
+constexpr bool ends_dashes(char c) noexcept {
+  return static_cast<unsigned char>(c) <= ' ' || c == '\x7f';
+}
+
 constexpr bool is_of_name(char c) noexcept {
   return (c >= '0' && c <= '9') || (lower_letter(c) >= 'a' && lower_letter(c) <= 'z') || c == '_' ||
          c == '$' || static_cast<unsigned char>(c) >= 0x80;
+}
+
+bool has_other_letters(std::string_view name) noexcept {
+  return std::ranges::any_of(name, [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+}
+
+/// Whether it may be the server's name for the database. How it folds the case of letters that are
+/// not of ASCII is not known: all such names may be the same.
+bool may_name(std::string_view name, const std::string& database) noexcept {
+  return is_same_word(name, database) || (has_other_letters(name) && has_other_letters(database));
+}
+
+/// What is between backticks, where two of them stand for one.
+std::string without_quotes(std::string_view quoted) {
+  std::string name;
+  for (std::size_t i = 0; i < quoted.size(); ++i) {
+    name += quoted[i];
+    if (quoted[i] == '`') ++i;
+  }
+  return name;
 }
 
 enum class token_kind : std::uint8_t { end, word, quoted_name, text, parameter, named, sign, bad };
@@ -97,8 +122,7 @@ class token_reader {
   bool skip_blanks() noexcept {
     for (;;) {
       while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
-      const bool is_dashes = has("--") && (at_ + 2 == text_.size() ||
-                                           static_cast<unsigned char>(text_[at_ + 2]) <= ' ');
+      const bool is_dashes = has("--") && (at_ + 2 == text_.size() || ends_dashes(text_[at_ + 2]));
       if (is_dashes || has("#")) {
         at_ = std::min(text_.find('\n', at_), text_.size());
       } else if (has("/*")) {
@@ -186,7 +210,7 @@ class query_reader {
   std::string judge_name(const token& before, const token& here) const {
     const bool is_word = here.is == token_kind::word;
     const bool is_after_point = before.is == token_kind::sign && before.text == ".";
-    if (is_sign(next_, ".") && is_in(here.text, others_))
+    if (is_sign(next_, ".") && is_other_database(here))
       return weft::format(
           "{} is another database: a query reads the tables of its own ({}); if it is an alias, "
           "name it otherwise",
@@ -206,6 +230,14 @@ class query_reader {
         next_.is == token_kind::word && is_same_word(next_.text, "value") &&
         (is_same_word(here.text, "next") || is_same_word(here.text, "previous"));
     return is_counting ? "a query counts no sequence on" : std::string{};
+  }
+
+  [[nodiscard]] bool is_other_database(const token& named) const {
+    const std::string name =
+        named.is == token_kind::quoted_name ? without_quotes(named.text) : std::string{named.text};
+    return name != request_.database && std::ranges::any_of(others_, [&](const std::string& each) {
+             return may_name(name, each);
+           });
   }
 
   static bool is_sign(const token& of, std::string_view text) noexcept {

@@ -9,7 +9,7 @@
 namespace weft::store::mysql {
 namespace {
 
-const std::vector<std::string> other_databases{"mysql", "Archive"};
+const std::vector<std::string> other_databases{"mysql", "Archive", "a`b", "größe"};
 
 /// The text with its question marks, and how many values there are, or what is wrong with it.
 std::string read(std::string_view text, std::vector<query_parameter> parameters = {}) {
@@ -19,13 +19,27 @@ std::string read(std::string_view text, std::vector<query_parameter> parameters 
 }
 
 TEST(mysql_query_text, lets_what_reads_through_as_it_is) {
-  for (const std::string_view text :
-       {"SELECT 1", "select a.b from a", "(SELECT 1)", "WITH x AS (SELECT 1) SELECT * FROM x",
-        "VALUES (1)", "TABLE people", " \n-- a note\nSELECT 1 -- another", "# note\nSELECT 1",
-        "SELECT /* :a @b */ 1", "SELECT '@x ; '' \\' INTO', \"it\\\"s ? :a\", `a``:b`",
-        "SELECT shop.t.a FROM shop.t", "SELECT a.archived FROM a", "SELECT into_it FROM t",
-        "SELECT a-- 1\n FROM t", "SELECT a.into FROM a", "SELECT sleep FROM t",
-        "SELECT x FROM t WHERE a = 'mysql.user'", "SELECT EXTRACT(DAY FROM d) FROM t"})
+  for (const std::string_view text : {"SELECT 1",
+                                      "select a.b from a",
+                                      "(SELECT 1)",
+                                      "WITH x AS (SELECT 1) SELECT * FROM x",
+                                      "VALUES (1)",
+                                      "TABLE people",
+                                      " \n-- a note\nSELECT 1 -- another",
+                                      "# note\nSELECT 1",
+                                      "SELECT /* :a @b */ 1",
+                                      "SELECT '@x ; '' \\' INTO', \"it\\\"s ? :a\", `a``:b`",
+                                      "SELECT shop.t.a FROM shop.t",
+                                      "SELECT a.archived FROM a",
+                                      "SELECT into_it FROM t",
+                                      "SELECT a-- 1\n FROM t",
+                                      "SELECT a.into FROM a",
+                                      "SELECT sleep FROM t",
+                                      "SELECT x FROM t WHERE a = 'mysql.user'",
+                                      "SELECT EXTRACT(DAY FROM d) FROM t",
+                                      "SELECT `größe` FROM t",
+                                      "SELECT a --1",
+                                      "SELECT t.größe FROM t"})
     EXPECT_EQ(read(text), std::string{text} + " | 0");
 }
 
@@ -73,6 +87,9 @@ TEST(mysql_query_text, refuses_what_does_more_than_read) {
                                       "SELECT '\\'",
                                       "SELECT * FROM mysql.user",
                                       "SELECT * FROM `MySQL`.user",
+                                      "SELECT * FROM `a``b`.t",
+                                      "SELECT * FROM `GRÖSSE`.t",
+                                      "SELECT * FROM --\x7f '\n mysql.user #'",
                                       "SELECT * FROM archive -- x\n . t",
                                       "SELECT archive.f()",
                                       "SELECT * FROM t PROCEDURE ANALYSE()",
