@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <string>
 
 #include <weft/loop/event_loop.hpp>
 #include <weft/loop/thread_place.hpp>
@@ -77,10 +78,10 @@ class control {
     print("response", record.response);
     print("execution", record.execution);
     for (std::size_t i = 0; i < kept_; ++i) std::puts(describe(misses_[i]).c_str());
-    std::printf("page faults %lld, allocations %s\n",
-                static_cast<long long>(used.minor_faults + used.major_faults),
-                realtime::allocation_guard::is_watched() ? std::to_string(allocations).c_str()
-                                                         : "not watched");
+    const std::string asked =
+        realtime::allocation_guard::is_watched() ? std::to_string(allocations) : "not watched";
+    std::printf("page faults %s, allocations %s\n",
+                std::to_string(used.minor_faults + used.major_faults).c_str(), asked.c_str());
   }
   static void print(const char* what, const weft::telemetry::distribution& of) {
     const auto us = [](std::uint64_t ns) { return static_cast<double>(ns) / 1000; };

@@ -69,6 +69,7 @@ event_loop::event_loop(const loop_options& options)
   const std::uint64_t seed =
       options_.shuffle_seed ? *options_.shuffle_seed : default_shuffle_seed();
   if (seed != 0) shuffle_.emplace(seed + options_.shard);
+  is_plain_ = !shuffle_;
   tasks_ = std::make_unique<scope>(environment{.stop = {}, .until = {}, .runs_on = this});
 }
 
@@ -208,24 +209,33 @@ bool event_loop::receive_now(receive_operation& op) noexcept {
 }
 
 void event_loop::run_ready() noexcept {
-  if (shuffle_) [[unlikely]]
-    run_items([this] { return ready_.pop_any(*shuffle_); });
+  if (is_plain_) [[likely]]
+    run_items([this] { return ready_.pop(); }, [] {});
   else
-    run_items([this] { return ready_.pop(); });
+    run_ready_otherwise();
 }
 
-template <class Next>
-void event_loop::run_items(Next next) noexcept {
-  if (piece_watchers_ == 0) [[likely]]
-    return run_items(next, [] {});
+void event_loop::run_ready_otherwise() noexcept {
+  const auto next = [this] { return ready_.pop(); };
+  const auto any = [this] { return ready_.pop_any(*shuffle_); };
+  if (piece_watchers_ == 0) return run_items(any, [] {});
   time_point begun = io_->now();
   if (now_ < timers_.next_due()) longest_piece_ = {};
-  run_items(next, [&] {
+  const auto note = [&] {
     const time_point ended = io_->now();
     const duration lasted = ended - std::exchange(begun, ended);
     if (lasted > longest_piece_.lasted)
       longest_piece_ = {lasted, detail::running.resumed_at.load(std::memory_order_relaxed)};
-  });
+  };
+  if (shuffle_)
+    run_items(any, note);
+  else
+    run_items(next, note);
+}
+
+void event_loop::watch_pieces(bool watched) noexcept {
+  watched ? ++piece_watchers_ : --piece_watchers_;
+  is_plain_ = !shuffle_ && piece_watchers_ == 0;
 }
 
 template <class Next, class Note>

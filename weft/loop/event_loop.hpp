@@ -200,8 +200,8 @@ class event_loop final : public scheduler {
   /// Of the turns since the next timer was due, and this one. Known while somebody watches for it,
   /// since it costs a look at the clock for each task.
   [[nodiscard]] const piece& longest_piece() const noexcept { return longest_piece_; }
-  void watch_pieces() noexcept { ++piece_watchers_; }
-  void unwatch_pieces() noexcept { --piece_watchers_; }
+  /// One more who watches, or one less.
+  void watch_pieces(bool watched) noexcept;
 
   /// Turns run so far.
   [[nodiscard]] std::uint64_t turns() const noexcept { return gauges_.turns.get(); }
@@ -233,10 +233,9 @@ class event_loop final : public scheduler {
   [[gnu::noinline]] void take_mail() noexcept;
   [[gnu::noinline]] void note_holdings() noexcept;
   void run_ready() noexcept;
+  [[gnu::noinline]] void run_ready_otherwise() noexcept;
   template <class Next, class Note>
   void run_items(Next next, Note note) noexcept;
-  template <class Next>
-  void run_items(Next next) noexcept;
   [[gnu::noinline]] void flush_dirty() noexcept;
   void enter(time_point until) noexcept;
   [[nodiscard, gnu::noinline]] bool spin(time_point until) noexcept;
@@ -258,6 +257,7 @@ class event_loop final : public scheduler {
   const void* thread_;  // names the one this loop was made on
   piece longest_piece_{};
   unsigned piece_watchers_ = 0;
+  bool is_plain_ = true;  // nobody watches pieces, and the order is first in, first out
   unsigned answers_left_ = 0;
   bool has_worked_ = false;  // since it last began to spin
   bool has_waited_ = false;

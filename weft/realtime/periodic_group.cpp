@@ -15,10 +15,10 @@ thread_local std::vector<std::unique_ptr<periodic_group>> groups_here;
 }  // namespace
 
 periodic_group::periodic_group(event_loop& loop) noexcept : runnable{&on_run}, loop_{loop} {
-  loop_.watch_pieces();
+  loop_.watch_pieces(true);
 }
 
-periodic_group::~periodic_group() { loop_.unwatch_pieces(); }
+periodic_group::~periodic_group() { loop_.watch_pieces(false); }
 
 periodic_group* periodic_group::find(const event_loop& loop) noexcept {
   for (const auto& each : groups_here)
