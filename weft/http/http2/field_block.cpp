@@ -38,10 +38,6 @@ void field_block::add(std::string_view name, std::string_view value) {
   push(name, value, NGHTTP2_NV_FLAG_NO_COPY_NAME);
 }
 
-void field_block::add_lasting(std::string_view name, std::string_view value) {
-  push(name, value, NGHTTP2_NV_FLAG_NO_COPY_NAME | NGHTTP2_NV_FLAG_NO_COPY_VALUE);
-}
-
 void field_block::add_lines(std::string_view lines) {
   WEFT_DEBUG_ASSERT(names_.size() + lines.size() <= names_.capacity(), "begin() says how much");
   while (!lines.empty()) {

@@ -1,7 +1,7 @@
 // nghttp2 as the rest of this folder uses it: its objects owned, its memory from the shard's pool.
 //
-// Contract: internal to http; servers and clients alike. What a warm request makes and frees again
-// comes from the frame pool of its thread. One shard.
+// Contract: internal to http. A client's session, and the decoding of fields for a server's. What a
+// warm request makes and frees again comes from the frame pool of its thread. One shard.
 #pragma once
 
 #include <nghttp2/nghttp2.h>

@@ -113,7 +113,6 @@ class server_session final : public client_link,
 
   server_session(connection_host& host, net::tcp_stream stream,
                  const std::optional<net::ip_address>& forwarded_for);
-  void open();
   void go_on(bool has_received) noexcept;
   static void on_received(net::stream_receiver& self) noexcept;
   static void on_flush(flushable& self) noexcept;
@@ -156,13 +155,16 @@ class server_session final : public client_link,
   [[nodiscard]] bool has_room() const noexcept {
     return stream_.queued_bytes() <= net::tcp_stream::high_watermark;
   }
-  [[nodiscard]] bool may_send() const noexcept { return !is_lost_ && !is_terminated_; }
-  /// A frame whose payload is given; none is left to the network while it takes nothing.
+  [[nodiscard]] bool may_send() const noexcept { return !is_lost_ && !is_terminated_ && !is_over_; }
+  /// What it answers counts, while the client takes nothing.
   void send_frame(const frame_head& head, std::string_view payload, http2_offence what) noexcept;
   void send_number(std::uint8_t type, std::int32_t stream, std::uint32_t number) noexcept;
   void send_reset(std::int32_t id, std::uint32_t code) noexcept;
   void send_goaway(std::int32_t last, std::uint32_t code) noexcept;
   void send_settings();
+  /// HEADERS, where there is room for it. Gives its end.
+  [[nodiscard]] char* put_head(char* begin, const server_stream& from, const reply_head& head,
+                               bool ends) noexcept;
   void send_long_head(const server_stream& from, const reply_head& head, bool ends);
   /// It waits, if nothing is taken: only so many may.
   void note_frame(http2_offence what) noexcept;

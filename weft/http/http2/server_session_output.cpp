@@ -115,30 +115,37 @@ void server_session::consume_connection(std::size_t size_bytes) noexcept {
 
 // ---- replies ----------------------------------------------------------------------------------
 
+char* server_session::put_head(char* begin, const server_stream& from, const reply_head& head,
+                               bool ends) noexcept {
+  char* const fields = begin + frame_head::size_bytes;
+  char* const end = encoder_.put_reply(fields, head);
+  const unsigned flags = NGHTTP2_FLAG_END_HEADERS | unsigned{end_of_stream(ends)};
+  put_frame_head(begin, {.length = static_cast<std::uint32_t>(end - fields),
+                         .type = NGHTTP2_HEADERS,
+                         .flags = static_cast<std::uint8_t>(flags),
+                         .stream = from.id()});
+  return end;
+}
+
 bool server_session::send_whole(server_stream& from, const reply_head& head,
                                 std::string_view body) {
   const std::size_t most_bytes =
       field_encoder::most_bytes(head) + body.size() + 2 * frame_head::size_bytes;
   const auto window = static_cast<std::int64_t>(body.size());
   const bool is_small = most_bytes <= net::tcp_stream::prepare_most_bytes && has_room() &&
-                        window <= std::min(out_window_, from.out_window);
+                        (body.empty() || window <= std::min(out_window_, from.out_window));
   if (!is_small || !may_send() || from.is_closed() || from.is_ending() ||
       head.code == status::switching_protocols) [[unlikely]]
     return false;
   char* const begin = stream_.prepare(most_bytes).data();
-  char* const fields = begin + frame_head::size_bytes;
-  char* out = encoder_.put_reply(fields, head);
-  put_frame_head(begin, {.length = static_cast<std::uint32_t>(out - fields),
-                         .type = NGHTTP2_HEADERS,
-                         .flags = static_cast<std::uint8_t>(NGHTTP2_FLAG_END_HEADERS |
-                                                            end_of_stream(body.empty())),
-                         .stream = from.id()});
+  char* out = put_head(begin, from, head, body.empty());
   if (!body.empty()) {
     out = put_frame_head(out, {.length = static_cast<std::uint32_t>(body.size()),
                                .type = NGHTTP2_DATA,
                                .flags = NGHTTP2_FLAG_END_STREAM,
                                .stream = from.id()});
     out = http::detail::put(out, body);
+    from.out_window -= window;
     out_window_ -= window;
     idle_frames_.give(updates_per_frame);
   }
@@ -154,14 +161,7 @@ void server_session::send_head(server_stream& from, const reply_head& head, bool
     send_long_head(from, head, ends);
   } else {
     char* const begin = stream_.prepare(most_bytes).data();
-    char* const fields = begin + frame_head::size_bytes;
-    char* const end = encoder_.put_reply(fields, head);
-    put_frame_head(
-        begin, {.length = static_cast<std::uint32_t>(end - fields),
-                .type = NGHTTP2_HEADERS,
-                .flags = static_cast<std::uint8_t>(NGHTTP2_FLAG_END_HEADERS | end_of_stream(ends)),
-                .stream = from.id()});
-    stream_.commit(static_cast<std::size_t>(end - begin));
+    stream_.commit(static_cast<std::size_t>(put_head(begin, from, head, ends) - begin));
   }
   note_frame(http2_offence::resets);
   if (ends) note_reply_end(from);

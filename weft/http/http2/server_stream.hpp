@@ -44,7 +44,7 @@ namespace weft::http::http2 {
 class server_session;
 class server_tunnel;
 
-/// What its session keeps of a stream: it alone changes that.
+/// What its session keeps of a stream.
 struct stream_flow {
   explicit stream_flow(std::int64_t inbound_bytes, std::int64_t outbound_bytes) noexcept
       : in_window{inbound_bytes}, out_window{outbound_bytes} {}
