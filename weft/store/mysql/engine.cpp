@@ -1,6 +1,8 @@
 #include <weft/store/mysql/engine.hpp>
 
 #include <algorithm>
+#include <expected>
+#include <string>
 #include <utility>
 
 #include <weft/base/log.hpp>
@@ -10,7 +12,6 @@
 #include <weft/store/mysql/engine_state.hpp>
 #include <weft/store/mysql/query_run.hpp>
 #include <weft/store/mysql/scan_run.hpp>
-#include <weft/store/mysql/server_errors.hpp>
 #include <weft/store/mysql/write_run.hpp>
 #include <weft/store/scan_token.hpp>
 

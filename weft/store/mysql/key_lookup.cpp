@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
+#include <utility>
 
 #include <weft/base/assert.hpp>
 #include <weft/store/mysql/server_errors.hpp>
