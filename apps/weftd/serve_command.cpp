@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <weft/base/format.hpp>
 #include <weft/http/health_pages.hpp>
@@ -153,7 +154,7 @@ int serve(int argc, char** argv, bool is_demo) {
   app.check_options([&] {
     const std::string& listen = app.options_for<weft::http::server>().listen;
     auto faults = check_exposure(app.options_for<access>(), listen, app.addresses());
-    faults.append_range(rows.faults());
+    for (std::string& each : rows.faults()) faults.push_back(std::move(each));
     if (app.options_for<weft::http::server>("probe").listen == listen)
       faults.push_back(weft::format("--probe-listen: {} is where all else is served", listen));
     return faults;
