@@ -246,7 +246,7 @@ TEST_F(periodic_time_test, the_nearest_deadline_runs_first) {
   };
   loop_->spawn(once(*loop_, 'c', milliseconds{30}, order));
   loop_->spawn(once(*loop_, 'a', milliseconds{10}, order));
-  loop_->spawn(once(*loop_, 'd', milliseconds{30}, order));
+  loop_->spawn(once(*loop_, 'd', milliseconds{40}, order));
   loop_->spawn(once(*loop_, 'b', milliseconds{20}, order));
   loop_->run();
   EXPECT_EQ(order, "abcd");

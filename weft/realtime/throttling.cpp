@@ -59,6 +59,10 @@ std::optional<std::int64_t> group_runtime() {
   return std::nullopt;
 }
 
+bool has_fair_server(const kernel_facts& facts) noexcept {
+  return facts.major > 6 || (facts.major == 6 && facts.minor >= 12);
+}
+
 bool is_built_with_rt_groups(const char* release) {
   const auto options = read_file(std::string{"/boot/config-"} + release, config_bytes_max);
   return options && options->contains("\nCONFIG_RT_GROUP_SCHED=y");
@@ -86,21 +90,23 @@ kernel_facts kernel_facts::read() {
   facts.rt_period_us =
       number_in("/proc/sys/kernel/sched_rt_period_us").value_or(facts.rt_period_us);
   facts.group_runtime_us = group_runtime();
-  facts.has_rt_groups = facts.group_runtime_us || is_built_with_rt_groups(names.release);
+  // Older kernels heed the limit however they were built.
+  facts.has_rt_groups =
+      facts.group_runtime_us || (has_fair_server(facts) && is_built_with_rt_groups(names.release));
   facts.fair_runtime_ns = number_in("/sys/kernel/debug/sched/fair_server/cpu0/runtime");
   return facts;
 }
 
 throttle_limits limits_of(const kernel_facts& facts) noexcept {
-  const bool has_fair_server = facts.major > 6 || (facts.major == 6 && facts.minor >= 12);
-  const bool heeds_limit = !has_fair_server || facts.has_rt_groups;
+  const bool is_fair = has_fair_server(facts);
+  const bool heeds_limit = !is_fair || facts.has_rt_groups;
   const std::int64_t limit = facts.group_runtime_us.value_or(facts.rt_runtime_us);
   if (heeds_limit && facts.rt_runtime_us >= 0 && limit >= 0 && limit < facts.rt_period_us)
     return {.by = throttle::rt_runtime,
             .runtime = microseconds{limit},
             .period = microseconds{facts.rt_period_us}};
   const nanoseconds for_others{facts.fair_runtime_ns.value_or(fair_runtime_ns_unless_told)};
-  if (has_fair_server && for_others > nanoseconds::zero())
+  if (is_fair && for_others > nanoseconds::zero())
     return {
         .by = throttle::fair_server, .runtime = fair_period - for_others, .period = fair_period};
   return {};
