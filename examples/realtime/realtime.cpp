@@ -133,7 +133,7 @@ int main(int argc, char** argv) {
                         argv,
                         {.about = "Work that is interrupted by nobody but the system",
                          .stall_limit = duration::zero(),  // it keeps its shard on purpose
-       .log_level = weft::log::level::warning,
+                         .log_level = weft::log::level::warning,
                          .realtime = {.policy = weft::realtime::scheduling::fifo,
                                       .priority = 20,
                                       .cpus = {weft::usable_cpus() - 1},
