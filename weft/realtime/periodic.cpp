@@ -27,7 +27,7 @@ periodic::periodic(event_loop& loop, const periodic_options& options)
     : loop_{loop},
       options_{checked(options)},
       throttling_{limits_of(kernel_facts::read())},
-      group_{periodic_group::join(loop, member_)} {
+      member_{loop, *this} {
   record_.latency.prepare();
   record_.response.prepare();
   record_.execution.prepare();
@@ -141,7 +141,7 @@ void periodic::next_wait::wake(result<void> outcome) noexcept {
   of_.loop_.timers().disarm(*this);
   outcome_ = outcome;
   deadline = of_.now_.due + of_.options_.deadline;
-  of_.group_.release(*this);
+  of_.member_.group.release(*this);
 }
 
 void periodic::next_wait::on_timer(timer& self) noexcept {

@@ -9,9 +9,9 @@
 // `overrun`; a run that ends later than `deadline` after it was due is a miss, and the handler is
 // told why. next() ends early with errc::cancelled when the task is asked to stop, with
 // errc::timed_out when its own deadline passes. After the construction nothing allocates; each
-// period costs four system calls (thread_usage.hpp) beside the wait. Outlives its runs; one task's.
-// To make one reads what the kernel limits realtime threads to, and warns in the log if all of the
-// loop's together want more than there is (utilisation.hpp).
+// period costs four system calls (thread_usage.hpp) beside the wait. Outlives its runs, and not the
+// loop; one task's. To make one reads what the kernel limits realtime threads to, and warns in the
+// log if all of the loop's together want more than there is (utilisation.hpp).
 //
 //   realtime::periodic clock{loop, {.period = 1ms}};
 //   while (const auto release = co_await clock.next()) control(release->number);
@@ -86,7 +86,6 @@ class periodic {
   periodic(event_loop& loop, const periodic_options& options);
   periodic(const periodic&) = delete;
   periodic& operator=(const periodic&) = delete;
-  ~periodic() { group_.leave(member_); }
 
   /// Called within next(), before it waits: is to be quick, and not to throw.
   void on_miss(miss_handler handler) noexcept { tell_miss_ = std::move(handler); }
@@ -119,8 +118,7 @@ class periodic {
   event_loop& loop_;
   periodic_options options_;
   throttle_watch throttling_;
-  periodic_member member_{*this};
-  periodic_group& group_;
+  periodic_member member_;
   std::optional<time_point> first_due_;  // none before the start
   miss_handler tell_miss_;
   std::uint64_t next_number_ = 0;

@@ -14,6 +14,11 @@ thread_local std::vector<std::unique_ptr<periodic_group>> groups_here;
 
 }  // namespace
 
+periodic_member::periodic_member(event_loop& loop, const periodic& whose)
+    : task{whose}, group{periodic_group::join(loop, *this)} {}
+
+periodic_member::~periodic_member() { group.leave(*this); }
+
 periodic_group::periodic_group(event_loop& loop) noexcept : runnable{&on_run}, loop_{loop} {
   loop_.watch_pieces(true);
 }

@@ -20,6 +20,7 @@ class event_loop;
 namespace weft::realtime {
 
 class periodic;
+class periodic_group;
 
 /// A task that is to be resumed, in the frame of the task.
 struct released_task {
@@ -33,11 +34,13 @@ struct released_task {
   ~released_task() = default;
 };
 
-/// Embedded in a periodic.
+/// What a periodic is in its loop's group by, for as long as it lives.
 struct periodic_member {
-  explicit periodic_member(const periodic& whose) noexcept : task{whose} {}
+  periodic_member(event_loop& loop, const periodic& whose);
+  ~periodic_member();
   const periodic& task;
   list_hook hook;
+  periodic_group& group;  // last: what joins it is whole
 };
 
 class periodic_group final : private runnable {
