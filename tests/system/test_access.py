@@ -270,8 +270,8 @@ def test_what_is_wrong_with_the_configuration_is_said_without_a_start(run_weftd,
     done = run_weftd("check-config", "--config", file, "--data", tmp_path / "none", "--keys", tmp_path / "none.toml")
     faults = done.stderr.splitlines()
     assert done.returncode == 2 and [line.removeprefix("weftd: ").split(" ")[0] for line in faults[:5]] == [
-        f"{file}:2:10:", f"{file}:3:13:", f"{file}:4:19:", f"{file}:5:19:", "--data:"], done.stderr
-    assert all(word in fault for word, fault in zip(["here", "rw", "me", "none.pem", "none", "none.toml"], faults, strict=True))
+        "--data:", f"{file}:2:10:", f"{file}:3:13:", f"{file}:4:19:", f"{file}:5:19:"], done.stderr
+    assert all(word in fault for word, fault in zip(["none", "here", "rw", "me", "none.pem", "none.toml"], faults, strict=True))
 
 
 def test_the_configuration_that_is_shipped_is_right(run_weftd, tmp_path, weftd):

@@ -87,7 +87,7 @@ def test_stray_word_is_refused(run_weftd):
 @pytest.mark.parametrize("address", ["nowhere", "127.0.0.1", "127.0.0.1:99999", "localhost:x", "[::1:80", "unix:"])
 def test_what_is_no_address_is_an_error_that_shows_how_to_write_one(run_weftd, address):
     done = run_weftd("--listen", address)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert f"'{address}' is no address" in done.stderr
     assert "ADDRESS:PORT" in done.stderr and "unix:PATH" in done.stderr
 

@@ -54,8 +54,8 @@ def test_the_socket_file_of_a_dead_program_is_no_obstacle(weftd, tmp_path):
 
 def test_a_mode_that_is_none_is_an_error_that_shows_how_to_write_one(weftd, tmp_path):
     done = run([weftd, "--listen", f"unix:{tmp_path}/socket", "--http.server.unix_mode=rw"])
-    assert done.returncode == 1
-    assert "'rw'" in done.stderr and "0600" in done.stderr
+    assert done.returncode == 2
+    assert '"rw"' in done.stderr and "0600" in done.stderr
 
 
 def test_what_is_no_socket_is_left_alone(weftd, tmp_path):

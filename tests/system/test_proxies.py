@@ -93,7 +93,7 @@ def test_a_proxy_on_a_unix_socket(playground, tmp_path):
 @pytest.mark.parametrize("options, complaint", [
     (["--http.server.proxy_protocol=required"], "names none"),
     (["--http.server.forwarding=forwarded"], "names none"),
-    (["--http.server.trusted_proxies=10.0.0.1/8"], "'10.0.0.1/8'"),
+    (["--http.server.trusted_proxies=10.0.0.1/8"], '"10.0.0.1/8"'),
 ])
 def test_does_not_start_without_knowing_whom_to_trust(playground, tmp_path, options, complaint):
     done = run([playground, f"--http.static_files.folder={tmp_path}", *options])

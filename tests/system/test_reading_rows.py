@@ -206,7 +206,7 @@ def test_a_schema_may_change_while_it_is_served(weftd, tmp_path):
 def test_a_folder_that_is_not_there_is_told(weftd, tmp_path):
     done = subprocess.run([weftd, "--listen", "127.0.0.1:0", "--data", tmp_path / "none"], capture_output=True, text=True,
                           timeout=30)
-    assert done.returncode == 1 and "none" in done.stderr and "folder" in done.stderr, done.stderr
+    assert done.returncode == 2 and "none" in done.stderr and "folder" in done.stderr, done.stderr
 
 
 def test_the_demo_is_served_and_its_lines_work(weftd, tmp_path):

@@ -47,13 +47,13 @@ void buffer_ring::close(io_uring& ring) noexcept {
 }
 
 void buffer_ring::top_up() noexcept {
-  // Without counting those not read yet a burst of many connections would take twice the memory: a
-  // ring full of bytes that wait for their readers, and a full ring beside it.
+  // Without counting those not read yet a burst of many connections would take twice the memory: as
+  // many buffers whose bytes wait for their readers as there are lent beside them.
   const std::size_t held = pool_.in_use() - lent_;
-  const std::size_t most = held + least < entries ? entries - held : least;
+  const std::size_t wanted = held + least < most ? most - held : least;
   int added = 0;
   std::uint32_t slot = 0;
-  while (lent_ < most && pool_.take(slot)) {
+  while (lent_ < wanted && pool_.take(slot)) {
     io_uring_buf_ring_add(ring_, pool_.address(slot), buffer_pool::slot_capacity,
                           static_cast<unsigned short>(slot), io_uring_buf_ring_mask(entries),
                           added);

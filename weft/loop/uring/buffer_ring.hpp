@@ -2,9 +2,9 @@
 // none.
 //
 // Contract: slots come from the shard's buffer_pool and are the kernel's until it names them in an
-// answer: took_back(). top_up() lends so many that with those the program still holds they fill the
-// ring, but at least `least`, as far as the pool has them. lent() says how many receives would find
-// one. One thread.
+// answer: took_back(). top_up() lends so many that with those the program still holds they are
+// `most`, but at least `least`, as far as the pool has them. lent() says how many receives would
+// find one. One thread.
 //
 //   buffers.top_up();
 //   buffers.took_back(answer.flags >> IORING_CQE_BUFFER_SHIFT);
@@ -22,9 +22,11 @@ namespace weft {
 
 class buffer_ring {
  public:
-  /// A power of two. The kernel uses buffers in turn, so that all of them become resident and pass
-  /// through the cache; one too few costs a connection a second receive.
+  /// Of the ring: a power of two.
   static constexpr unsigned entries = 256;
+  /// The kernel uses buffers in turn, so that all of them become resident and pass through the
+  /// cache: 3 MiB where much comes in. One too few costs a connection a second receive.
+  static constexpr unsigned most = 192;
   /// Lent however much the program holds, so that one who hoards does not starve the others.
   static constexpr unsigned least = 64;
   static constexpr int group = 0;

@@ -42,27 +42,27 @@ class buffer_ring_test : public ::testing::Test {
 };
 
 TEST_F(buffer_ring_test, is_full_while_nobody_holds_any) {
-  EXPECT_EQ(buffers_.lent(), buffer_ring::entries);
-  EXPECT_EQ(pool_.in_use(), buffer_ring::entries);
+  EXPECT_EQ(buffers_.lent(), buffer_ring::most);
+  EXPECT_EQ(pool_.in_use(), buffer_ring::most);
 }
 
 TEST_F(buffer_ring_test, what_was_used_is_lent_again_once_it_was_read) {
   hold(3);
   for (; !held_.empty(); held_.pop_back()) pool_.release(held_.back());
-  EXPECT_EQ(buffers_.lent(), buffer_ring::entries - 3);
+  EXPECT_EQ(buffers_.lent(), buffer_ring::most - 3);
   buffers_.top_up();
-  EXPECT_EQ(buffers_.lent(), buffer_ring::entries);
+  EXPECT_EQ(buffers_.lent(), buffer_ring::most);
 }
 
 TEST_F(buffer_ring_test, what_is_not_read_yet_is_not_replaced) {
   hold(100);
   buffers_.top_up();
-  EXPECT_EQ(buffers_.lent(), buffer_ring::entries - 100);
-  EXPECT_EQ(pool_.in_use(), buffer_ring::entries);
+  EXPECT_EQ(buffers_.lent(), buffer_ring::most - 100);
+  EXPECT_EQ(pool_.in_use(), buffer_ring::most);
 }
 
 TEST_F(buffer_ring_test, one_who_holds_all_does_not_starve_the_others) {
-  hold(buffer_ring::entries);
+  hold(buffer_ring::most);
   EXPECT_EQ(buffers_.lent(), 0U);
   buffers_.top_up();
   EXPECT_EQ(buffers_.lent(), buffer_ring::least);
