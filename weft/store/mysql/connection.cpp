@@ -41,8 +41,10 @@ constexpr const char* authentications =
 /// to_value() makes none.
 std::string session_setup(bool is_mariadb, duration statement_time) {
   std::string text = weft::format(
-      "SET SESSION autocommit=1, time_zone='+00:00', "
-      "sql_mode='STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', {}='READ-COMMITTED'",
+      "SET SESSION autocommit=1, completion_type=0, sql_select_limit=18446744073709551615, "
+      "time_zone='+00:00', "
+      "sql_mode='STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO', "
+      "{}='READ-COMMITTED'",
       is_mariadb ? "tx_isolation" : "transaction_isolation");
   if (statement_time <= duration::zero()) return text;
   const auto limit_ms = std::chrono::ceil<std::chrono::milliseconds>(statement_time).count();

@@ -54,7 +54,7 @@ task<result<void>> engine::start() {
 }
 
 const catalog_ref& engine::schema() const noexcept { return state_->schema; }
-bool engine::is_reachable() const noexcept { return state_->is_reachable; }
+bool engine::is_reachable() const noexcept { return state_->is_reachable && state_->looks != 0; }
 
 task<result<void>> engine::refresh() { return state_->refresh(); }
 

@@ -130,6 +130,16 @@ TEST_P(mysql_engine_write, a_row_that_another_keeps_is_waited_for_until_the_dead
              });
 }
 
+TEST_P(mysql_engine_write, a_key_of_zero_is_a_key_and_does_not_count_on) {
+  run_engine({"CREATE TABLE t(id INT AUTO_INCREMENT PRIMARY KEY, a INT)"},
+             [&](engine& on) -> task<void> {
+               EXPECT_EQ(co_await write(on, {{insert, 0, {"a"}, {value::integer(1)}}}), "ok");
+               EXPECT_EQ(co_await write(on, {{upsert, 0, {"a"}, {value::integer(2)}}}), "ok");
+               EXPECT_EQ(co_await write(on, {{upsert, 0, {"a"}, {value::integer(3)}}}), "ok");
+               EXPECT_EQ(co_await sql("SELECT id, a FROM t ORDER BY id"), "0 3");
+             });
+}
+
 TEST_P(mysql_engine_write, those_that_wait_for_each_other_end_and_do_nothing) {
   run_engine(
       {"CREATE TABLE t(id INT PRIMARY KEY, a INT NOT NULL)",

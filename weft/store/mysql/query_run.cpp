@@ -53,7 +53,10 @@ task<result<bool>> query_run::run_inside(connection& by, query_sink& to, bool& i
   is_at_end = false;
   columns_ = select->columns();  // which the types of its parameters have a say in
   to.columns(columns_);
-  co_return co_await tell_rows(by, *select, to, is_at_end);
+  const auto told = co_await tell_rows(by, *select, to, is_at_end);
+  // Before the statement ends, which reads all that is left, and keeps the shard meanwhile.
+  if (!is_at_end) by.close();
+  co_return told;
 }
 
 task<result<bool>> query_run::tell_rows(connection& by, statement& select, query_sink& to,
@@ -63,7 +66,7 @@ task<result<bool>> query_run::tell_rows(connection& by, statement& select, query
   for (std::size_t unwanted = 0; unwanted < unwanted_max;) {
     const auto is_row = co_await by.fetch(select);
     if (!is_row) {
-      is_at_end = true;  // the server has said why, or is not there
+      is_at_end = by.server_error() != 0 || !by.is_open();  // or it may wait no longer
       if (is_enough) co_return false;
       co_return settle(by, is_row.error(), to);
     }

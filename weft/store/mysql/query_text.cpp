@@ -57,6 +57,27 @@ constexpr bool is_of_name(char c) noexcept {
          c == '$' || static_cast<unsigned char>(c) >= 0x80;
 }
 
+constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+std::size_t digits_at(std::string_view text, std::size_t from) noexcept {
+  std::size_t end = from;
+  while (end < text.size() && is_digit(text[end])) ++end;
+  return end;
+}
+
+/// Of a word that begins with a digit: 12, 0x1f, 0b10, 1e5, and what stands before the sign in
+/// 1e-5.
+bool is_number(std::string_view word) noexcept {
+  const auto has_only = [&](std::string_view allowed) {
+    return word.size() > 2 && word.find_first_not_of(allowed, 2) == std::string_view::npos;
+  };
+  if (word.starts_with("0x")) return has_only("0123456789abcdefABCDEF");
+  if (word.starts_with("0b")) return has_only("01");
+  const std::size_t end = digits_at(word, 0);
+  if (end == word.size()) return true;
+  return lower_letter(word[end]) == 'e' && digits_at(word, end + 1) == word.size();
+}
+
 bool has_other_letters(std::string_view name) noexcept {
   return std::ranges::any_of(name, [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
 }
@@ -167,7 +188,7 @@ class query_reader {
   std::expected<query_text, std::string> read() {
     token_reader tokens{request_.text};
     token before{};
-    for (token here = tokens.next();; before = here, here = next_) {
+    for (token here = tokens.next();; earlier_ = before, before = here, here = next_) {
       if (here.is == token_kind::end) break;
       next_ = tokens.next();
       if (auto why = judge(before, here); !why.empty()) return failed{std::move(why)};
@@ -215,8 +236,11 @@ class query_reader {
           "{} is another database: a query reads the tables of its own ({}); if it is an alias, "
           "name it otherwise",
           here.text, request_.database);
-    if (is_sign(next_, "(") && !is_after_point && is_in(here.text, forbidden_functions))
+    if (is_sign(next_, "(") && is_in(name_of(here), forbidden_functions))
       return weft::format("{}() is not to be had in a query", here.text);
+    if (is_glued_to_number(here, is_after_point))
+      return weft::format("{} stands behind a number: write 1.0, and names in backticks",
+                          here.text);
     if (!is_word || is_after_point) return {};
     if (is_same_word(here.text, "into") || is_same_word(here.text, "procedure"))
       return weft::format("a query may only read, by SELECT: without {}", here.text);
@@ -232,9 +256,22 @@ class query_reader {
     return is_counting ? "a query counts no sequence on" : std::string{};
   }
 
+  /// MySQL takes "1." and "1e5" for numbers, and what follows for a word of its own.
+  [[nodiscard]] bool is_glued_to_number(const token& word, bool is_after_point) const noexcept {
+    if (word.is != token_kind::word) return false;
+    if (is_digit(word.text.front())) return !is_number(word.text);
+    return is_after_point && earlier_.is == token_kind::word && is_digit(earlier_.text.front());
+  }
+
+  [[nodiscard]] static std::string name_of(const token& named) {
+    return named.is == token_kind::quoted_name ? without_quotes(named.text)
+                                               : std::string{named.text};
+  }
+
   [[nodiscard]] bool is_other_database(const token& named) const {
-    const std::string name =
-        named.is == token_kind::quoted_name ? without_quotes(named.text) : std::string{named.text};
+    const std::string name = name_of(named);
+    // As files are named: MariaDB takes it for the database that is called the rest.
+    if (name.starts_with("#mysql50#")) return true;
     return name != request_.database && std::ranges::any_of(others_, [&](const std::string& each) {
              return may_name(name, each);
            });
@@ -280,6 +317,7 @@ class query_reader {
   std::span<const std::string> others_;
   bool are_named_;
   std::vector<bool> is_used_;
+  token earlier_;  // before the one before
   token next_;
   query_text made_;
   std::size_t copied_ = 0;  // of the text, into made_.sql

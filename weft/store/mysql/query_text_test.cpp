@@ -39,6 +39,7 @@ TEST(mysql_query_text, lets_what_reads_through_as_it_is) {
                                       "SELECT EXTRACT(DAY FROM d) FROM t",
                                       "SELECT `größe` FROM t",
                                       "SELECT a --1",
+                                      "SELECT 1.5, .5, 1., 1e5, 1E-5, 1.5e+5, 0x1F, 0b10 FROM t2",
                                       "SELECT t.größe FROM t"})
     EXPECT_EQ(read(text), std::string{text} + " | 0");
 }
@@ -93,7 +94,17 @@ TEST(mysql_query_text, refuses_what_does_more_than_read) {
                                       "SELECT * FROM archive -- x\n . t",
                                       "SELECT archive.f()",
                                       "SELECT * FROM t PROCEDURE ANALYSE()",
-                                      "SELECT get_lock('a', 1)"}) {
+                                      "SELECT get_lock('a', 1)",
+                                      "SELECT mariadb_schema.get_lock('x', 0)",
+                                      "SELECT oracle_schema . `sleep`(9)",
+                                      "SELECT id FROM t WHERE 1.LOCK IN SHARE MODE",
+                                      "SELECT id FROM t WHERE 1. LOCK IN SHARE MODE",
+                                      "SELECT id FROM t WHERE 1.e5LOCK IN SHARE MODE",
+                                      "SELECT id FROM t WHERE a < 1e5LOCK IN SHARE MODE",
+                                      "SELECT id FROM t WHERE a < .5LOCK IN SHARE MODE",
+                                      "SELECT id FROM t WHERE 0x1gLOCK IN SHARE MODE",
+                                      "SELECT 1e5INTO OUTFILE 'f'",
+                                      "SELECT * FROM `#mysql50#archive`.t"}) {
     const std::string told = read(text);
     EXPECT_EQ(told.find(" | "), std::string::npos) << text << ": " << told;
   }

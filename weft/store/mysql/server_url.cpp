@@ -55,7 +55,7 @@ std::expected<server_url, std::string> read_server_url(std::string_view text) {
     return std::unexpected{
         weft::format("\"{}\" is no server: say one such as mysql://shop@db.example:3306/shop or "
                      "unix:/run/mysqld/mysqld.sock",
-                     all)};
+                     all.contains('@') ? "what is given" : all)};
   return made;
 }
 
