@@ -16,6 +16,7 @@ namespace {
 /// does with the heap: clients that ask and take no answers must leave the others slots to be read
 /// with.
 constexpr std::size_t output_slots_most = 4'096;
+constexpr std::size_t heap_piece_least_bytes = 1'024;
 
 }  // namespace
 
@@ -56,11 +57,12 @@ std::span<char> write_queue::prepare_another(std::size_t size_bytes) {
 std::span<char> write_queue::prepare_in_more_memory(std::size_t size_bytes) {
   std::uint32_t slot = 0;
   if (pool_.in_use() < output_slots_most && pool_.take(slot)) return prepare_in(slot);
-  // The heap serves until some come back.
+  // The heap serves until some come back, small pieces together: bytes that come one by one would
+  // each cost a hundred of them.
   auto added = std::make_unique<foreign_segment>();
-  added->text.resize(size_bytes);
+  added->text.resize(std::max(size_bytes, heap_piece_least_bytes));
   added->data = added->text.data();
-  added->end = added->data + size_bytes;
+  added->end = added->data + added->text.size();
   push(*added);
   return {added.release()->data, size_bytes};
 }

@@ -166,8 +166,9 @@ TEST_F(write_queue_test, takes_from_the_heap_when_no_slot_is_left) {
   std::memcpy(room.data(), "two ", 4);
   queue.commit(4);
   all.clear();
-  queue.append(std::string_view{"three"});
-  EXPECT_EQ(gathered(), "one two three");
+  const std::string more(2'000, 't');  // than what the piece of the heap has room for
+  queue.append(std::string_view{more});
+  EXPECT_EQ(gathered(), "one two " + more);
   EXPECT_EQ(pool.in_use(), 1U);
 }
 
@@ -180,6 +181,17 @@ TEST_F(write_queue_test, gives_all_memory_back) {
   EXPECT_TRUE(queue.empty());
   EXPECT_EQ(pool.in_use(), 0U);
   EXPECT_EQ(frame_pool::live_frames(), frames);
+}
+
+TEST(write_queue_and_pool, puts_small_pieces_together_where_no_slot_is_left) {
+  buffer_pool pool;
+  std::vector<buffer_ref> lent(4'096);
+  for (buffer_ref& each : lent) each = pool.acquire();
+  write_queue queue{pool};
+  for (int i = 0; i < 10'000; ++i) queue.append(std::string_view{"x"});
+  EXPECT_EQ(queue.size(), 10'000U);
+  std::vector<iovec> parts(100);
+  EXPECT_LE(queue.gather(parts), 10U);
 }
 
 TEST(write_queue_and_pool, leaves_most_slots_to_input) {

@@ -20,7 +20,8 @@ class inbound_window {
       : size_{size_bytes}, left_{size_bytes} {}
 
   [[nodiscard]] bool take(std::size_t size_bytes) noexcept {
-    if (static_cast<std::int64_t>(size_bytes) > left_) return false;
+    // What is empty needs no window, be it less than nothing (section 6.9.1).
+    if (size_bytes != 0 && static_cast<std::int64_t>(size_bytes) > left_) return false;
     left_ -= static_cast<std::int64_t>(size_bytes);
     return true;
   }

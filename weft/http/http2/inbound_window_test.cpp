@@ -23,6 +23,7 @@ TEST(http2_inbound_window, changes_with_what_has_come) {
   EXPECT_TRUE(window.take(80));
   window.resize(50);  // 30 less than nothing
   EXPECT_FALSE(window.take(1));
+  EXPECT_TRUE(window.take(0)) << "what is empty needs none";
   EXPECT_EQ(window.give_back(25), 25U);
   EXPECT_FALSE(window.take(1));
   EXPECT_EQ(window.give_back(55), 55U);

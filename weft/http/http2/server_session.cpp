@@ -161,7 +161,7 @@ task<void> server_session::wait_for_room() {
     patience.until = deadline::at(loop_.now() + host_.limits.write_stall_timeout);
     drained = co_await drain_stream().in(patience);
     const std::size_t left = stream_.queued_bytes();
-    if (drained || drained.error() != errc::timed_out || left >= before) break;
+    if (drained || drained.error() != errc::timed_out || left >= before || is_over_) break;
     before = left;
   }
   is_waiting_ = false;

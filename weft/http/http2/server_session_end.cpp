@@ -20,7 +20,7 @@ constexpr std::size_t linger_bytes = 256 * 1024;
 }  // namespace
 
 void server_session::prepare_to_leave() noexcept {
-  if (!may_send() || std::exchange(is_warned_, true)) return;
+  if (!may_send() || is_leaving_ || std::exchange(is_warned_, true)) return;
   send_goaway(INT32_MAX, NGHTTP2_NO_ERROR);
   flush_later();
 }

@@ -198,7 +198,10 @@ void server_session::take_settings(const frame& come) noexcept {
   if (come.has(NGHTTP2_FLAG_ACK)) {
     if (std::exchange(knows_settings_, true)) return terminate(NGHTTP2_PROTOCOL_ERROR);
     const std::int64_t known = host_.limits.http2.stream_window_bytes;
-    for (server_stream& each : streams_) each.in_window.resize(known);
+    for (server_stream& each : streams_) {
+      each.in_window.resize(known);
+      consume_stream(each, 0);  // what is due may be half of the new one
+    }
     stream_window_ = known;
     return;
   }
@@ -210,6 +213,7 @@ void server_session::take_settings(const frame& come) noexcept {
   const std::int64_t more = peer_settings_.window_bytes() - before;
   if (more == 0) return;
   for (server_stream& each : streams_) {
+    if (each.is_closed() || each.is_ending()) continue;
     each.out_window += more;
     if (each.out_window > window_most_bytes) return terminate(NGHTTP2_FLOW_CONTROL_ERROR);
     if (each.queued_bytes() != 0) send_soon(each);
@@ -219,9 +223,7 @@ void server_session::take_settings(const frame& come) noexcept {
 /// This begins no streams: all that a client may say of the last of them is less each time.
 void server_session::take_goaway(std::string_view payload) noexcept {
   const std::int32_t last = read_id(payload.data());
-  const bool is_warning = last == INT32_MAX;
-  if ((last % 2 != 0 && !is_warning) || last > client_goodbye_)
-    return terminate(NGHTTP2_PROTOCOL_ERROR);
+  if (last > client_goodbye_) return terminate(NGHTTP2_PROTOCOL_ERROR);
   client_goodbye_ = last;
 }
 

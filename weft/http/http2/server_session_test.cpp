@@ -754,6 +754,38 @@ TEST_P(http2_server, knows_what_may_come_for_a_stream_that_has_closed) {
   });
 }
 
+/// More may have come than the window has that the client learns of later.
+TEST_P(http2_server, takes_what_was_sent_before_a_smaller_window_was_known) {
+  serve_http2({.stream_window_bytes = 16'384});
+  http().post("/size", [](const request& r) { return std::to_string(r.body().size()); });
+  run([&]() -> task<void> {
+    for (const std::size_t size : {30'000U, 65'535U, 200'000U}) {
+      http2_client client{co_await connected()};
+      const std::int32_t id = client.begin("POST", "/size", {}, false);
+      client.give(id, std::string(size, 'x'), true);
+      EXPECT_EQ((co_await client.reply(id)).body, std::to_string(size));
+    }
+  });
+}
+
+/// Some say of streams of their own that they begin none of them (Go's client does).
+TEST_P(http2_server, answers_who_leaves_before_he_is_answered) {
+  http().get("/", [&]() -> task<std::string> {
+    co_await world().sleep(std::chrono::milliseconds{5});
+    co_return "here";
+  });
+  run([&]() -> task<void> {
+    testing::http_client raw = co_await world().connect();
+    co_await raw.send(
+        std::string{client_preface} + frame(NGHTTP2_SETTINGS, 0, 0, "") +
+        frame(NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS | NGHTTP2_FLAG_END_STREAM, 1, packed_get) +
+        frame(NGHTTP2_GOAWAY, 0, 0, std::string_view{"\0\0\0\3\0\0\0\0", 8}));
+    std::string all;
+    for (std::string part = "-"; !part.empty(); all += part) part = co_await raw.receive();
+    EXPECT_TRUE(all.contains("here"));
+  });
+}
+
 TEST_P(http2_server, gathers_bodies_of_one_connection_within_a_bound) {
   serve_http2({.stream_window_bytes = 65'535, .connection_window_bytes = 65'535});
   http().post("/size", [](const request& r) { return std::to_string(r.body().size()); });
