@@ -27,6 +27,13 @@ bool has_port(std::string_view host) noexcept {
          std::string_view::npos;
 }
 
+/// USER:PASSWORD@, though a sign within the password may have ended it for who reads the rest.
+bool may_hold_password(std::string_view url) noexcept {
+  if (url.starts_with(scheme)) url.remove_prefix(scheme.size());
+  const auto at = url.rfind('@');
+  return at != std::string_view::npos && url.substr(0, at).contains(':');
+}
+
 }  // namespace
 
 std::expected<server_url, std::string> read_server_url(std::string_view text) {
@@ -55,7 +62,7 @@ std::expected<server_url, std::string> read_server_url(std::string_view text) {
     return std::unexpected{
         weft::format("\"{}\" is no server: say one such as mysql://shop@db.example:3306/shop or "
                      "unix:/run/mysqld/mysqld.sock",
-                     all.contains('@') ? "what is given" : all)};
+                     may_hold_password(all) ? "..." : all)};
   return made;
 }
 

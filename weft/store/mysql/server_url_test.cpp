@@ -35,6 +35,7 @@ TEST(mysql_server_url, refuses_what_is_none_and_shows_no_password) {
   const std::string told = read_url("shop:hunter2@db");
   EXPECT_TRUE(told.starts_with("a password is not written here")) << told;
   EXPECT_EQ(told.find("hunter2"), std::string::npos);
+  EXPECT_FALSE(read_url("mysql://shop:hun/ter2@db/x").contains("ter2"));
 }
 
 }  // namespace
