@@ -50,8 +50,7 @@ void field_block::add_lines(std::string_view lines) {
     std::ranges::transform(line.substr(0, colon), std::back_inserter(names_), small_letter);
     const std::string_view name = std::string_view{names_}.substr(at);
     if (belongs_to_connection(name)) continue;
-    const std::size_t value = std::min(line.find_first_not_of(" \t", colon + 1), line.size());
-    push(name, line.substr(value), NGHTTP2_NV_FLAG_NONE);
+    push(name, field_syntax::trim(line.substr(colon + 1)), NGHTTP2_NV_FLAG_NONE);
   }
 }
 

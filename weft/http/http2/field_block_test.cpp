@@ -22,7 +22,7 @@ TEST(http2_field_block, takes_lines_apart) {
     seen.push_back(std::string{reinterpret_cast<const char*>(each.name), each.namelen} + "=" +
                    std::string{reinterpret_cast<const char*>(each.value), each.valuelen});
   }
-  EXPECT_EQ(seen, (std::vector<std::string>{":status=200", "x-one=1", "two=2", "three=3 "}));
+  EXPECT_EQ(seen, (std::vector<std::string>{":status=200", "x-one=1", "two=2", "three=3"}));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include <weft/http/field_syntax.hpp>
 #include <weft/http/http2/field_rules.hpp>
 #include <weft/http/http2/static_names.hpp>
 #include <weft/http/reply_head.hpp>
@@ -83,8 +84,7 @@ char* put_lines(char* out, std::string_view lines) noexcept {
     lines.remove_prefix(std::min(end + 2, lines.size()));
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos) continue;
-    const std::size_t value = std::min(line.find_first_not_of(" \t", colon + 1), line.size());
-    out = put_line_of(out, line.substr(0, colon), line.substr(value));
+    out = put_line_of(out, line.substr(0, colon), field_syntax::trim(line.substr(colon + 1)));
   }
   return out;
 }

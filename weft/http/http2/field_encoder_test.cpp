@@ -200,6 +200,19 @@ TEST(http2_field_encoder, says_whatever_fields_there_are) {
   }
 }
 
+/// Blanks around a value are no part of it (RFC 9110 section 5.5), and clients call them malformed.
+TEST(http2_field_encoder, leaves_out_blanks_around_values) {
+  field_encoder encoder;
+  decoding_peer client;
+  const reply_start start = start_at(784'111'777);
+  const decoded_fields seen = client.decode(encoded(
+      encoder,
+      {.code = status::no_content, .start = start, .fields = "X-A: \t one two \t\r\nx-b:  \r\n"}));
+  ASSERT_EQ(seen.size(), 4U);
+  EXPECT_EQ(seen[2], (std::pair<std::string, std::string>{"x-a", "one two"}));
+  EXPECT_EQ(seen[3], (std::pair<std::string, std::string>{"x-b", ""}));
+}
+
 TEST(http2_static_names, are_those_of_the_table) {
   decoding_peer client;
   unsigned known = 0;

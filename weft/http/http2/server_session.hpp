@@ -175,10 +175,14 @@ class server_session final : public client_link,
   void frame_output();
   /// Of a body. False: the connection's window is shut.
   [[nodiscard]] bool frame_data(server_stream& from);
+  /// Of bodies that have left: an end needs no window.
+  void frame_bare_ends();
   void close_ended() noexcept;
   void close(server_stream& gone) noexcept;
   /// The connection's end, with what the client is told.
   void terminate(std::uint32_t code) noexcept;
+  /// That, without a word: there is no memory for it.
+  void end_untold() noexcept;
   /// Answers those who stand in line, as far as may be.
   void answer_line();
   task<void> wait_for_room();

@@ -123,6 +123,7 @@ bool server_session::is_done() const noexcept {
 
 void server_session::settle() noexcept {
   if (!is_over_ && is_done()) {
+    if (!input_ended_) leave();  // the client has said so first, and is to know what was answered
     is_over_ = true;
     close_streams();
   }

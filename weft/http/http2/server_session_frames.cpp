@@ -72,14 +72,14 @@ void server_session::take_headers(const frame& come) {
 void server_session::begin_request(std::int32_t id) {
   head_.clear();
   const std::size_t most = host_.limits.http2.concurrent_streams;
-  if (open_.size() >= most) [[unlikely]] {
-    if (knows_settings_) return terminate(NGHTTP2_PROTOCOL_ERROR);
+  const bool are_too_many = open_.size() >= most;
+  if (are_too_many && knows_settings_) return terminate(NGHTTP2_PROTOCOL_ERROR);
+  // Those whose clients have gone, but not yet their handlers, count as well.
+  if (are_too_many || stream_count_ >= 2 * most) [[unlikely]] {
     send_reset(id, NGHTTP2_REFUSED_STREAM);
     std::ignore = allows(resets_, http2_offence::resets);
     return;
   }
-  // Those whose clients have gone, but not yet their handlers, count as well.
-  if (stream_count_ >= 2 * most) return send_reset(id, NGHTTP2_REFUSED_STREAM);
   auto* const begun = new server_stream{*this, id, stream_window_, peer_settings_.window_bytes()};
   streams_.push_back(*begun);
   open_.add(*begun);

@@ -332,5 +332,99 @@ TEST_F(http2_server_limits, counts_a_stream_that_breaks_the_protocol_once) {
   });
 }
 
+/// An end takes no window, also where others' bodies wait for theirs.
+TEST_F(http2_server_limits, ends_replies_that_have_left_while_the_window_is_shut) {
+  event may_end;
+  http().get("/much", [] { return std::string(100'000, 'x'); });
+  http().get("/little", [&](body_writer& out) -> task<result<void>> {
+    if (auto sent = co_await out.write("little"); !sent) co_return sent;
+    co_return co_await may_end.wait();
+  });
+  run([&]() -> task<void> {
+    http2_client client{co_await connected(),
+                        {.stream_window_bytes = 100'000, .takes_bodies = false}};
+    const std::int32_t little = client.begin("GET", "/little");
+    co_await client.until([&] { return client.so_far(little).body == "little"; });
+    const std::int32_t much = client.begin("GET", "/much");
+    co_await client.until([&] { return client.so_far(much).body.size() == 65'535 - 6; });
+    may_end.set();
+    co_await client.until([&] { return client.so_far(little).is_whole; });
+    EXPECT_TRUE(client.so_far(little).is_whole);
+    EXPECT_FALSE(client.so_far(much).is_whole);
+    nghttp2_submit_window_update(client.library(), NGHTTP2_FLAG_NONE, 0, 100'000);
+    EXPECT_EQ((co_await client.reply(much)).body.size(), 100'000U);
+  });
+}
+
+/// Who resets what is worked for, and asks for more, is refused, and not for ever.
+TEST_F(http2_server_limits, counts_refusals_of_streams_that_are_worked_for) {
+  serve_http2({.concurrent_streams = 1, .resets_per_second = 1});  // ten at once
+  event may_end;
+  http().get("/", [&]() -> task<std::string> {
+    const auto wait = [&]() -> task<void> { std::ignore = co_await may_end.wait(); };
+    co_await wait().in(environment{.runs_on = &loop()});  // whoever asks it to stop
+    co_return "";
+  });
+  run([&]() -> task<void> {
+    http2_client client{co_await connected()};
+    for (unsigned id = 1; id <= 3; id += 2)
+      co_await client.send_raw(to_bytes(head_frame(id, short_get, true)) +
+                               to_bytes(reset_frame(id, NGHTTP2_CANCEL)));
+    std::string more;
+    for (unsigned id = 5; id < 100; id += 2) more += to_bytes(head_frame(id, short_get, true));
+    co_await client.send_raw(more);
+    scope later{co_await this_task::environment()};
+    later.spawn([](event_loop& on, event& ended) -> task<void> {
+      std::ignore = co_await sleep_for(on, 100ms);
+      ended.set();
+    }(loop(), may_end));
+    EXPECT_EQ(co_await client.end(), NGHTTP2_ENHANCE_YOUR_CALM);
+    co_await later.join();
+  });
+}
+
+/// A warning that none is answered any more says no more than what was said before it.
+TEST_F(http2_server_limits, says_its_goodbye_once) {
+  serve_within({.requests_per_connection = 1});
+  repeat_bodies();
+  http().get("/", [] { return "here"; });
+  run([&]() -> task<void> {
+    http2_client client{co_await connected()};
+    const std::int32_t slow = client.begin("POST", "/", {}, false);
+    EXPECT_EQ((co_await client.ask("GET", "/")).body, "here");
+    co_await client.until([&] { return client.goaway().has_value(); });
+    EXPECT_EQ(client.last_answered(), 3);
+    scope stopping{co_await this_task::environment()};
+    stopping.spawn([](http::server& http) -> task<void> {
+      EXPECT_TRUE((co_await http.stop()).has_value());
+    }(http()));
+    co_await yield{loop()};
+    client.give(slow, "the rest", true);
+    EXPECT_EQ((co_await client.reply(slow)).body, "the rest");
+    EXPECT_EQ(co_await client.end(), NGHTTP2_NO_ERROR);
+    EXPECT_EQ(client.last_answered(), 3);
+    co_await stopping.join();
+  });
+}
+
+/// Nobody waits any longer for a client that takes nothing once its connection is over.
+TEST_F(http2_server_limits, forgets_who_takes_nothing_and_is_cut) {
+  serve_within({.write_stall_timeout = 1s});
+  http().get("/much", [](body_writer& out) -> task<result<void>> {
+    for (;;)
+      if (auto sent = co_await out.write(std::string(10'000, 'x')); !sent) co_return sent;
+  });
+  run([&]() -> task<void> {
+    http2_client client{co_await connected(), {.stream_window_bytes = 100'000'000}};
+    client.begin("GET", "/much");
+    co_await client.send_raw(to_bytes(window_frame(0, 100'000'000)));
+    std::ignore = co_await sleep_for(loop(), 10ms);
+    EXPECT_EQ(http().connections(), 1U);
+    co_await client.send_raw(to_bytes(window_frame(0, 0)));  // which must not be
+    std::ignore = co_await sleep_for(loop(), 10s);
+    EXPECT_EQ(http().connections(), 0U);
+  });
+}
+
 }  // namespace
 }  // namespace weft::http::http2

@@ -47,7 +47,7 @@ void server_session::send_frame(const frame_head& head, std::string_view payload
     stream_.commit(size);
   } catch (const std::exception& why) {
     log_dropped(why);
-    input_ended_ = is_terminated_ = true;  // untold; whoever calls may be a stream, which must stay
+    end_untold();
   }
   note_frame(what);
   flush_later();
@@ -70,6 +70,12 @@ void server_session::send_goaway(std::int32_t last, std::uint32_t code) noexcept
   std::array<char, 8> payload{};
   put_number(put_number(payload.data(), static_cast<std::uint32_t>(last)), code);
   send_frame({.type = NGHTTP2_GOAWAY}, {payload.data(), payload.size()}, http2_offence::resets);
+}
+
+/// Whoever calls may be a stream, which must stay.
+void server_session::end_untold() noexcept {
+  input_ended_ = is_terminated_ = true;
+  flush_later();
 }
 
 void server_session::terminate(std::uint32_t code) noexcept {
@@ -168,7 +174,9 @@ void server_session::send_head(server_stream& from, const reply_head& head, bool
   flush_later();
 }
 
-void server_session::send_long_head(const server_stream& from, const reply_head& head, bool ends) {
+/// Once a section has not left whole, it is not known what the client's table holds.
+void server_session::send_long_head(const server_stream& from, const reply_head& head,
+                                    bool ends) try {
   std::string fields(field_encoder::most_bytes(head), '\0');
   std::string_view rest{
       fields.data(),
@@ -186,6 +194,9 @@ void server_session::send_long_head(const server_stream& from, const reply_head&
     part.type = NGHTTP2_CONTINUATION;
     part.flags = 0;
   } while (!rest.empty());
+} catch (const std::exception&) {
+  end_untold();
+  throw;
 }
 
 void server_session::send_continue(server_stream& from) {
@@ -210,8 +221,11 @@ void server_session::send_soon(server_stream& who) noexcept {
 }
 
 void server_session::frame_output() {
-  while (!ready_.empty() && has_room() && may_send())
-    if (!frame_data(*ready_.front())) break;
+  while (!ready_.empty() && has_room() && may_send()) {
+    if (frame_data(*ready_.front())) continue;
+    frame_bare_ends();
+    break;
+  }
   close_ended();
   std::ignore = stream_.pump();
   if (has_room()) [[likely]] {
@@ -227,6 +241,13 @@ void server_session::frame_output() {
   task<void> waiting = wait_for_room();
   is_waiting_ = true;
   host_.workers.spawn(std::move(waiting));
+}
+
+void server_session::frame_bare_ends() {
+  for (auto next = ready_.begin(); next != ready_.end() && has_room();) {
+    server_stream& each = *next++;
+    if (each.queued_bytes() == 0) std::ignore = frame_data(each);
+  }
 }
 
 bool server_session::frame_data(server_stream& from) {

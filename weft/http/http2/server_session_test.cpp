@@ -783,6 +783,9 @@ TEST_P(http2_server, answers_who_leaves_before_he_is_answered) {
     std::string all;
     for (std::string part = "-"; !part.empty(); all += part) part = co_await raw.receive();
     EXPECT_TRUE(all.contains("here"));
+    // And it is told what was answered (RFC 9113 section 6.8).
+    EXPECT_TRUE(
+        all.ends_with(frame(NGHTTP2_GOAWAY, 0, 0, std::string_view{"\0\0\0\1\0\0\0\0", 8})));
   });
 }
 
