@@ -84,8 +84,8 @@ def workloads(effort: Effort, build: Path, many: int = MANY) -> list[Workload]:
         Workload("ping-wrk-2", by_wrk, "http", wrk, 2, pairs, in_quick=False),
         Workload("ping-wrk-400", by_wrk, "http", wrk, 400, pairs, 0 if effort.is_quick else 2),
         Workload("ping-wrk-19000", by_wrk, "http", wrk, many, min(pairs, 2), 2, in_quick=False),
-        Workload("echo-ab", "TCP echo, ab -k", "echo", Ab(effort.ab_requests), 1000, pairs),
-        Workload("echo", "TCP echo, lean generator", "echo", lean("echo"), 1000, pairs),
+        Workload("echo-ab", "TCP echo, ab -k", "echo", Ab(effort.ab_requests), 1000, pairs, peers),
+        Workload("echo", "TCP echo, lean generator", "echo", lean("echo"), 1000, pairs, peers),
     ]
 
 

@@ -83,7 +83,7 @@ def test_a_wrong_answer_is_not_timed(build):
 
 def test_what_cannot_be_made_is_told(build, tmp_path, monkeypatch):
     monkeypatch.setattr("harness.rdrs_peers.DROGON_ROOT", tmp_path / "none")
-    monkeypatch.setattr("harness.rdrs_peers.shutil.which", lambda _: None)
+    monkeypatch.setattr("harness.building.shutil.which", lambda _: None)
     ready, left_out = peers.build(rdrs_peers.ALL, ["c++"], tmp_path, print)
     assert ready == [] and len(left_out) == len(rdrs_peers.ALL)
     assert all("go is not installed" in reason or "tools/setup bench" in reason for reason in left_out)

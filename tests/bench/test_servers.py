@@ -236,15 +236,22 @@ def test_a_pattern_chooses_many():
 
 
 def test_peers_are_chosen():
-    def names(effort, *arguments):
+    def names(effort, *arguments, protocol="http"):
         options = cli.parse_arguments(list(arguments))
         works, _ = cli.chosen(options, effort, [])
-        return [peer.name for peer in cli.wanted_peers(options, effort, works) if peer.protocol == "http"]
+        return [peer.name for peer in cli.wanted_peers(options, effort, works) if peer.protocol == protocol]
 
-    assert names(FULL) == ["nginx", "boost_beast", "hyper", "asio", "libuv"]
+    for protocol in ("http", "echo"):
+        assert names(FULL, protocol=protocol) == [each.name for each in peers.ALL if each.protocol == protocol]
     assert names(QUICK) == ["nginx", "boost_beast", "hyper"]
+    assert names(QUICK, protocol="echo") == []
     assert names(QUICK, "--only", "libuv") == ["libuv"]
     assert names(FULL, "--no-peers") == []
+
+
+def test_no_two_peers_share_a_name():
+    names = [peer.name for peer in cli.ALL_PEERS]
+    assert len(set(names)) == len(names)
 
 
 def test_wrong_command_lines_are_refused(capsys):
