@@ -14,20 +14,13 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from harness import html_report, network, peers, rdrs_peers, text_report
+from harness.effort import EFFORTS, FULL, QUICK, USUAL, Effort
 from harness.machine import Cores, choose_cores, compiler_of, facts
 from harness.rdrs_workloads import PROTOCOL, prepare, rdrs_subjects, rdrs_workloads
 from harness.runner import measure
 from harness.servers import Subject
 from harness.summary import is_whole, summarise
-from harness.workloads import (
-    FULL,
-    MANY,
-    QUICK,
-    Effort,
-    Workload,
-    own_subjects,
-    workloads,
-)
+from harness.workloads import MANY, Workload, own_subjects, workloads
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 ALL_PEERS = (*peers.ALL, *rdrs_peers.ALL)
@@ -55,12 +48,15 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--quick", action="store_true", help="fewer and shorter runs, under three "
-                        "minutes in all (so does QUICK=1 in the environment)")  # fmt: skip
+    parser.add_argument("--quick", dest="effort", action="store_const", const="quick",
+                        help="few runs of 1 s, under three minutes in all (QUICK=1 in the "
+                        "environment does the same)")  # fmt: skip
+    parser.add_argument("--full", dest="effort", action="store_const", const="full",
+                        help="runs of 30 s, as long as published ones, hours in all (FULL=1)")
     parser.add_argument("--workload", action="append", metavar="NAME", help="only this, or those "
                         "of a pattern (rdrs-*); repeatable")  # fmt: skip
     parser.add_argument("--pairs", type=int, help="rounds of each workload")
-    parser.add_argument("--seconds", type=float, help="length of a run")
+    parser.add_argument("--seconds", type=float, help="length of a run (5)")
     parser.add_argument("--only", action="append", metavar="NAME", help="only this server beside "
                         "the baseline; repeatable")  # fmt: skip
     parser.add_argument("--subject", action="append", default=[], metavar="NAME=COMMAND",
@@ -83,8 +79,16 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
+def asked_by_environment() -> Effort:
+    """`make bench QUICK=1`, or FULL=1."""
+    asked = [each for each in (QUICK, FULL) if os.environ.get(each.name.upper(), "0") not in ("", "0")]
+    if len(asked) > 1:
+        raise SystemExit(_complain("QUICK=1 and FULL=1: one of them"))
+    return asked[0] if asked else USUAL
+
+
 def effort_of(options: argparse.Namespace) -> Effort:
-    effort = QUICK if options.quick or os.environ.get("QUICK", "0") not in ("", "0") else FULL
+    effort = EFFORTS[options.effort] if options.effort else asked_by_environment()
     if options.seconds:
         effort = replace(effort, seconds=options.seconds)
     if options.pairs:

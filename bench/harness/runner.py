@@ -16,7 +16,7 @@ from harness.servers import ServerFailed, Subject, check, pinned, running
 from harness.watch import Sample, Watch, settle_down, stretch
 from harness.workloads import Workload
 
-GENERATOR_TIMEOUT = 60.0
+GENERATOR_GRACE = 30.0  # seconds that a generator may need beyond its load
 
 
 @dataclass(frozen=True)
@@ -91,10 +91,11 @@ def generate(
         preexec_fn=pinned(cores.generator),
     )
     watch.start()
+    most = 2 * generator.length + GENERATOR_GRACE
     try:
-        output, complaints = process.communicate(timeout=GENERATOR_TIMEOUT)
+        output, complaints = process.communicate(timeout=most)
     except subprocess.TimeoutExpired:
-        raise Unreadable(f"{generator.name} did not end in {GENERATOR_TIMEOUT:.0f} s") from None
+        raise Unreadable(f"{generator.name} did not end in {most:.0f} s") from None
     finally:
         if process.poll() is None:
             process.kill()

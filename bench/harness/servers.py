@@ -121,23 +121,25 @@ def _end(process: subprocess.Popen) -> None:
     process.wait()
 
 
-def check(subject: Subject, port: int, ask: Ask | None = None) -> int | None:
+def check(
+    subject: Subject, port: int, ask: Ask | None = None, host: str = "127.0.0.1"
+) -> int | None:
     """Raises ServerFailed unless the server does what will be timed. Gives the bytes of an answer to
     `ask`."""
     try:
         if ask is not None:
-            return check_answers(port, ask)
+            return check_answers(port, ask, host)
         if subject.protocol == "http":
-            _check_ping(port, subject.parses)
+            _check_ping(port, subject.parses, host)
         else:
-            _check_echo(port)
+            _check_echo(port, host)
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise ServerFailed(f"wrong answer: {error or type(error).__name__}") from error
     return None
 
 
-def _check_ping(port: int, parses: bool) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+def _check_ping(port: int, parses: bool, host: str) -> None:
+    connection = http.client.HTTPConnection(host, port, timeout=5)
     with contextlib.closing(connection):
         # All on one connection: keep-alive is timed too.
         for sequence in (2, 7_000_000_000 if parses else 2):
@@ -158,9 +160,9 @@ def _check_ping(port: int, parses: bool) -> None:
                 raise ValueError("the connection is not kept")
 
 
-def _check_echo(port: int) -> None:
+def _check_echo(port: int, host: str) -> None:
     big = random.Random(1).randbytes(300_000)  # more than a socket's buffers: cut into many
-    with socket.create_connection(("127.0.0.1", port), 5) as connection:
+    with socket.create_connection((host, port), 5) as connection:
         for message in (b"hello", big):
             sender = threading.Thread(target=_send_quietly, args=(connection, message))
             sender.start()

@@ -118,6 +118,7 @@ def test_weft_bench_tells_what_it_counted_and_when():
     assert outcome.requests == 100  # in the window only
     assert outcome.window == (7.5, 9.5)
     assert outcome.p999 == 4.0
+    assert outcome.percentiles == {"50": 1.5, "90": 2.0, "99": 3.25, "99.9": 4.0}
     assert outcome.per_second == 50.0
     assert (outcome.p50, outcome.p99, outcome.max) == (1.5, 3.25, 5.0)
     assert outcome.errors == {"connect": 3, "reset": 1, "4xx": 2}
@@ -130,8 +131,8 @@ Running 2s test @ http://127.0.0.1:9100/ping
   Latency Distribution
      50%    2.50ms
 Requests/sec: 122000.13
-RESULT {"requests": 244000, "seconds": 2.000000, "p50": 2500.0, "p99": 4100.0, \
-"p999": 5000.0, "max": 9000.0, \
+RESULT {"requests": 244000, "seconds": 2.000000, \
+"percentiles": {"p50": 2500.0, "p99": 4100.0, "p99.9": 5000.0}, "max": 9000.0, \
 "connect": 0, "read": 7, "write": 0, "timeout": 0, "status": 1}
 """
 
@@ -142,6 +143,7 @@ def test_wrk_is_read_from_our_line():
     assert outcome.per_second == 122000.0
     assert outcome.p99 == 4100.0
     assert outcome.p999 == 5000.0
+    assert outcome.percentiles == {"50": 2500.0, "99": 4100.0, "99.9": 5000.0}
     assert outcome.window is None
     assert outcome.errors == {"read": 7, "status": 1}
 
@@ -173,6 +175,7 @@ def test_ab_of_an_echo():
     assert (outcome.p50, outcome.p99, outcome.max) == (10_000, 14_000, 63_000)
     assert outcome.errors == {"failed": 3, "write": 1}  # an echo is never a 2xx: no error
     assert outcome.p999 is None
+    assert outcome.percentiles == {"50": 10_000, "66": 11_000, "99": 14_000}
 
 
 @pytest.mark.parametrize("parse", [parse_weft_bench, parse_wrk, parse_ab])
