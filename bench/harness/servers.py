@@ -44,6 +44,7 @@ class Subject:
     parses: bool = True  # its reply is made from the request
     levels: tuple[int, ...] = ()  # only with so many connections; empty: any number
     asks: Mapping[str, Ask] | None = None  # by workload; None: what the generator asks by itself
+    address: str = ""  # HOST:PORT of one that somebody else has started; it has no command then
 
     def arguments(self, port: int, scratch: str = "") -> list[str]:
         return [
@@ -53,6 +54,8 @@ class Subject:
 
     def missing(self) -> str | None:
         """Why it cannot be run, if so."""
+        if self.address:
+            return None
         program = self.arguments(0)[0]
         if shutil.which(program):
             return None
@@ -73,6 +76,26 @@ def pinned(core: int):
         os.sched_setaffinity(0, {core})
 
     return prepare
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a server is found."""
+
+    host: str
+    port: int
+    pid: int | None  # None: it is not ours
+
+
+@contextlib.contextmanager
+def reached(subject: Subject, core: int) -> Iterator[Place]:
+    """A server that is started for this and ended after it, unless somebody else has started it."""
+    if subject.address:
+        host, _, port = subject.address.rpartition(":")
+        yield Place(host, int(port), None)
+        return
+    with running(subject, core) as (pid, port):
+        yield Place("127.0.0.1", port, pid)
 
 
 @contextlib.contextmanager

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from harness.summary import busy_runs
+from harness.verdict import conclusion, losses, words
+
 
 def time_text(microseconds: float | None) -> str:
     if microseconds is None:
@@ -45,7 +48,7 @@ def row(series: dict) -> list[str]:
     median = series["median"]
     return [
         series["subject"],
-        kind_text(series),
+        kind_text(series) + (f" !{series['busy_runs']}" if series["busy_runs"] else ""),
         number_text(median["cpu_us"], 2),
         ratio_text(series["cpu_ratio"]),
         spread_text(series["cpu_ratio"]),
@@ -80,29 +83,76 @@ def heading(workload: dict) -> str:
     return f"{workload['title']}, {workload['connections']} connections, {pairs} rounds"
 
 
+_HOW = """\
+  CPU µs/req: what one request costs the server's core, kernel and softirq included.
+  process: the same as charged to the server's process, blind to softirqs outside it.
+  Ratios are to the first row: the median of the rounds' ratios; spread: the middle half.
+  bare: a trivial parser, not a complete server; *: a fixed reply, the JSON is not read;
+  !: others were at work in that many of its runs.
+  RSS: under load, at most, and after it; B/conn: what RSS grew by, for each connection;
+  B/answer: of a whole answer with its head, where the harness has looked.
+  wins, loses: the middle half of the rounds is on that side, else even."""
+
+
+def _in_process_rows(work: dict) -> list[list[str]]:
+    return [
+        [
+            f"{point['size']:,}",
+            f"{number_text(point['ns'], 1)} ns",
+            f"{point['ns_low']:,.1f}–{point['ns_high']:,.1f}",
+            f"{point['rss_mb']:.1f} MB",
+        ]
+        for point in work["points"]
+    ]
+
+
+def _in_process(work: dict) -> list[str]:
+    lines = ["", f"{work['title']}, one thread, {work['rounds']} rounds"]
+    if work["points"]:
+        head = [f"{work['unit']}s", "each", "middle half", "most memory"]
+        lines += ["  " + line for line in table([head, *_in_process_rows(work)])]
+    if work["busy_rounds"]:
+        lines.append(f"  note: BUSY MACHINE in {work['busy_rounds']} rounds")
+    if work["problem"]:
+        lines.append(f"  NOT COMPLETE: {work['problem']}")
+    return lines
+
+
+def _workload(workload: dict) -> list[str]:
+    lines = ["", heading(workload)]
+    if any(series["runs"] for series in workload["series"]):
+        lines += ["  " + line for line in table(
+            [list(COLUMNS), *(row(series) for series in workload["series"])]
+        )]  # fmt: skip
+    lines += [f"  {words(verdict)}" for verdict in workload["verdicts"]]
+    if workload["floor"]:
+        lines.append(f"  beside the best bare server: {words(workload['floor'])}")
+    if workload["problem"]:
+        lines.append(f"  NOT COMPLETE: {workload['problem']}")
+    for series in workload["series"]:
+        if series["problem"]:
+            lines.append(f"  {series['subject']}: NOT MEASURED: {series['problem']}")
+    return lines + [f"  note: {note}" for note in workload["notes"]]
+
+
+def busy_text(report: dict) -> str | None:
+    busy, ran = busy_runs(report)
+    if not busy:
+        return None
+    return f"BUSY MACHINE: others were at work in {busy} of {ran} runs: measure again before you believe them"
+
+
 def render(report: dict) -> str:
     lines = ["weft benchmark", ""]
     lines += [f"  {name:<10} {value}" for name, value in report["machine"].items()]
     lines += [f"  note       {note}" for note in report["notes"]]
-    lines += [
-        "",
-        "  CPU µs/req: what one request costs the server's core, kernel and softirq included.",
-        "  process: the same as charged to the server's process, blind to softirqs outside it.",
-        "  Ratios are to the first row: the median of the rounds' ratios; spread: the middle half.",
-        "  bare: a trivial parser, not a complete server; *: a fixed reply, the JSON is not read.",
-        "  RSS: under load, at most, and after it; B/conn: what RSS grew by, for each connection;",
-        "  B/answer: of a whole answer with its head, where the harness has looked.",
-    ]
+    if busy := busy_text(report):
+        lines += ["", f"  {busy}"]
+    lines += ["", *_HOW.splitlines()]
     for workload in report["workloads"]:
-        lines += ["", heading(workload)]
-        if any(series["runs"] for series in workload["series"]):
-            lines += ["  " + line for line in table(
-                [list(COLUMNS), *(row(series) for series in workload["series"])]
-            )]  # fmt: skip
-        if workload["problem"]:
-            lines.append(f"  NOT COMPLETE: {workload['problem']}")
-        for series in workload["series"]:
-            if series["problem"]:
-                lines.append(f"  {series['subject']}: NOT MEASURED: {series['problem']}")
-        lines += [f"  note: {note}" for note in workload["notes"]]
+        lines += _workload(workload)
+    for work in report["in_process"]:
+        lines += _in_process(work)
+    lines += ["", conclusion(report)]
+    lines += [f"  {name}: {how}" for name, how in losses(report)]
     return "\n".join(lines) + "\n"

@@ -1,7 +1,7 @@
 """The harness's arithmetic: what the generators and /proc say, and what is made of it."""
 
 import pytest
-from harness.cpu import CoreTimes, parse_core, parse_process, parse_resident, use_between
+from harness.cpu import CoreTimes, Process, parse_core, parse_process, parse_resident, strayed, use_between
 from harness.generators import Unreadable, parse_ab, parse_weft_bench, parse_wrk
 from harness.machine import Cores, choose_cores, parse_compiler, parse_cpu_model, parse_memory
 from harness.network import most_connections
@@ -95,7 +95,18 @@ def test_most_connections():
 
 def test_process_line_with_a_name_like_a_field():
     line = "42 (a) R (b) S 7 42 42 0 -1 4194304 9 9 0 0 100 20 3 4 20 0 1 0 55 99 9"
-    assert parse_process(line) == (7, 127)
+    assert parse_process(line) == Process("a) R (b", 7, 120, 7)
+    assert parse_process(line).ticks == 127
+
+
+def test_what_strangers_used_is_told_with_the_busiest():
+    before = {1: Process("shell", 0, 10, 500), 2: Process("make", 1, 5, 0)}
+    after = {1: Process("shell", 0, 20, 500), 2: Process("make", 1, 6, 40), 3: Process("cc", 2, 30, 0)}
+    assert strayed(before, after) == (pytest.approx(0.81), "cc")
+    assert strayed(before, before) == (0, None)
+    # A child's ticks go to its parent when it ends: they are not counted twice.
+    ended = {1: Process("shell", 0, 10, 505)}
+    assert strayed(before, ended) == (0, None)
 
 
 def test_resident():

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as xml
 import pytest
 from harness import cli, html_report, text_report
 from harness.generators import WeftBench
-from harness.runner import Measured, Run, Series
+from harness.runs import Measured, Run, Series
 from harness.servers import Subject
 from harness.summary import is_whole, summarise
 from harness.workloads import Workload
@@ -15,12 +15,12 @@ from harness.workloads import Workload
 def run_of(cpu_us, **others):
     figures = {
         "per_second": 1e6 / cpu_us, "p50_us": 900.0, "p99_us": 2500.0, "p999_us": 1.5e6,
-        "max_us": 2e6,
+        "max_us": 2e6, "percentiles": {"50": 900.0, "99": 2500.0},
         "cpu_us": cpu_us, "cpu_user_us": cpu_us * 0.1, "cpu_system_us": cpu_us * 0.9,
         "process_us": cpu_us, "server_core_busy": 0.99, "generator_core_busy": 0.8,
         "resident_bytes": 3 << 20, "resident_before": 1 << 20, "resident_after": 2 << 20,
         "requests": 100_000, "errors": {}, "answer_bytes": None,
-        "stray_share": 0.01, "steal_share": 0.0,
+        "stray_share": 0.01, "stray_by": None, "steal_share": 0.0,
     }  # fmt: skip
     return Run(**{**figures, **others})
 
@@ -39,7 +39,9 @@ def a_report(connections=400, **second_run):
     return {
         "machine": {"processor": "a <fast> one"},
         "notes": [],
+        "effort": "usual",
         "workloads": [summarise(Measured(workload, series))],
+        "in_process": [],
     }
 
 
