@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.summary import busy_runs
-from harness.verdict import conclusion, losses, words
+from harness.verdict import conclusion, floor_words, losses, words
 
 
 def time_text(microseconds: float | None) -> str:
@@ -126,7 +126,7 @@ def _workload(workload: dict) -> list[str]:
         )]  # fmt: skip
     lines += [f"  {words(verdict)}" for verdict in workload["verdicts"]]
     if workload["floor"]:
-        lines.append(f"  beside the best bare server: {words(workload['floor'])}")
+        lines.append(f"  {floor_words(workload['floor'])}")
     if workload["problem"]:
         lines.append(f"  NOT COMPLETE: {workload['problem']}")
     for series in workload["series"]:

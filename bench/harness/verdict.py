@@ -118,6 +118,11 @@ def words(verdict: dict) -> str:
     return f"{metric.words}: {how}, {verdict['ours']} {ratio_words(verdict)}{remarks(verdict)}"
 
 
+def floor_words(verdict: dict) -> str:
+    """Nobody can win against less work: it is told without an outcome."""
+    return f"beside the best bare server, core time a request: {verdict['ours']} {ratio_words(verdict)}"
+
+
 def losses(report: dict) -> list[tuple[str, str]]:
     """Where weft loses: the workload's name, and how."""
     return [
@@ -135,6 +140,6 @@ def conclusion(report: dict) -> str:
         return "No complete server of others took part: nothing is said of who wins."
     count = {name: sum(each["outcome"] == name for each in all_verdicts) for name in _OUTCOMES}
     return (
-        f"Of {len(all_verdicts)} comparisons with the best complete server of others, weft wins "
-        f"{count['wins']}, loses {count['loses']}, and {count['even']} are even."
+        f"Of {len(all_verdicts)} comparisons with the best complete server of others weft wins "
+        f"{count['wins']} and loses {count['loses']}; even: {count['even']}."
     )

@@ -117,7 +117,7 @@ def await_lines(path, count, process):
 def test_a_run_that_is_interrupted_leaves_a_report_and_goes_on(build, weft_bench, tmp_path):
     rounds = tmp_path / "rounds.jsonl"
     small = ("--workload", "ping", "--workload", "in-process-start", "--only", "weftd_epoll",
-             "--no-peers", "--pairs", "3", "--seconds", "0.3")  # fmt: skip
+             "--quick", "--no-peers", "--pairs", "3", "--seconds", "0.3")  # fmt: skip
 
     def report():
         return json.loads((tmp_path / "report.json").read_text())
