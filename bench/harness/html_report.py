@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 
 from harness.bars import cpu_bars, memory_bars
 from harness.html_style import STYLE
 from harness.plots import families, in_process_plots, latency_plot, scaling_plots
-from harness.published import in_process_beside, servers_beside, source_words
+from harness.published import in_process_beside, load_words, machine_words, servers_beside
 from harness.text_report import (
+    IN_PROCESS_COLUMNS,
     busy_text,
     bytes_text,
     errors_text,
     heading,
+    in_process_row,
     kind_text,
+    nanoseconds_text,
     number_text,
     ratio_text,
     spread_text,
@@ -85,8 +88,8 @@ def _what_ran(workload: dict) -> str:
     )
 
 
-def _published_servers(workload: dict) -> str:
-    found = servers_beside(workload["name"])
+def _published_servers(workload: str | None) -> str:
+    found = servers_beside(workload)
     if not found:
         return ""
     rows = [
@@ -103,11 +106,11 @@ def _published_servers(workload: dict) -> str:
         for each in found
     ]
     head = ("server", "req/s", "p50", "p99", "CPU µs", "RSS, MB", "errors", "by")
-    return _theirs(_table(head, rows), {each["source"] for each in found})
+    return _theirs(_table(head, rows), {each["source"] for each in found}, load_words)
 
 
-def _theirs(table: str, sources: set[str]) -> str:
-    told = "".join(f"<li>[{each}] {escape(source_words(each))}</li>" for each in sorted(sources))
+def _theirs(table: str, sources: set[str], words_of: Callable[[str], str]) -> str:
+    told = "".join(f"<li>[{each}] {escape(words_of(each))}</li>" for each in sorted(sources))
     return (
         "<details><summary>Figures of others, from their machines: not measured here</summary>"
         f'{table}<ul class="plain">{told}</ul></details>'
@@ -131,7 +134,7 @@ def _section(workload: dict) -> str:
         parts += [cpu_bars(workload), latency_plot(workload), "<h3>Memory</h3>", memory_bars(workload)]
         parts.append("<h3>All figures</h3>")
         parts.append(_table(_COLUMNS, (_row(series) for series in workload["series"])))
-    parts += [_published_servers(workload), _what_ran(workload)]
+    parts += [_published_servers(workload["name"]), _what_ran(workload)]
     return "\n".join(part for part in parts if part)
 
 
@@ -142,30 +145,22 @@ def _in_process(work: dict) -> str:
     if work["busy_rounds"]:
         parts.append(f'<p class="note bad">Note: BUSY MACHINE in {work["busy_rounds"]} rounds.</p>')
     parts.append(in_process_plots(work))
-    rows = [
-        [
-            f"{point['size']:,}",
-            f"{number_text(point['ns'], 1)} ns",
-            f"{point['ns_low']:,.1f}–{point['ns_high']:,.1f}",
-            f"{point['rss_mb']:.1f} MB",
-        ]
-        for point in work["points"]
-    ]
-    parts.append(_table((f"{work['unit']}s", "each", "middle half", "most memory"), rows))
+    rows = [in_process_row(point) for point in work["points"]]
+    parts.append(_table((f"{work['unit']}s", *IN_PROCESS_COLUMNS), rows))
     found = in_process_beside(work["name"])
     if found:
         theirs = [
             [
                 escape(each["system"]),
                 f"{each['size']:,}",
-                f"{number_text(each['ns'], 1)} ns",
+                nanoseconds_text(each["ns"]),
                 f"{each['rss_mb']:g} MB",
                 f"[{each['source']}]",
             ]
             for each in found
         ]
         head = ("system", f"{work['unit']}s", "each", "most memory", "by")
-        parts.append(_theirs(_table(head, theirs), {each["source"] for each in found}))
+        parts.append(_theirs(_table(head, theirs), {each["source"] for each in found}, machine_words))
     parts.append(f'<p class="key"><code>{escape(work["command"])}</code></p>')
     return "\n".join(part for part in parts if part)
 
@@ -196,7 +191,8 @@ def _overview(report: dict) -> str:
     ]
     if rows:
         parts.append("<h3>weft’s best beside the best complete server of others</h3>")
-        parts.append(_table(("workload", *(metric.words for metric in METRICS)), rows))
+        head = ("workload", *(metric.words for metric in METRICS))
+        parts.append(f'<div class="over">{_table(head, rows)}</div>')
     return "\n".join(parts)
 
 
@@ -245,6 +241,8 @@ processes or the host were at work. Of batches of reads (rdrs) the baseline is w
 {_scaling(report)}
 {sections}
 {in_process}
+<h2>What others have measured, of a kind that no workload here is of</h2>
+{_published_servers(None)}
 </body>
 </html>
 """

@@ -36,7 +36,7 @@ a { color: var(--own); }
 ul.plain { list-style: none; padding: 0; margin: .5rem 0; }
 ul.plain li { margin: .15rem 0; }
 .bars { list-style: none; margin: .8rem 0 0; padding: 0; }
-.bars li { display: grid; grid-template-columns: 10rem 1fr 9.5rem; gap: 0 .8rem; align-items: center;
+.bars li { display: grid; grid-template-columns: 10rem 1fr 11.5rem; gap: 0 .8rem; align-items: center;
   padding: .22rem 0; }
 .bars .name { overflow-wrap: anywhere; }
 .bars .label { white-space: nowrap; font-variant-numeric: tabular-nums; }
@@ -44,9 +44,10 @@ ul.plain li { margin: .15rem 0; }
 .track { position: relative; height: 18px; border-left: 1px solid var(--line); }
 .track i { position: absolute; }
 .track .system, .track .user { top: 0; bottom: 0; }
-.track .spread { top: 8px; height: 2px; min-width: 2px; background: var(--ink); }
+.track .spread { top: 8px; height: 2px; min-width: 2px; background: var(--ink);
+  box-shadow: 0 0 0 1px var(--page); }
 .track .dot { top: 6px; width: 6px; height: 6px; margin-left: -3px; border-radius: 50%;
-  background: var(--ink); opacity: .5; }
+  background: var(--ink); box-shadow: 0 0 0 1px var(--page); }
 .own .system { background: var(--own); } .own .user { background: var(--own-light); }
 .bare .system { background: var(--bare); } .bare .user { background: var(--bare-light); }
 .peer .system { background: var(--peer); } .peer .user { background: var(--peer-light); }
@@ -76,6 +77,8 @@ th, td { padding: .3rem .6rem; text-align: right; border-bottom: 1px solid var(-
   white-space: nowrap; }
 th { color: var(--soft); font-weight: 500; }
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
+.over td, .over th { white-space: normal; text-align: left; vertical-align: top; }
+.over small { color: var(--soft); }
 details { margin: .6rem 0 0; color: var(--soft); }
 code { font-size: .85em; overflow-wrap: anywhere; }
 @media (max-width: 40rem) {

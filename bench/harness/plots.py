@@ -7,7 +7,7 @@ from itertools import groupby
 
 from harness.bars import group
 from harness.curves import Line, legend, plot
-from harness.text_report import time_text
+from harness.text_report import tick_text, time_text
 
 PEERS_DRAWN = 5  # the best; more would hide each other
 
@@ -57,7 +57,7 @@ def latency_plot(workload: dict) -> str:
     across = [(_rarity(name), name) for name in _PERCENTS if name in seen]
     if len(across) < 2:
         return ""
-    drawing = plot("latency by percentile", lines, across, time_text,
+    drawing = plot("latency by percentile", lines, across, tick_text,
                    lambda x, y: f"{100 - 100 / x:g} %: {time_text(y)}")  # fmt: skip
     return f"<figure>{drawing}</figure>{legend(lines)}"
 
@@ -83,7 +83,7 @@ def _megabytes(value: float) -> str:
 
 _FIGURES: tuple[tuple[str, str, float, Callable[[float], str]], ...] = (
     ("core time a request", "cpu_us", 1, lambda value: f"{value:.3g} µs"),
-    ("99th percentile", "p99_us", 1, time_text),
+    ("99th percentile", "p99_us", 1, tick_text),
     ("memory under load", "resident_bytes", 1 / 1024 / 1024, _megabytes),
 )
 

@@ -13,7 +13,7 @@ FILE = Path(__file__).resolve().parent.parent / "published.json"
 
 class PublishedServer(TypedDict, total=False):
     source: str
-    workload: str  # of ours, that is like it; there need not be one
+    workload: str | None  # of ours, that is like it; None: there is none
     server: str
     per_second: float
     p50_us: float | None
@@ -49,7 +49,7 @@ def published() -> Published:
     return json.loads(FILE.read_text(encoding="utf-8"))
 
 
-def servers_beside(workload: str) -> list[PublishedServer]:
+def servers_beside(workload: str | None) -> list[PublishedServer]:
     return [each for each in published()["servers"] if each["workload"] == workload]
 
 
@@ -57,6 +57,10 @@ def in_process_beside(workload: str) -> list[PublishedInProcess]:
     return [each for each in published()["in_process"] if each["workload"] == workload]
 
 
-def source_words(source: str) -> str:
+def machine_words(source: str) -> str:
     told = published()["sources"][source]
-    return f"{told['title']}: {told['machine']}; {told['load']}"
+    return f"{told['title']}: {told['machine']}"
+
+
+def load_words(source: str) -> str:
+    return f"{machine_words(source)}; {published()['sources'][source]['load']}"

@@ -3,7 +3,7 @@
 import xml.etree.ElementTree as xml
 
 import pytest
-from harness import html_report
+from harness import html_report, text_report
 from harness.curves import Line, axis, plot, ticks
 from harness.plots import families, in_process_plots
 from harness.published import in_process_beside, published, servers_beside
@@ -120,8 +120,14 @@ def test_what_others_say_is_marked_as_theirs(page):
     assert "Figures of others, from their machines: not measured here" in page
     assert "[ichor] Ichor&#x27;s own benchmark page: AMD 7950X" in page  # beside events
     wrk = {**a_workload(2), "name": "ping-wrk-2"}
-    shown = html_report.render({"machine": {}, "notes": [], "workloads": [wrk], "in_process": []})
+    report = {"machine": {}, "notes": [], "workloads": [wrk], "in_process": [IN_PROCESS]}
+    shown = html_report.render(report)
     assert "67,195" in shown and "[earlier]" in shown and "uWebSockets" in shown
+    text = text_report.render(report)
+    assert "theirs: Ichor on Boost.Beast (two threads): 67,195 req/s, p50 29 µs, p99 39 µs [ichor]" in text
+    assert "theirs: Ichor, Abseil containers, mimalloc: 91.7 ns each of 5,000,000, 414.5 MB [ichor]" in text
+    assert "theirs: IODash: 42,807 req/s, errors: 136 read [iodash]" in text
+    assert "[iodash] IODash's own benchmark page: Intel i7-9750H without turbo" in text
 
 
 def test_published_figures_are_whole():
