@@ -170,6 +170,23 @@ def test_where_weft_loses_is_said_first():
     assert "ping: core time a request: weft loses, ours 1.60" in text_report.render(report)
 
 
+def test_one_that_somebody_else_has_started_is_judged_by_what_is_known_of_it():
+    unknown = dict.fromkeys(("cpu_us", "cpu_user_us", "cpu_system_us", "process_us", "server_core_busy", "resident_bytes",
+                             "resident_before", "resident_after"))  # fmt: skip
+    series = [
+        Series(Subject("ours", "a {port}", "http", "complete"), [run(4, 100_000, 100, 3)]),
+        Series(Subject("theirs", "", "http", address="h:1"), [run(4, 50_000, 400, 3, **unknown)]),
+    ]
+    work = Workload("ping", "POST /ping", "http", WeftBench("/b/wb", "http", 1, 0.2), 2048, 1, 1)
+    summary = summarise(Measured(work, series))
+    told = {each["metric"]: (each["theirs"], each["outcome"], each["ratio"]["median"]) for each in summary["verdicts"]}
+    assert told == {"per_second": ("theirs", "wins", 2), "p99_us": ("theirs", "wins", 0.25)}
+    theirs = summary["series"][1]
+    assert theirs["cpu_ratio"] is theirs["median"]["cpu_us"] is theirs["bytes_per_connection"] is None
+    page = html_report.render({"machine": {}, "notes": [], "workloads": [summary], "in_process": []})
+    assert '<span class="name">theirs</span><span class="track"></span><span class="label">not measured' in page
+
+
 def test_what_the_generator_limits_is_not_judged():
     full = {"generator_core_busy": 1.0, "server_core_busy": 0.5}
     series = [Series(Subject(name, "a {port}", "http", "complete", is_peer=is_peer), [run(cost, 100_000, 100, 3, **full)])
