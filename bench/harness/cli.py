@@ -218,12 +218,11 @@ def run(arguments: Sequence[str]) -> int:
     # SIGTERM ends us as Ctrl-C does.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     plan, notes = planned(options, effort)
-    machine = facts(REPOSITORY, options.build, plan.cores)
+    machine = {**facts(REPOSITORY, options.build, plan.cores), "runs": effort.describe()}
     head = {"arguments": list(arguments), "effort": effort.name, "machine": machine}
     journal = journal_of(plan, options, before, head)
     report = {
         "machine": {**journal.head["machine"], **({"resumed": machine["date"]} if before else {})},
-        "effort": effort.name,
         "notes": notes_on(plan, notes),
         "workloads": [],
         "in_process": [],

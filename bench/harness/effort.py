@@ -18,6 +18,9 @@ class Effort:
     ab_requests: int
     is_quick: bool = False
 
+    def describe(self) -> str:
+        return f"{self.seconds:g} s each after {self.warm_up:g} s, {self.pairs} rounds at least ({self.name})"
+
 
 # Under three minutes once the peers are built.
 QUICK = Effort("quick", seconds=1, warm_up=0.25, pairs=3, headline_pairs=4, peer_pairs=3,

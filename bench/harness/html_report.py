@@ -143,7 +143,8 @@ def _in_process(work: dict) -> str:
     if work["problem"]:
         parts.append(f'<p class="note bad">Not complete: {escape(work["problem"])}</p>')
     if work["busy_rounds"]:
-        parts.append(f'<p class="note bad">Note: BUSY MACHINE in {work["busy_rounds"]} rounds.</p>')
+        how_often = f"{work['busy_rounds']} of {work['rounds']} rounds"
+        parts.append(f'<p class="note bad">Note: BUSY MACHINE in {how_often}.</p>')
     parts.append(in_process_plots(work))
     rows = [in_process_row(point) for point in work["points"]]
     parts.append(_table((f"{work['unit']}s", *IN_PROCESS_COLUMNS), rows))

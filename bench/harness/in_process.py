@@ -48,7 +48,7 @@ def in_process_workloads(pairs: int, build: Path) -> list[InProcess]:
         work("start", "services with their loggers, made, started and stopped", "service",
              (100, 1_000, 10_000, 100_000), 0.5, "--services"),
         work("start-stop", "two services, one of which needs the other, stopped and started again",
-             "round", (1_000_000,), 1),
+             "restart", (1_000_000,), 1),
         work("serializer", "a struct written as JSON and read back", "struct", (5_000_000,), 0.7),
     ]  # fmt: skip
 

@@ -133,7 +133,7 @@ def _in_process(work: dict) -> list[str]:
         lines += ["  " + line for line in table([head, *map(in_process_row, work["points"])])]
     lines += [f"  {_published_in_process(each)}" for each in in_process_beside(work["name"])]
     if work["busy_rounds"]:
-        lines.append(f"  note: BUSY MACHINE in {work['busy_rounds']} rounds")
+        lines.append(f"  note: BUSY MACHINE in {work['busy_rounds']} of {work['rounds']} rounds")
     if work["problem"]:
         lines.append(f"  NOT COMPLETE: {work['problem']}")
     return lines

@@ -2,17 +2,21 @@
 
 import xml.etree.ElementTree as xml
 
+from pathlib import Path
+
 import pytest
 from harness import html_report, text_report
 from harness.curves import Line, axis, plot, ticks
+from harness.effort import USUAL
+from harness.generators import WeftBench
+from harness.in_process import in_process_workloads
 from harness.plots import families, in_process_plots
 from harness.published import in_process_beside, published, servers_beside
-from test_report_figures import run
-from harness.generators import WeftBench
 from harness.runs import Measured, Series
 from harness.servers import Subject
 from harness.summary import summarise
-from harness.workloads import Workload
+from harness.workloads import Workload, workloads
+from test_report_figures import run
 
 
 def a_workload(connections, names=("ours<&>", "peer")):
@@ -134,6 +138,9 @@ def test_published_figures_are_whole():
     known = published()["sources"]
     for each in (*published()["servers"], *published()["in_process"]):
         assert each["source"] in known
+    here = {work.name for work in (*workloads(USUAL, Path("b")), *in_process_workloads(3, Path("b")))}
+    beside = {each["workload"] for each in (*published()["servers"], *published()["in_process"])}
+    assert beside <= here | {None}
     names = " ".join(each["server"] for each in published()["servers"])
     for system in ("Ichor", "IODash", "magio", "uWebSockets"):
         assert system in names

@@ -46,7 +46,7 @@ def workload():
 @pytest.fixture(scope="module")
 def report(workload):
     machine = {"processor": "p"}
-    return {"machine": machine, "effort": "usual", "notes": [], "workloads": [workload], "in_process": []}
+    return {"machine": machine, "notes": [], "workloads": [workload], "in_process": []}
 
 
 def ratio(of, low, high, pairs):

@@ -38,7 +38,6 @@ def a_report(connections=400, **second_run):
     return {
         "machine": {"processor": "a <fast> one"},
         "notes": [],
-        "effort": "usual",
         "workloads": [summarise(Measured(workload, series))],
         "in_process": [],
     }
