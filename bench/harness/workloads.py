@@ -68,9 +68,9 @@ def workloads(effort: Effort, build: Path, many: int = MANY) -> list[Workload]:
         Workload("ping-wrk-2", by_wrk, "http", wrk, 2, pairs, in_quick=False),
         Workload("ping-wrk-400", by_wrk, "http", wrk, 400, pairs, peers, in_quick=False),
         Workload("ping-wrk-19000", by_wrk, "http", wrk, many, pairs, peers, in_quick=False),
-        Workload("echo-ab", "TCP echo, ab -k", "echo", Ab(effort.ab_requests), 1000, pairs,
+        Workload("echo-ab", "TCP echo, ab -k", "echo", Ab(effort.ab_requests), 1000, pairs, peers,
                  in_quick=False),
-        Workload("echo", "TCP echo, lean generator", "echo", lean("echo"), 1000, pairs),
+        Workload("echo", "TCP echo, lean generator", "echo", lean("echo"), 1000, pairs, peers),
     ]
 
 

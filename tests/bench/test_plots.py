@@ -101,9 +101,7 @@ def test_no_more_lines_than_one_can_tell_apart():
 
 
 def test_in_process_points_are_where_they_should_be():
-    time, memory = (xml.fromstring(each) for each in
-                    in_process_plots(IN_PROCESS).replace("</div>", "").split("<figure>")[1:]
-                    for each in [each.removesuffix("</figure>")])  # fmt: skip
+    time, memory = drawings(in_process_plots(IN_PROCESS))
     assert [title.text for title in time.findall(".//circle/title")] == ["weft, 1,000: 21 ns", "weft, 1,000,000: 10 ns"]
     first, second = (float(dot.get("cy")) for dot in time.findall(".//circle"))
     assert first < second  # what takes longer is higher up

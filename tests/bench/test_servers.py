@@ -264,10 +264,10 @@ def test_peers_are_chosen():
         works, _ = cli.chosen(options, effort, [])
         return [peer.name for peer in cli.wanted_peers(options, effort, works) if peer.protocol == "http"]
 
-    assert names(USUAL) == ["nginx", "boost_beast", "hyper", "asio", "libuv"]
+    assert names(FULL) == ["nginx", "boost_beast", "hyper", "asio", "libuv"]
     assert names(QUICK) == ["nginx", "boost_beast", "hyper"]
     assert names(QUICK, "--only", "libuv") == ["libuv"]
-    assert names(USUAL, "--no-peers") == []
+    assert names(FULL, "--no-peers") == []
 
 
 def test_wrong_command_lines_are_refused(capsys):
