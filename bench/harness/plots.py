@@ -33,7 +33,7 @@ def drawn(all_series: Sequence[dict], figure: str) -> list[dict]:
 
 
 def styles(all_series: Sequence[dict]) -> dict[str, str]:
-    """A colour for each server, the same in all plots of a workload."""
+    """A colour for each of those that are drawn, which are few enough to have their own."""
     count: dict[str, int] = {}
     style = {}
     for series in all_series:
@@ -45,9 +45,10 @@ def styles(all_series: Sequence[dict]) -> dict[str, str]:
 
 def latency_plot(workload: dict) -> str:
     """Percentiles that fewer than two requests of a run are beyond are left out: they would be the maximum again."""
-    style = styles(workload["series"])
+    chosen = drawn(workload["series"], "p99_us")
+    style = styles(chosen)
     lines, seen = [], set()
-    for series in drawn(workload["series"], "p99_us"):
+    for series in chosen:
         fewest = min(run["requests"] for run in series["runs"] if run)
         told = [name for name in _PERCENTS
                 if name in series["percentiles"] and fewest >= 2 * _rarity(name)]  # fmt: skip
@@ -90,13 +91,13 @@ _FIGURES: tuple[tuple[str, str, float, Callable[[float], str]], ...] = (
 
 def scaling_plots(family: list[dict]) -> str:
     """Core time, p99 and memory over the number of connections."""
-    largest = family[-1]
-    style = styles(largest["series"])
+    chosen = drawn(family[-1]["series"], "p99_us")
+    style = styles(chosen)
     # Those that take part at one level alone are no line.
     at_levels = [{each["subject"]: each for each in workload["series"]} for workload in family]
     names = [
         each["subject"]
-        for each in drawn(largest["series"], "p99_us")
+        for each in chosen
         if sum(each["subject"] in level for level in at_levels) > 1
     ]
     across = [(workload["connections"], f"{workload['connections']:,}") for workload in family]

@@ -94,10 +94,12 @@ def test_only_workloads_that_differ_in_connections_are_a_family():
 
 
 def test_no_more_lines_than_one_can_tell_apart():
-    names = ("ours", *(f"peer-{number}" for number in range(12)))
+    names = ("ours", *(f"peer-{number}" for number in reversed(range(12))))
     page = html_report.render({"machine": {}, "notes": [], "workloads": [a_workload(400, names)], "in_process": []})
     latency = next(each for each in drawings(page) if each.get("aria-label") == "latency by percentile")
-    assert len(latency.findall(".//polyline")) == 1 + 5  # ours, and the best five
+    lines = latency.findall(".//g")
+    assert len(lines) == 1 + 5  # ours, and the best five
+    assert len({line.get("class") for line in lines}) == len(lines)
 
 
 def test_in_process_points_are_where_they_should_be():
