@@ -55,12 +55,12 @@ def _receive_more(connection: socket.socket, into: bytearray) -> None:
     into += piece
 
 
-def check_answers(port: int, ask: Ask) -> int:
+def check_answers(port: int, ask: Ask, host: str = "127.0.0.1") -> int:
     """The bytes of the timed answer, head included. Raises ValueError for a wrong one."""
     size = 0
     for asked in (*ask.others, ask.timed):
         # What is refused may be answered with a close.
-        with socket.create_connection(("127.0.0.1", port), 5) as connection:
+        with socket.create_connection((host, port), 5) as connection:
             for _ in range(1 if asked.status != 200 else 2):  # keep-alive is timed too
                 connection.sendall(_request(asked))
                 status, body, size = _response(connection)

@@ -44,6 +44,7 @@ class Subject:
     parses: bool = True  # its reply is made from the request
     levels: tuple[int, ...] = ()  # only with so many connections; empty: any number
     asks: Mapping[str, Ask] | None = None  # by workload; None: what the generator asks by itself
+    address: str = ""  # HOST:PORT of one that somebody else has started; it has no command then
 
     def arguments(self, port: int, scratch: str = "") -> list[str]:
         return [
@@ -53,6 +54,8 @@ class Subject:
 
     def missing(self) -> str | None:
         """Why it cannot be run, if so."""
+        if self.address:
+            return None
         program = self.arguments(0)[0]
         if shutil.which(program):
             return None
@@ -73,6 +76,26 @@ def pinned(core: int):
         os.sched_setaffinity(0, {core})
 
     return prepare
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a server is found."""
+
+    host: str
+    port: int
+    pid: int | None  # None: it is not ours
+
+
+@contextlib.contextmanager
+def reached(subject: Subject, core: int) -> Iterator[Place]:
+    """A server that is started for this and ended after it, unless somebody else has started it."""
+    if subject.address:
+        host, _, port = subject.address.rpartition(":")
+        yield Place(host, int(port), None)
+        return
+    with running(subject, core) as (pid, port):
+        yield Place("127.0.0.1", port, pid)
 
 
 @contextlib.contextmanager
@@ -121,23 +144,25 @@ def _end(process: subprocess.Popen) -> None:
     process.wait()
 
 
-def check(subject: Subject, port: int, ask: Ask | None = None) -> int | None:
+def check(
+    subject: Subject, port: int, ask: Ask | None = None, host: str = "127.0.0.1"
+) -> int | None:
     """Raises ServerFailed unless the server does what will be timed. Gives the bytes of an answer to
     `ask`."""
     try:
         if ask is not None:
-            return check_answers(port, ask)
+            return check_answers(port, ask, host)
         if subject.protocol == "http":
-            _check_ping(port, subject.parses)
+            _check_ping(port, subject.parses, host)
         else:
-            _check_echo(port)
+            _check_echo(port, host)
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise ServerFailed(f"wrong answer: {error or type(error).__name__}") from error
     return None
 
 
-def _check_ping(port: int, parses: bool) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+def _check_ping(port: int, parses: bool, host: str) -> None:
+    connection = http.client.HTTPConnection(host, port, timeout=5)
     with contextlib.closing(connection):
         # All on one connection: keep-alive is timed too.
         for sequence in (2, 7_000_000_000 if parses else 2):
@@ -158,9 +183,9 @@ def _check_ping(port: int, parses: bool) -> None:
                 raise ValueError("the connection is not kept")
 
 
-def _check_echo(port: int) -> None:
+def _check_echo(port: int, host: str) -> None:
     big = random.Random(1).randbytes(300_000)  # more than a socket's buffers: cut into many
-    with socket.create_connection(("127.0.0.1", port), 5) as connection:
+    with socket.create_connection((host, port), 5) as connection:
         for message in (b"hello", big):
             sender = threading.Thread(target=_send_quietly, args=(connection, message))
             sender.start()
