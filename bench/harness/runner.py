@@ -80,6 +80,8 @@ def run_once(workload: Workload, subject: Subject, cores: Cores, ours: set[int])
         outcome, samples = generate(workload.generator, command, pid, cores)
         stray_seconds, stray_by = strayed(before, strangers(ours))
         resident_after = settle_down(pid) if pid else None
+        # That it answers rightly not only until it is timed.
+        check(subject, place.port, ask, place.host.strip("[]"))
     if outcome.requests == 0:
         raise ServerFailed(f"not one reply: {outcome.errors}")
     seen, whole = stretch(samples, outcome.window), stretch(samples).server_core

@@ -20,9 +20,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from harness.asks import Ask, check_answers
+from harness.conversation import conversation
 
 START_TIMEOUT = 10.0
 STOP_TIMEOUT = 5.0
+ECHO_TIMEOUT = 5.0
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
 
@@ -162,30 +164,24 @@ def check(
 
 
 def _check_ping(port: int, parses: bool, host: str) -> None:
-    connection = http.client.HTTPConnection(host, port, timeout=5)
-    with contextlib.closing(connection):
+    # What is asked the second time nobody can know before.
+    sequences = (2, random.SystemRandom().randrange(10**9, 2**53) if parses else 2)
+    with conversation(host, port) as talk:
         # All on one connection: keep-alive is timed too.
-        for sequence in (2, 7_000_000_000 if parses else 2):
-            connection.request(
-                "POST",
-                "/ping",
-                json.dumps({"sequence": sequence}),
-                {"Content-Type": "application/json"},
-            )
-            response = connection.getresponse()
-            body = response.read()
-            kind = response.getheader("Content-Type", "")
-            if response.status != 200 or not kind.startswith("application/json"):
-                raise ValueError(f"status {response.status}, Content-Type {kind!r}")
-            if json.loads(body) != {"sequence": sequence}:
-                raise ValueError(f"{body[:80]!r} for sequence {sequence}")
-            if response.will_close:
+        for sequence in sequences:
+            body = json.dumps({"sequence": sequence}).encode()
+            answer = talk.ask("POST", "/ping", body, reads_all=parses)
+            if answer.status != 200 or not answer.kind.startswith("application/json"):
+                raise ValueError(f"status {answer.status}, Content-Type {answer.kind!r}")
+            if json.loads(answer.body) != {"sequence": sequence}:
+                raise ValueError(f"{answer.body[:80]!r} for sequence {sequence}")
+            if answer.closes:
                 raise ValueError("the connection is not kept")
 
 
 def _check_echo(port: int, host: str) -> None:
-    big = random.Random(1).randbytes(300_000)  # more than a socket's buffers: cut into many
-    with socket.create_connection((host, port), 5) as connection:
+    big = os.urandom(300_000)  # more than a socket's buffers: cut into many
+    with socket.create_connection((host, port), ECHO_TIMEOUT) as connection:
         for message in (b"hello", big):
             sender = threading.Thread(target=_send_quietly, args=(connection, message))
             sender.start()

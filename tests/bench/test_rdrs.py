@@ -47,7 +47,8 @@ def answers_rightly(subject):
     assert all(size > 40 for size in sizes.values())
 
 
-def test_weft_answers_rightly(build):
+def test_weft_answers_rightly(build, monkeypatch):
+    monkeypatch.setattr("harness.conversation.QUIET", 0.0)  # for it is no cheat
     subjects = rdrs_subjects(build)
     prepare(subjects, build)
     assert {subject.name for subject in subjects} >= {"weft_epoll", "weft_uring", "weftd_epoll", "pk_read_uring"}

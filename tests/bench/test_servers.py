@@ -28,10 +28,17 @@ listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 while True:
     peer, _ = listener.accept()
     with peer:
+        request = b""
         while data := peer.recv(65536):
             if sys.argv[2] == "echo":
                 peer.sendall(data.upper())
                 continue
+            request += data
+            head, blank, sent = request.partition(b"\\r\\n\\r\\n")
+            size = int(head.lower().partition(b"content-length:")[2].split(b"\\r")[0] or 0)
+            if not blank or len(sent) < size:
+                continue
+            request = b""
             body = sys.argv[2].encode()
             peer.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Type: application/json\\r\\n"
                          b"Content-Length: %d\\r\\n\\r\\n%s" % (len(body), body))
@@ -103,7 +110,7 @@ def test_a_fixed_reply_will_do_for_one_that_does_not_parse():
     fixed = fake('{"sequence": 2}')
     with running(fixed, CORES.server) as (_, port):
         check(replace(fixed, parses=False), port)
-        with pytest.raises(ServerFailed, match="for sequence 7000000000"):
+        with pytest.raises(ServerFailed, match=r"for sequence \d{10}"):
             check(fixed, port)
 
 
