@@ -37,8 +37,8 @@ test: setup build ## every test; the last line counts them
 setup-bench:
 	@tools/setup bench
 
-bench: setup-bench build ## measure beside bare and other servers; QUICK=1 for a short run
-	@QUICK=$(QUICK) bench/run
+bench: setup-bench build ## measure beside bare and other servers; QUICK=1 for a short run, FULL=1 for a long one
+	@QUICK=$(QUICK) FULL=$(FULL) bench/run $(ARGS)
 
 bench-matrix: setup-bench ## weft-bench with both hash maps, both allocators, and hardened or not
 	@bench/matrix

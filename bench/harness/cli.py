@@ -1,90 +1,45 @@
-"""The command line of bench/run."""
+"""What bench/run does, from its command line to its report."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import os
+import shlex
 import signal
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from harness import html_report, network, peers, rdrs_peers, text_report
-from harness.machine import Cores, choose_cores, compiler_of, facts
+from harness.command_line import DEFAULT_OUT, REPOSITORY, parse_arguments
+from harness.cpu import stray_now
+from harness.effort import EFFORTS, FULL, QUICK, USUAL, Effort
+from harness.in_process import InProcess, in_process_workloads
+from harness.journal import NAME, CannotResume, Journal
+from harness.machine import choose_cores, compiler_of, facts
 from harness.rdrs_workloads import PROTOCOL, prepare, rdrs_subjects, rdrs_workloads
-from harness.runner import measure
+from harness.runs import STRAY_LIMIT
 from harness.servers import Subject
-from harness.summary import is_whole, summarise
-from harness.workloads import (
-    FULL,
-    MANY,
-    QUICK,
-    Effort,
-    Workload,
-    own_subjects,
-    workloads,
-)
+from harness.session import Plan, identity, measure_all
+from harness.summary import is_whole
+from harness.workloads import MANY, Workload, own_subjects, workloads
 
-REPOSITORY = Path(__file__).resolve().parent.parent.parent
 ALL_PEERS = (*peers.ALL, *rdrs_peers.ALL)
 
-_EPILOG = """\
-A command given with --subject or --echo-subject listens on 127.0.0.1:{port} and stays in the
-foreground, for example
-  bench/run --quick --workload ping --subject "nginx=nginx -c /etc/my.conf -g 'listen {port};'"
 
-Exit status: 0 all was measured without an error; 1 something was missing, failed or answered
-wrongly (the report tells what); 2 wrong command line, or no baseline; 130 interrupted."""
-
-
-def parse_subject(text: str, protocol: str) -> Subject:
-    name, equals, command = text.partition("=")
-    if not name or not equals or "{port}" not in command:
-        raise argparse.ArgumentTypeError(f"'{text}': write NAME=COMMAND with {{port}} in COMMAND")
-    return Subject(name, command, protocol)
-
-
-def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="bench/run",
-        description="Measures weft's servers beside bare servers, pair by pair, on two cores.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--quick", action="store_true", help="fewer and shorter runs, under three "
-                        "minutes in all (so does QUICK=1 in the environment)")  # fmt: skip
-    parser.add_argument("--workload", action="append", metavar="NAME", help="only this, or those "
-                        "of a pattern (rdrs-*); repeatable")  # fmt: skip
-    parser.add_argument("--pairs", type=int, help="rounds of each workload")
-    parser.add_argument("--seconds", type=float, help="length of a run")
-    parser.add_argument("--only", action="append", metavar="NAME", help="only this server beside "
-                        "the baseline; repeatable")  # fmt: skip
-    parser.add_argument("--subject", action="append", default=[], metavar="NAME=COMMAND",
-                        type=lambda text: parse_subject(text, "http"),
-                        help="one more server for the ping; repeatable")  # fmt: skip
-    parser.add_argument("--echo-subject", action="append", default=[], metavar="NAME=COMMAND",
-                        type=lambda text: parse_subject(text, "echo"),
-                        help="one more server for the echo; repeatable")  # fmt: skip
-    parser.add_argument("--no-peers", action="store_true", help="without other people's servers")
-    parser.add_argument("--build", type=Path, default=REPOSITORY / "build/release",
-                        help="where the programs are (build/release)")  # fmt: skip
-    parser.add_argument("--out", type=Path, default=REPOSITORY / "bench/out",
-                        help="where report.txt, .json and .html go (bench/out)")  # fmt: skip
-    parser.add_argument("--list", action="store_true", help="names workloads and servers, and ends")
-    options = parser.parse_args(arguments)
-    if options.pairs is not None and options.pairs < 1:
-        parser.error("--pairs: at least 1")
-    if options.seconds is not None and not 0.2 <= options.seconds <= 60:
-        parser.error("--seconds: 0.2 to 60")
-    return options
+def asked_by_environment() -> Effort:
+    """`make bench QUICK=1`, or FULL=1."""
+    asked = [each for each in (QUICK, FULL) if os.environ.get(each.name.upper(), "0") not in ("", "0")]
+    if len(asked) > 1:
+        raise SystemExit(_complain("QUICK=1 and FULL=1: one of them"))
+    return asked[0] if asked else USUAL
 
 
 def effort_of(options: argparse.Namespace) -> Effort:
-    effort = QUICK if options.quick or os.environ.get("QUICK", "0") not in ("", "0") else FULL
+    effort = EFFORTS[options.effort] if options.effort else asked_by_environment()
     if options.seconds:
         effort = replace(effort, seconds=options.seconds)
     if options.pairs:
@@ -107,6 +62,17 @@ def wanted_peers(
     return [peer for peer in taken if peer.quick or not effort.is_quick]
 
 
+def given_subjects(options: argparse.Namespace) -> list[Subject]:
+    return options.subject + options.echo_subject + options.external + options.echo_external
+
+
+def chosen_in_process(options: argparse.Namespace, effort: Effort) -> list[InProcess]:
+    """All unless workloads are asked for, or servers."""
+    works = in_process_workloads(effort.pairs, options.build.resolve())
+    asked = options.workload or ([] if options.only or given_subjects(options) else ["*"])
+    return [work for work in works if any(fnmatchcase(work.name, each) for each in asked)]
+
+
 def chosen(
     options: argparse.Namespace, effort: Effort, others: list[Subject], many: int = MANY
 ) -> tuple[list[Workload], list[Subject]]:
@@ -114,10 +80,15 @@ def chosen(
     build = options.build.resolve()
     works = workloads(effort, build, many) + rdrs_workloads(effort, build)
     subjects = own_subjects(build) + rdrs_subjects(build)
-    subjects += others + options.subject + options.echo_subject
+    subjects += others + given_subjects(options)
+    names = [(each.name, each.protocol) for each in subjects if not each.levels and each.asks is None]
+    twice = {name for name, protocol in names if names.count((name, protocol)) > 1}
+    if twice:
+        raise SystemExit(_complain(f"two servers are named {', '.join(sorted(twice))}"))
 
     asked = options.workload or []
-    wrong = {each for each in asked if not any(fnmatchcase(work.name, each) for work in works)}
+    known = [work.name for work in (*works, *in_process_workloads(effort.pairs, build))]
+    wrong = {each for each in asked if not any(fnmatchcase(name, each) for name in known)}
     wrong |= set(options.only or []) - {each.name for each in (*subjects, *ALL_PEERS)}
     if wrong:
         raise SystemExit(_complain(f"no such name: {', '.join(sorted(wrong))}; see --list"))
@@ -129,7 +100,7 @@ def chosen(
         kept = {
             *(work.baseline for work in works),
             *options.only,
-            *(each.name for each in options.subject + options.echo_subject),
+            *(each.name for each in given_subjects(options)),
         }
         subjects = [subject for subject in subjects if subject.name in kept]
     return works, subjects
@@ -153,10 +124,11 @@ def write_reports(report: dict, out: Path) -> None:
     )
 
 
-def connections_allowed(notes: list[str]) -> int:
+def connections_allowed(notes: list[str], others_network: bool) -> int:
     """For the level of MANY, in a network of our own if that is permitted; `notes` says if not."""
-    why_not = network.isolate()
-    if why_not:
+    if others_network:
+        notes.append("in the machine's own network, where the servers of others are")
+    elif why_not := network.isolate():
         notes.append(f"in the machine's own network, for a network namespace is refused: {why_not}")
     most = network.most_connections(network.raise_descriptor_limit(), network.port_range())
     if most >= MANY:
@@ -165,72 +137,108 @@ def connections_allowed(notes: list[str]) -> int:
     return most
 
 
-def _minutes(seconds: float) -> str:
-    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+def resumed(options: argparse.Namespace) -> tuple[argparse.Namespace, Journal]:
+    """The command line of the run that was broken off, and its rounds."""
+    allowed = vars(parse_arguments(["--resume", "--out", str(options.out)]))
+    if vars(options) != allowed:
+        raise CannotResume("--resume goes on with the command line it was broken off with: give --out at most")
+    journal = Journal.resume(options.out / NAME)
+    before = parse_arguments([*journal.head["arguments"], "--out", str(options.out)])
+    before.effort = journal.head["effort"]
+    return before, journal
 
 
-def measure_all(
-    works: list[Workload], subjects: list[Subject], cores: Cores, report: dict
-) -> bool:
-    """Fills the report in; False when it was interrupted."""
-    lengths = [work.length(subjects) for work in works]
-    whole, passed = sum(lengths), 0.0
-    _tell(f"about {_minutes(whole)} minutes")
-    started = time.monotonic()
-    for work, length in zip(works, lengths, strict=True):
-
-        def tell(what: str) -> None:
-            now = time.monotonic() - started
-            _tell(f"{_minutes(now)} of about {_minutes(now + whole - passed)}  {what}")
-
-        taking_part = [subject for subject in subjects if work.takes(subject)]
-        measured = measure(work, taking_part, cores, {os.getpid()}, tell)
-        report["workloads"].append(summarise(measured))
-        if measured.problem == "interrupted":
-            report["notes"].append("interrupted: what follows is not all")
-            return False
-        passed += length
-    return True
+def notes_on(plan: Plan, others: list[str]) -> list[str]:
+    """What a reader must know before the figures."""
+    notes = list(others)
+    if plan.cores.shared:
+        notes.append(
+            "one core only: server and generator share it, so the CPU per request is of both, and "
+            "no ratio says anything about the server alone"
+        )
+    share, by = stray_now({os.getpid()})
+    if share > STRAY_LIMIT:
+        notes.append(
+            f"the machine was busy before it began: others used {share:.2f} of a core, {by} most of it"
+        )
+        _tell(f"bench/run: {notes[-1]}; runs are marked")
+    return notes
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    options = parse_arguments(arguments)
-    effort = effort_of(options)
-    works, subjects = chosen(options, effort, [])
-    if options.list:
-        print("workloads:", *(work.name for work in works))
-        print("servers:  ", *dict.fromkeys(subject.name for subject in subjects))
-        print("peers:    ", *(peer.name for peer in ALL_PEERS))
-        return 0
+def planned(options: argparse.Namespace, effort: Effort) -> tuple[Plan, list[str]]:
+    """What is measured, and notes on what is not. Builds the peers."""
+    works, _ = chosen(options, effort, [])
     # Before the network is left: a package may have to come through it.
     compiler = peers.compiler_command(compiler_of(options.build) or "c++")
     into = options.build.resolve().parent / "bench-peers"
     others, notes = peers.build(wanted_peers(options, effort, works), compiler, into, _tell)
-    works, subjects = chosen(options, effort, others, connections_allowed(notes))
+    many = connections_allowed(notes, others_network=bool(options.external + options.echo_external))
+    works, subjects = chosen(options, effort, others, many)
+    plan = Plan(works, subjects, chosen_in_process(options, effort), choose_cores(os.sched_getaffinity(0)))
     baselines = {(work.baseline, work.protocol) for work in works}
     for subject in subjects:
         if (subject.name, subject.protocol) in baselines and subject.missing():
-            return _complain(f"{subject.missing()}; `make build` makes it")
-
+            raise SystemExit(_complain(f"{subject.missing()}; `make build` makes it"))
     if any(work.protocol == PROTOCOL for work in works):
         prepare(subjects, options.build.resolve())
+    return plan, notes
 
-    cores = choose_cores(os.sched_getaffinity(0))
-    report = {
-        "machine": facts(REPOSITORY, options.build, cores),
-        "notes": notes,
-        "workloads": [],
-    }
-    if cores.shared:
-        report["notes"].append(
-            "one core only: server and generator share it, so the CPU per request is of both, and "
-            "no ratio says anything about the server alone"
-        )
-    # Nothing of ours but the server may run on its core; SIGTERM ends us as Ctrl-C does.
-    os.sched_setaffinity(0, {cores.generator})
+
+def journal_of(plan: Plan, options: argparse.Namespace, before: Journal | None, head: dict) -> Journal:
+    if before is None:
+        return Journal.begin(options.out / NAME, {**head, "identity": identity(plan)})
+    before.must_be_of(identity(plan))
+    return before
+
+
+def list_names(options: argparse.Namespace, effort: Effort) -> None:
+    works, subjects = chosen(options, effort, [])
+    print("workloads:", *(work.name for work in (*works, *chosen_in_process(options, effort))))
+    print("servers:  ", *dict.fromkeys(subject.name for subject in subjects))
+    print("peers:    ", *(peer.name for peer in ALL_PEERS))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    try:
+        return run(sys.argv[1:] if arguments is None else arguments)
+    except CannotResume as error:
+        return _complain(str(error))
+    except KeyboardInterrupt:
+        return 130  # before there was anything to report
+
+
+def run(arguments: Sequence[str]) -> int:
+    options, before = parse_arguments(arguments), None
+    if options.resume:
+        options, before = resumed(options)
+    effort = effort_of(options)
+    if options.list:
+        list_names(options, effort)
+        return 0
+    # SIGTERM ends us as Ctrl-C does.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-
-    is_finished = measure_all(works, subjects, cores, report)
+    plan, notes = planned(options, effort)
+    machine = {**facts(REPOSITORY, options.build, plan.cores), "runs": effort.describe()}
+    head = {"arguments": list(arguments), "effort": effort.name, "machine": machine}
+    journal = journal_of(plan, options, before, head)
+    report = {
+        "machine": {**journal.head["machine"], **({"resumed": machine["date"]} if before else {})},
+        "notes": notes_on(plan, notes),
+        "workloads": [],
+        "in_process": [],
+    }
+    # Nothing of ours but the server may run on its core.
+    os.sched_setaffinity(0, {plan.cores.generator})
+    try:
+        is_finished = measure_all(plan, journal, report, _tell)
+    except KeyboardInterrupt:  # between two workloads
+        is_finished = False
+    for each in (signal.SIGINT, signal.SIGTERM):  # the report is written, whoever presses twice
+        signal.signal(each, signal.SIG_IGN)
+    if not is_finished:
+        out = [] if options.out == DEFAULT_OUT else ["--out", str(options.out)]
+        going_on = shlex.join(["bench/run", "--resume", *out])
+        report["notes"].append(f"interrupted: what follows is not all; `{going_on}` goes on")
     write_reports(report, options.out)
     print(text_report.render(report))
     print(f"  {options.out / 'report.html'}")

@@ -61,28 +61,65 @@ def use_between(before: CoreTimes, after: CoreTimes) -> CoreUse:
     return CoreUse(wall, busy, busy * user_share, busy * (1 - user_share), spent["steal"])
 
 
-def parse_process(stat: str) -> tuple[int, int]:
-    """Parent and ticks used (its waited-for children's included) from /proc/PID/stat."""
+@dataclass(frozen=True)
+class Process:
+    """A line of /proc/PID/stat; ticks used so far."""
+
+    name: str
+    parent: int
+    own: int
+    of_children: int  # of those that have ended
+
+    @property
+    def ticks(self) -> int:
+        return self.own + self.of_children
+
+
+def parse_process(stat: str) -> Process:
+    name = stat[stat.index("(") + 1 : stat.rindex(")")]
     fields = stat[stat.rindex(")") + 2 :].split()
-    return int(fields[1]), sum(int(ticks) for ticks in fields[11:15])
+    user, system, children_user, children_system = map(int, fields[11:15])
+    return Process(name, int(fields[1]), user + system, children_user + children_system)
 
 
-def ticks_of_others(ours: set[int]) -> int:
-    """Ticks used so far by all processes but `ours`, their children and the kernel's threads (which
-    work for whoever causes it: the server's softirqs above all)."""
+Strangers = dict[int, Process]
+
+
+def strangers(ours: set[int]) -> Strangers:
+    """All processes but `ours`, their children and the kernel's threads (which work for whoever
+    causes it: the server's softirqs above all)."""
     kernel = 2
-    total = 0
+    found = {}
     for entry in Path("/proc").iterdir():
         if not entry.name.isdecimal():
             continue
         try:
-            parent, ticks = parse_process((entry / "stat").read_text())
+            process = parse_process((entry / "stat").read_text())
         except (OSError, ValueError):
             continue  # gone by now
         pid = int(entry.name)
-        if ours.isdisjoint({pid, parent}) and kernel not in (pid, parent):
-            total += ticks
-    return total
+        if ours.isdisjoint({pid, process.parent}) and kernel not in (pid, process.parent):
+            found[pid] = process
+    return found
+
+
+def strayed(before: Strangers, after: Strangers) -> tuple[float, str | None]:
+    """The CPU seconds that strangers used in between, and who used most of them."""
+    ticks = sum(each.ticks for each in after.values()) - sum(each.ticks for each in before.values())
+    most, name = 0, None
+    for pid, process in after.items():
+        used = process.own - (before[pid].own if pid in before else 0)
+        if used > most:
+            most, name = used, process.name
+    return max(0, ticks) / TICKS_PER_SECOND, name
+
+
+def stray_now(ours: set[int], seconds: float = 0.5) -> tuple[float, str | None]:
+    """What share of a core strangers use at the moment, and who most of it."""
+    before = strangers(ours)
+    time.sleep(seconds)
+    used, by = strayed(before, strangers(ours))
+    return used / seconds, by
 
 
 def process_seconds(pid: int) -> float:
@@ -91,7 +128,7 @@ def process_seconds(pid: int) -> float:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return 0.0
-    return parse_process(stat)[1] / TICKS_PER_SECOND
+    return parse_process(stat).ticks / TICKS_PER_SECOND
 
 
 def resident_bytes(pid: int) -> int:

@@ -11,6 +11,7 @@ from typing import Protocol
 from harness.asks import Ask
 
 BENCH = Path(__file__).resolve().parent.parent
+HERE = "127.0.0.1"
 PING_BODY = '{"sequence": 2}'
 # As long as what ab sends.
 ECHO_MESSAGE = (
@@ -32,6 +33,7 @@ class Outcome:
     p99: float
     max: float
     p999: float | None = None  # where it is told
+    percentiles: dict[str, float] = field(default_factory=dict)  # all that are told, by percent
     errors: dict[str, int] = field(default_factory=dict)  # by kind, those that happened at all
     window: tuple[float, float] | None = None  # monotonic seconds; None: the generator's whole life
 
@@ -47,12 +49,19 @@ class Generator(Protocol):
 
     @property
     def length(self) -> float: ...  # of a run in seconds, roughly
-    def command(self, port: int, connections: int, ask: Ask | None = None) -> list[str]: ...
+    def command(
+        self, port: int, connections: int, ask: Ask | None = None, host: str = HERE
+    ) -> list[str]: ...
     def parse(self, output: str) -> Outcome: ...
 
 
 def _happened(counts: dict[str, int]) -> dict[str, int]:
     return {kind: count for kind, count in counts.items() if count}
+
+
+def _percentiles(said: dict[str, float]) -> dict[str, float]:
+    """`{"p99.9": 1.0}` as `{"99.9": 1.0}`."""
+    return {name[1:]: value for name, value in said.items() if re.fullmatch(r"p[\d.]+", name)}
 
 
 @dataclass(frozen=True)
@@ -70,14 +79,16 @@ class WeftBench:
     def length(self) -> float:
         return self.warm_up + self.seconds
 
-    def command(self, port: int, connections: int, ask: Ask | None = None) -> list[str]:
+    def command(
+        self, port: int, connections: int, ask: Ask | None = None, host: str = HERE
+    ) -> list[str]:
         if ask is not None:
             body = [] if ask.body is None else ["--body", str(ask.body)]
-            what = [f"http://127.0.0.1:{port}{ask.timed.path}", *body]
+            what = [f"http://{host}:{port}{ask.timed.path}", *body]
         elif self.protocol == "http":
-            what = [f"http://127.0.0.1:{port}/ping", "--data", PING_BODY]
+            what = [f"http://{host}:{port}/ping", "--data", PING_BODY]
         else:
-            what = [f"tcp://127.0.0.1:{port}", "--data", ECHO_MESSAGE]
+            what = [f"tcp://{host}:{port}", "--data", ECHO_MESSAGE]
         how = ["-c", str(connections), "-d", f"{self.seconds}", "-w", f"{self.warm_up}"]
         return [self.program, "load", *what, *how, "--json", "--quiet"]
 
@@ -96,9 +107,11 @@ class Wrk:
     def length(self) -> float:
         return max(1, round(self.seconds))
 
-    def command(self, port: int, connections: int, ask: Ask | None = None) -> list[str]:
+    def command(
+        self, port: int, connections: int, ask: Ask | None = None, host: str = HERE
+    ) -> list[str]:
         load = ["-t1", f"-c{connections}", f"-d{max(1, round(self.seconds))}s", "--latency"]
-        return [self.program, *load, "-s", str(BENCH / "ping.lua"), f"http://127.0.0.1:{port}/ping"]
+        return [self.program, *load, "-s", str(BENCH / "ping.lua"), f"http://{host}:{port}/ping"]
 
     def parse(self, output: str) -> Outcome:
         return parse_wrk(output)
@@ -115,9 +128,11 @@ class Ab:
     def length(self) -> float:
         return self.requests / 80_000
 
-    def command(self, port: int, connections: int, ask: Ask | None = None) -> list[str]:
+    def command(
+        self, port: int, connections: int, ask: Ask | None = None, host: str = HERE
+    ) -> list[str]:
         amount = ["-n", str(self.requests), "-c", str(connections), "-k"]
-        return [self.program, "-q", *amount, f"http://127.0.0.1:{port}/"]
+        return [self.program, "-q", *amount, f"http://{host}:{port}/"]
 
     def parse(self, output: str) -> Outcome:
         return parse_ab(output)
@@ -140,6 +155,7 @@ def parse_weft_bench(output: str) -> Outcome:
             p99=latency["p99"],
             max=latency["max"],
             p999=latency["p99.9"],
+            percentiles=_percentiles(latency),
             errors=_happened({**errors, **said["status"]}),
             window=(start, start + said["seconds"]),
         )
@@ -152,13 +168,15 @@ def parse_wrk(output: str) -> Outcome:
         if line.startswith("RESULT "):
             said = json.loads(line.removeprefix("RESULT "))
             kinds = ("connect", "read", "write", "timeout", "status")
+            latency = said["percentiles"]
             return Outcome(
                 requests=said["requests"],
                 per_second=said["requests"] / said["seconds"],
-                p50=said["p50"],
-                p99=said["p99"],
+                p50=latency["p50"],
+                p99=latency["p99"],
                 max=said["max"],
-                p999=said["p999"],
+                p999=latency["p99.9"],
+                percentiles=_percentiles(latency),
                 errors=_happened({kind: said[kind] for kind in kinds}),
             )
     raise Unreadable(f"wrk said {output[-200:]!r}")
@@ -181,6 +199,10 @@ def parse_ab(output: str) -> Outcome:
         p50=figure(r"^\s+50%\s+(\d+)") * 1000,
         p99=figure(r"^\s+99%\s+(\d+)") * 1000,
         max=figure(r"^\s+100%\s+(\d+)") * 1000,
+        percentiles={
+            percent: float(milliseconds) * 1000
+            for percent, milliseconds in re.findall(r"^\s+(\d\d)%\s+(\d+)", output, re.MULTILINE)
+        },
         errors=_happened(
             {
                 "failed": int(figure(r"^Failed requests:\s+(\d+)")),

@@ -7,6 +7,8 @@ import subprocess
 from pathlib import Path
 from typing import TypedDict
 
+from harness.servers import pinned
+
 
 class Phase(TypedDict, total=False):
     """A line of `weft-bench WORKLOAD --json`."""
@@ -24,10 +26,14 @@ class Phase(TypedDict, total=False):
     bytes_per_service: float
 
 
-def run_workload(program: Path, workload: str, threads: int, *options: str) -> list[Phase]:
-    """Its phases: on one thread and, where that is more, on all of them. What was not done right raises."""
+def run_workload(
+    program: Path, workload: str, threads: int, *options: str, core: int | None = None
+) -> list[Phase]:
+    """Its phases: on one thread and, where that is more, on all of them; on any core, unless one is given. What was not
+    done right raises."""
     command = [str(program), workload, "--threads", str(threads), "--json", *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False,
+                          preexec_fn=None if core is None else pinned(core))  # fmt: skip
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(command)} has ended with {done.returncode}:\n{done.stderr}")
     return [json.loads(line) for line in done.stdout.splitlines()]

@@ -75,6 +75,13 @@ def parse_memory(meminfo: str) -> str:
     return "unknown"
 
 
+def _first_line(path: str) -> str:
+    try:
+        return Path(path).read_text().strip()
+    except OSError:
+        return "not told"
+
+
 def facts(repository: Path, build: Path, cores: Cores) -> dict[str, str]:
     compiler = compiler_of(build)
     version = _output(compiler, "--version") if compiler else None
@@ -85,5 +92,7 @@ def facts(repository: Path, build: Path, cores: Cores) -> dict[str, str]:
         "cores": f"{os.cpu_count()}; server on {cores.server}, generator on {cores.generator}",
         "memory": parse_memory(Path("/proc/meminfo").read_text()),
         "kernel": f"{platform.system()} {platform.release()}",
+        "tcp": _first_line("/proc/sys/net/ipv4/tcp_congestion_control"),
+        "governor": _first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         "compiler": version.splitlines()[0] if version else "unknown",
     }

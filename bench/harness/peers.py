@@ -3,137 +3,60 @@ are to be measured."""
 
 from __future__ import annotations
 
-import hashlib
-import os
-import shutil
-import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.asks import Ask
+from harness.building import LeftOut, Make, compiler_command, cpp, go, installed, node, rust
 from harness.servers import Subject
 
-PEERS = Path(__file__).resolve().parent.parent / "peers"
-CPP_FLAGS = ("-std=c++23", "-O3", "-DNDEBUG", "-march=native", "-w")
-BUILD_TIMEOUT = 600.0
-
-
-class LeftOut(Exception):
-    """A peer cannot be built here, and what would help."""
+__all__ = ["ALL", "Peer", "build", "compiler_command"]
 
 
 @dataclass(frozen=True)
 class Peer:
     name: str
     kind: str  # "complete", or "bare" for one with a trivial parser
-    parses: bool = True  # its reply is made from the request
-    header: str = ""  # a C++ header without which it cannot be compiled
-    package: str = ""  # where its library or program comes from
-    flags: tuple[str, ...] = ()
-    link: tuple[str, ...] = ()
-    quick: bool = False  # takes part in a quick run
+    make: Make
     protocol: str = "http"
-    # Builds it in a way of its own: of itself, the compiler, and the folder to build into.
-    make: Callable[[Peer, Sequence[str], Path], Subject] | None = None
+    parses: bool = True  # its reply is made from the request
+    quick: bool = False  # takes part in a quick run
+    # What it is asked in each workload; of the folder to build into.
+    asks: Callable[[Path], Mapping[str, Ask]] | None = None
 
+
+# Debian's Asio forgets to include <exception>, which libc++ does not bring along.
+_ASIO = ("asio.hpp", "libasio-dev", ("-include", "exception"))
+_LIBUV = ("uv.h", "libuv1-dev", (), ("-luv",))
+_BOOST = "libboost1.81-dev"
 
 ALL = (
-    Peer("nginx", "complete", parses=False, package="nginx", quick=True),
-    Peer("boost_beast", "complete", header="boost/json/src.hpp", package="libboost1.81-dev",
+    Peer("nginx", "complete", installed("nginx"), parses=False, quick=True),
+    Peer("h2o", "complete", installed("h2o"), parses=False),
+    Peer("boost_beast", "complete", cpp("boost_beast/server.cpp", "boost/json/src.hpp", _BOOST),
          quick=True),
-    Peer("hyper", "complete", package="cargo and rustc, 1.85 or newer", quick=True),
-    # This Asio forgets to include <exception>, which libc++ does not bring along.
-    Peer("asio", "bare", header="asio.hpp", package="libasio-dev", flags=("-include", "exception")),
-    Peer("libuv", "bare", header="uv.h", package="libuv1-dev", link=("-luv",)),
+    Peer("hyper", "complete", rust("hyper", "hyper_ping"), quick=True),
+    Peer("axum", "complete", rust("axum", "axum_ping")),
+    Peer("actix", "complete", rust("actix", "actix_ping")),
+    Peer("may_minihttp", "complete", rust("may_minihttp", "may_ping")),
+    Peer("net_http", "complete", go("go", "net_http")),
+    Peer("fasthttp", "complete", go("go", "fasthttp")),
+    Peer("gin", "complete", go("go", "gin")),
+    Peer("gin_sonic", "complete", go("go", "gin", tags="sonic")),
+    Peer("node_http", "complete", node("node_http.js")),
+    Peer("express", "complete", node("express.js")),
+    Peer("asio", "bare", cpp("asio/server.cpp", *_ASIO)),
+    Peer("libuv", "bare", cpp("libuv/server.cpp", *_LIBUV)),
+    Peer("tokio", "bare", rust("tokio", "tokio_sockets", "tokio_ping")),
+    Peer("echo_asio", "complete", cpp("asio/echo.cpp", *_ASIO), "echo"),
+    Peer("echo_boost_asio", "complete",
+         cpp("asio/echo.cpp", "boost/asio.hpp", _BOOST, ("-DPEER_BOOST",)), "echo"),
+    Peer("echo_libuv", "complete", cpp("libuv/echo.cpp", *_LIBUV), "echo"),
+    Peer("echo_tokio", "complete", rust("tokio", "tokio_sockets", "tokio_echo"), "echo"),
+    Peer("echo_go", "complete", go("go", "echo"), "echo"),
+    Peer("echo_node", "complete", node("echo.js"), "echo"),
 )  # fmt: skip
-
-
-def compiler_command(path: str) -> list[str]:
-    """The compiler that weft is built with, and its standard library."""
-    return [path, "-stdlib=libc++"] if "clang" in Path(path).name else [path]
-
-
-def run(command: Sequence[str], environment: dict[str, str] | None = None) -> None:
-    """Raises LeftOut with what the command complained of first."""
-    try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            timeout=BUILD_TIMEOUT,
-            check=False,
-            env={**os.environ, **(environment or {})},
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise LeftOut(str(error)) from error
-    if done.returncode != 0:
-        said = [line for line in done.stderr.splitlines() if "error" in line]
-        first = said[0] if said else done.stderr[-200:]
-        raise LeftOut(f"it does not build: {first.strip()}")
-
-
-def _stamp(sources: Sequence[Path], command: Sequence[str]) -> str:
-    digest = hashlib.sha256("\0".join(command).encode())
-    for source in sources:
-        digest.update(source.read_bytes())
-    return digest.hexdigest()
-
-
-def build_once(
-    target: Path,
-    sources: Sequence[Path],
-    command: list[str],
-    make: Callable[[], None],
-    stamp: Path | None = None,
-) -> None:
-    """Calls `make` unless `target` was made of the same sources by the same command, which `stamp`
-    tells (beside the target, unless it is given)."""
-    stamp = stamp or target.with_suffix(".stamp")
-    wanted = _stamp(sources, command)
-    if target.exists() and stamp.exists() and stamp.read_text() == wanted:
-        return
-    stamp.parent.mkdir(parents=True, exist_ok=True)
-    make()
-    stamp.write_text(wanted)
-
-
-def _build_cpp(peer: Peer, compiler: Sequence[str], into: Path) -> None:
-    if shutil.which(compiler[0]) is None:
-        raise LeftOut(f"{compiler[0]} is not there")
-    test = f"#if !__has_include(<{peer.header}>)\n#error\n#endif\n"
-    found = subprocess.run(
-        [*compiler, "-x", "c++", "-E", "-"], input=test, capture_output=True, text=True, check=False
-    )
-    if found.returncode != 0:
-        raise LeftOut(f"{peer.package} is not installed (tools/setup bench)")
-    source = PEERS / peer.name / "server.cpp"
-    output = ["-o", str(into / peer.name)]
-    command = [*compiler, *CPP_FLAGS, *peer.flags, str(source), *output, *peer.link]
-    parser = PEERS.parent / "ceilings/ping.hpp"
-    build_once(into / peer.name, [source, parser], command, lambda: run(command))
-
-
-def _build_hyper(peer: Peer, into: Path) -> None:
-    if shutil.which("cargo") is None:
-        raise LeftOut(f"cargo is not installed; it needs {peer.package}")
-    crate = PEERS / peer.name
-    target = into / "hyper-target"
-    command = ["cargo", "build", "--release", "--locked", "--manifest-path", f"{crate}/Cargo.toml"]
-
-    def make() -> None:
-        environment = {"CARGO_TARGET_DIR": str(target), "RUSTFLAGS": "-C target-cpu=native"}
-        run(command, environment)
-        shutil.copy2(target / "release/ping", into / peer.name)
-
-    sources = [crate / "Cargo.toml", crate / "Cargo.lock", crate / "src/main.rs"]
-    build_once(into / peer.name, sources, command, make)
-
-
-def _subject(peer: Peer, into: Path) -> Subject:
-    command = f"'{into / peer.name}' {{port}}"
-    if peer.name == "nginx":
-        command = f"'{PEERS}/nginx/serve' {{port}} {{scratch}}"
-    return Subject(peer.name, command, "http", kind=peer.kind, is_peer=True, parses=peer.parses)
 
 
 def build(
@@ -144,18 +67,12 @@ def build(
     for peer in peers:
         tell(f"peer {peer.name}")
         try:
-            if peer.make:
-                ready.append(peer.make(peer, compiler, into))
-                continue
-            if peer.name == "nginx":
-                if shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin") is None:
-                    raise LeftOut("it is not installed (tools/setup bench)")
-            elif peer.header:
-                _build_cpp(peer, compiler, into)
-            else:
-                _build_hyper(peer, into)
+            command = peer.make(peer.name, compiler, into)
         except LeftOut as reason:
             left_out.append(f"{peer.name} is left out: {reason}")
-        else:
-            ready.append(_subject(peer, into))
+            continue
+        asks = peer.asks(into) if peer.asks else None
+        ready.append(
+            Subject(peer.name, command, peer.protocol, peer.kind, True, peer.parses, asks=asks)
+        )
     return ready, left_out

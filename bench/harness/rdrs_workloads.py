@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from harness.effort import Effort
 from harness.generators import WeftBench
 from harness.rdrs import BATCHES, FORMS, STEPS, Asks, make_database, workload_name
 from harness.servers import Subject
-from harness.workloads import Effort, Workload
+from harness.workloads import Workload
 
 PROTOCOL = "rdrs"
 CONNECTIONS = 80  # as published

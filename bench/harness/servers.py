@@ -20,9 +20,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from harness.asks import Ask, check_answers
+from harness.conversation import conversation
 
 START_TIMEOUT = 10.0
 STOP_TIMEOUT = 5.0
+ECHO_TIMEOUT = 5.0
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
 
@@ -44,6 +46,7 @@ class Subject:
     parses: bool = True  # its reply is made from the request
     levels: tuple[int, ...] = ()  # only with so many connections; empty: any number
     asks: Mapping[str, Ask] | None = None  # by workload; None: what the generator asks by itself
+    address: str = ""  # HOST:PORT of one that somebody else has started; it has no command then
 
     def arguments(self, port: int, scratch: str = "") -> list[str]:
         return [
@@ -53,6 +56,8 @@ class Subject:
 
     def missing(self) -> str | None:
         """Why it cannot be run, if so."""
+        if self.address:
+            return None
         program = self.arguments(0)[0]
         if shutil.which(program):
             return None
@@ -73,6 +78,26 @@ def pinned(core: int):
         os.sched_setaffinity(0, {core})
 
     return prepare
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a server is found."""
+
+    host: str
+    port: int
+    pid: int | None  # None: it is not ours
+
+
+@contextlib.contextmanager
+def reached(subject: Subject, core: int) -> Iterator[Place]:
+    """A server that is started for this and ended after it, unless somebody else has started it."""
+    if subject.address:
+        host, _, port = subject.address.rpartition(":")
+        yield Place(host, int(port), None)
+        return
+    with running(subject, core) as (pid, port):
+        yield Place("127.0.0.1", port, pid)
 
 
 @contextlib.contextmanager
@@ -121,46 +146,42 @@ def _end(process: subprocess.Popen) -> None:
     process.wait()
 
 
-def check(subject: Subject, port: int, ask: Ask | None = None) -> int | None:
+def check(
+    subject: Subject, port: int, ask: Ask | None = None, host: str = "127.0.0.1"
+) -> int | None:
     """Raises ServerFailed unless the server does what will be timed. Gives the bytes of an answer to
     `ask`."""
     try:
         if ask is not None:
-            return check_answers(port, ask)
+            return check_answers(port, ask, host)
         if subject.protocol == "http":
-            _check_ping(port, subject.parses)
+            _check_ping(port, subject.parses, host)
         else:
-            _check_echo(port)
+            _check_echo(port, host)
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise ServerFailed(f"wrong answer: {error or type(error).__name__}") from error
     return None
 
 
-def _check_ping(port: int, parses: bool) -> None:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
-    with contextlib.closing(connection):
+def _check_ping(port: int, parses: bool, host: str) -> None:
+    # What is asked the second time nobody can know before.
+    sequences = (2, random.SystemRandom().randrange(10**9, 2**53) if parses else 2)
+    with conversation(host, port) as talk:
         # All on one connection: keep-alive is timed too.
-        for sequence in (2, 7_000_000_000 if parses else 2):
-            connection.request(
-                "POST",
-                "/ping",
-                json.dumps({"sequence": sequence}),
-                {"Content-Type": "application/json"},
-            )
-            response = connection.getresponse()
-            body = response.read()
-            kind = response.getheader("Content-Type", "")
-            if response.status != 200 or not kind.startswith("application/json"):
-                raise ValueError(f"status {response.status}, Content-Type {kind!r}")
-            if json.loads(body) != {"sequence": sequence}:
-                raise ValueError(f"{body[:80]!r} for sequence {sequence}")
-            if response.will_close:
+        for sequence in sequences:
+            body = json.dumps({"sequence": sequence}).encode()
+            answer = talk.ask("POST", "/ping", body, reads_all=parses)
+            if answer.status != 200 or not answer.kind.startswith("application/json"):
+                raise ValueError(f"status {answer.status}, Content-Type {answer.kind!r}")
+            if json.loads(answer.body) != {"sequence": sequence}:
+                raise ValueError(f"{answer.body[:80]!r} for sequence {sequence}")
+            if answer.closes:
                 raise ValueError("the connection is not kept")
 
 
-def _check_echo(port: int) -> None:
-    big = random.Random(1).randbytes(300_000)  # more than a socket's buffers: cut into many
-    with socket.create_connection(("127.0.0.1", port), 5) as connection:
+def _check_echo(port: int, host: str) -> None:
+    big = os.urandom(300_000)  # more than a socket's buffers: cut into many
+    with socket.create_connection((host, port), ECHO_TIMEOUT) as connection:
         for message in (b"hello", big):
             sender = threading.Thread(target=_send_quietly, args=(connection, message))
             sender.start()

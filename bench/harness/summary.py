@@ -7,11 +7,10 @@ import re
 from dataclasses import asdict
 from pathlib import Path
 
-from harness.ratios import median_of, paired_ratio
-from harness.runner import Measured, Series
+from harness.ratios import median_of, paired_ratio, quartiles
+from harness.runs import STEAL_LIMIT, STRAY_LIMIT, Measured, Run, Series
+from harness.verdict import floor, verdicts
 
-STRAY_LIMIT = 0.06  # of a core
-STEAL_LIMIT = 0.02
 MANY_ENOUGH = 1000  # connections
 
 _MEDIANS = (
@@ -47,9 +46,27 @@ def summarise_series(series: Series, baseline: Series, connections: int) -> dict
         "cpu_ratio": asdict(cpu_ratio) if cpu_ratio else None,
         "process_ratio": asdict(process_ratio) if process_ratio else None,
         "rate_ratio": asdict(rate_ratio) if rate_ratio else None,
+        "cpu_spread": _middle_half(series.figures("cpu_us")),
+        "percentiles": _percentiles(series),
         "bytes_per_connection": bytes_per_connection(series, connections),
         "errors": errors,
+        "busy_runs": sum(run.is_busy for run in series.runs if run),
     }
+
+
+def _middle_half(figures: list[float | None]) -> list[float] | None:
+    known = [figure for figure in figures if figure is not None]
+    return list(quartiles(known)) if known else None
+
+
+def _percentiles(series: Series) -> dict[str, float]:
+    """The medians of those that every run tells, in order."""
+    runs = [run for run in series.runs if run]
+    if not runs:
+        return {}
+    names = set.intersection(*(set(run.percentiles) for run in runs))
+    told = {name: median_of([run.percentiles[name] for run in runs]) for name in names}
+    return dict(sorted(told.items(), key=lambda each: float(each[0])))
 
 
 def bytes_per_connection(series: Series, connections: int) -> float | None:
@@ -57,7 +74,11 @@ def bytes_per_connection(series: Series, connections: int) -> float | None:
     would be most of it."""
     if connections < MANY_ENOUGH:
         return None
-    grown = [run.resident_bytes - run.resident_before for run in series.runs if run]
+    grown = [
+        run.resident_bytes - run.resident_before
+        for run in series.runs
+        if run and run.resident_bytes is not None
+    ]
     return median_of(grown) / connections if grown else None
 
 
@@ -85,31 +106,28 @@ def summarise(measured: Measured) -> dict:
         "series": [
             summarise_series(series, baseline, workload.connections) for series in measured.series
         ],
+        "verdicts": verdicts(measured.series, _generator_is_full(measured)),
+        "floor": floor(measured.series),
         "notes": _notes(measured),
     }
+
+
+def _generator_is_full(measured: Measured) -> bool:
+    """And the server's core is not: the generator is the limit."""
+    runs = [run for series in measured.series for run in series.runs if run is not None]
+    servers = [run.server_core_busy for run in runs if run.server_core_busy is not None]
+    return (
+        min((run.generator_core_busy for run in runs), default=0) > 0.97
+        and min(servers, default=1) < 0.95
+    )
 
 
 def _notes(measured: Measured) -> list[str]:
     runs = [run for series in measured.series for run in series.runs if run is not None]
     if not runs:
         return []
-    notes = []
-    strayed = [run.stray_share for run in runs if run.stray_share > STRAY_LIMIT]
-    if strayed:
-        notes.append(
-            f"not a quiet machine: in {len(strayed)} of {len(runs)} runs other processes used up "
-            f"to {max(strayed):.2f} of a core, which may be in the CPU per request; "
-            "the process's own time is not touched"
-        )
-    stolen = [run.steal_share for run in runs if run.steal_share > STEAL_LIMIT]
-    if stolen:
-        notes.append(
-            f"the host took up to {100 * max(stolen):.0f} % of the server's core in "
-            f"{len(stolen)} of {len(runs)} runs"
-        )
-    if min(run.generator_core_busy for run in runs) > 0.97 and (
-        min(run.server_core_busy for run in runs) < 0.95
-    ):
+    notes = _busy_notes(runs)
+    if _generator_is_full(measured):
         notes.append(
             "the generator's core is full: req/s tells how fast the generator is; "
             "compare the CPU per request"
@@ -117,9 +135,36 @@ def _notes(measured: Measured) -> list[str]:
     return notes
 
 
+def _busy_notes(runs: list[Run]) -> list[str]:
+    notes = []
+    strayed = [run for run in runs if run.stray_share > STRAY_LIMIT]
+    if strayed:
+        worst = max(strayed, key=lambda run: run.stray_share)
+        by = f" ({worst.stray_by} most of it)" if worst.stray_by else ""
+        notes.append(
+            f"BUSY MACHINE: in {len(strayed)} of {len(runs)} runs other processes used up "
+            f"to {worst.stray_share:.2f} of a core{by}, which may be in the CPU per request; "
+            "the process's own time is not touched"
+        )
+    stolen = [run.steal_share for run in runs if run.steal_share > STEAL_LIMIT]
+    if stolen:
+        notes.append(
+            f"BUSY HOST: it took up to {100 * max(stolen):.0f} % of the server's core in "
+            f"{len(stolen)} of {len(runs)} runs"
+        )
+    return notes
+
+
+def busy_runs(report: dict) -> tuple[int, int]:
+    """How many were disturbed, and of how many."""
+    series = [each for workload in report["workloads"] for each in workload["series"]]
+    ran = sum(1 for each in series for run in each["runs"] if run)
+    return sum(each["busy_runs"] for each in series), ran
+
+
 def is_whole(report: dict) -> bool:
     """Nothing was missing, failed or answered wrongly."""
-    return all(
+    return all(work["problem"] is None for work in report["in_process"]) and all(
         workload["problem"] is None
         and all(series["problem"] is None and not series["errors"] for series in workload["series"])
         for workload in report["workloads"]

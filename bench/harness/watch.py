@@ -81,10 +81,10 @@ def stretch(samples: list[Sample], window: tuple[float, float] | None = None) ->
 
 
 class Watch(threading.Thread):
-    """Samples until `finish()`. Its cost is a few files of /proc every tenth of a second, on the
+    """Samples until `finish()`; `pid` is None of a server that is not ours. Its cost is a few files of /proc every tenth of a second, on the
     generator's core."""
 
-    def __init__(self, pid: int, cores: Cores):
+    def __init__(self, pid: int | None, cores: Cores):
         super().__init__(daemon=True)
         self._pid = pid
         self._cores = cores
@@ -95,8 +95,8 @@ class Watch(threading.Thread):
         return Sample(
             read_core(self._cores.server),
             read_core(self._cores.generator),
-            process_seconds(self._pid),
-            resident_bytes(self._pid),
+            process_seconds(self._pid) if self._pid else 0.0,
+            resident_bytes(self._pid) if self._pid else 0,
         )
 
     def run(self) -> None:

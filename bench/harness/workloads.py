@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.asks import Ask
+from harness.effort import Effort
 from harness.generators import Ab, Generator, WeftBench, Wrk
 from harness.servers import Subject
 
@@ -48,24 +49,6 @@ class Workload:
         )
 
 
-@dataclass(frozen=True)
-class Effort:
-    """How much is run. Quick is under three minutes once the peers are built."""
-
-    seconds: float
-    warm_up: float
-    pairs: int
-    headline_pairs: int  # of the ping by the lean generator, the figure that is held to a limit
-    peer_pairs: int
-    ab_requests: int
-    is_quick: bool = False
-
-
-FULL = Effort(seconds=2, warm_up=0.5, pairs=5, headline_pairs=9, peer_pairs=5, ab_requests=200_000)
-QUICK = Effort(seconds=1, warm_up=0.25, pairs=2, headline_pairs=4, peer_pairs=2,
-               ab_requests=60_000, is_quick=True)  # fmt: skip
-
-
 def workloads(effort: Effort, build: Path, many: int = MANY) -> list[Workload]:
     """`many`: the connections of the level that should have MANY."""
     weft_bench = str(build / "apps/weft-bench/weft-bench")
@@ -76,16 +59,18 @@ def workloads(effort: Effort, build: Path, many: int = MANY) -> list[Workload]:
     wrk = Wrk(effort.seconds)
     pairs, peers = effort.pairs, effort.peer_pairs
     by_lean, by_wrk = "POST /ping, lean generator", "POST /ping, wrk"
-    # wrk is beside the lean generator for those who know it; a quick run shows it at one level.
+    # wrk is beside the lean generator for those who know it.
     return [
         Workload("ping", by_lean, "http", lean("http"), 400, effort.headline_pairs, peers),
         Workload("ping-2", by_lean, "http", lean("http"), 2, pairs, peers),
-        Workload("ping-19000", by_lean, "http", lean("http", 0.5), many, pairs, peers),
+        Workload("ping-19000", by_lean, "http", lean("http", 0.5), many, pairs, peers,
+                 in_quick=False),
         Workload("ping-wrk-2", by_wrk, "http", wrk, 2, pairs, in_quick=False),
-        Workload("ping-wrk-400", by_wrk, "http", wrk, 400, pairs, 0 if effort.is_quick else 2),
-        Workload("ping-wrk-19000", by_wrk, "http", wrk, many, min(pairs, 2), 2, in_quick=False),
-        Workload("echo-ab", "TCP echo, ab -k", "echo", Ab(effort.ab_requests), 1000, pairs),
-        Workload("echo", "TCP echo, lean generator", "echo", lean("echo"), 1000, pairs),
+        Workload("ping-wrk-400", by_wrk, "http", wrk, 400, pairs, peers, in_quick=False),
+        Workload("ping-wrk-19000", by_wrk, "http", wrk, many, pairs, peers, in_quick=False),
+        Workload("echo-ab", "TCP echo, ab -k", "echo", Ab(effort.ab_requests), 1000, pairs, peers,
+                 in_quick=False),
+        Workload("echo", "TCP echo, lean generator", "echo", lean("echo"), 1000, pairs, peers),
     ]
 
 

@@ -1,7 +1,7 @@
 """The harness's arithmetic: what the generators and /proc say, and what is made of it."""
 
 import pytest
-from harness.cpu import CoreTimes, parse_core, parse_process, parse_resident, use_between
+from harness.cpu import CoreTimes, Process, parse_core, parse_process, parse_resident, strayed, use_between
 from harness.generators import Unreadable, parse_ab, parse_weft_bench, parse_wrk
 from harness.machine import Cores, choose_cores, parse_compiler, parse_cpu_model, parse_memory
 from harness.network import most_connections
@@ -95,7 +95,18 @@ def test_most_connections():
 
 def test_process_line_with_a_name_like_a_field():
     line = "42 (a) R (b) S 7 42 42 0 -1 4194304 9 9 0 0 100 20 3 4 20 0 1 0 55 99 9"
-    assert parse_process(line) == (7, 127)
+    assert parse_process(line) == Process("a) R (b", 7, 120, 7)
+    assert parse_process(line).ticks == 127
+
+
+def test_what_strangers_used_is_told_with_the_busiest():
+    before = {1: Process("shell", 0, 10, 500), 2: Process("make", 1, 5, 0)}
+    after = {1: Process("shell", 0, 20, 500), 2: Process("make", 1, 6, 40), 3: Process("cc", 2, 30, 0)}
+    assert strayed(before, after) == (pytest.approx(0.81), "cc")
+    assert strayed(before, before) == (0, None)
+    # A child's ticks go to its parent when it ends: they are not counted twice.
+    ended = {1: Process("shell", 0, 10, 505)}
+    assert strayed(before, ended) == (0, None)
 
 
 def test_resident():
@@ -118,6 +129,7 @@ def test_weft_bench_tells_what_it_counted_and_when():
     assert outcome.requests == 100  # in the window only
     assert outcome.window == (7.5, 9.5)
     assert outcome.p999 == 4.0
+    assert outcome.percentiles == {"50": 1.5, "90": 2.0, "99": 3.25, "99.9": 4.0}
     assert outcome.per_second == 50.0
     assert (outcome.p50, outcome.p99, outcome.max) == (1.5, 3.25, 5.0)
     assert outcome.errors == {"connect": 3, "reset": 1, "4xx": 2}
@@ -130,8 +142,8 @@ Running 2s test @ http://127.0.0.1:9100/ping
   Latency Distribution
      50%    2.50ms
 Requests/sec: 122000.13
-RESULT {"requests": 244000, "seconds": 2.000000, "p50": 2500.0, "p99": 4100.0, \
-"p999": 5000.0, "max": 9000.0, \
+RESULT {"requests": 244000, "seconds": 2.000000, \
+"percentiles": {"p50": 2500.0, "p99": 4100.0, "p99.9": 5000.0}, "max": 9000.0, \
 "connect": 0, "read": 7, "write": 0, "timeout": 0, "status": 1}
 """
 
@@ -142,6 +154,7 @@ def test_wrk_is_read_from_our_line():
     assert outcome.per_second == 122000.0
     assert outcome.p99 == 4100.0
     assert outcome.p999 == 5000.0
+    assert outcome.percentiles == {"50": 2500.0, "99": 4100.0, "99.9": 5000.0}
     assert outcome.window is None
     assert outcome.errors == {"read": 7, "status": 1}
 
@@ -173,6 +186,7 @@ def test_ab_of_an_echo():
     assert (outcome.p50, outcome.p99, outcome.max) == (10_000, 14_000, 63_000)
     assert outcome.errors == {"failed": 3, "write": 1}  # an echo is never a 2xx: no error
     assert outcome.p999 is None
+    assert outcome.percentiles == {"50": 10_000, "66": 11_000, "99": 14_000}
 
 
 @pytest.mark.parametrize("parse", [parse_weft_bench, parse_wrk, parse_ab])

@@ -3,11 +3,11 @@
 import os
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
 from conftest import ROOT
 from harness import network, peers
+from harness.building import cpp
 from harness.machine import choose_cores, compiler_of
 from harness.servers import check, running
 
@@ -24,8 +24,8 @@ def compiler(build):
     return peers.compiler_command(compiler_of(build) or "c++")
 
 
-# Not boost_beast and hyper: they take too long to build for a test. bench/run checks them.
-@pytest.mark.parametrize("name", ["nginx", "asio", "libuv"])
+# Not those that are long in the building, or need a registry. bench/run checks them.
+@pytest.mark.parametrize("name", ["nginx", "h2o", "asio", "libuv", "echo_asio", "echo_libuv"])
 def test_a_peer_answers_rightly(name, compiler, tmp_path):
     ready, left_out = peers.build([PEERS[name]], compiler, tmp_path, silent)
     if left_out and "is not installed" in left_out[0]:
@@ -37,15 +37,27 @@ def test_a_peer_answers_rightly(name, compiler, tmp_path):
         check(subject, port)
 
 
+@pytest.mark.parametrize("name", PEERS)
+def test_a_peer_that_is_built_answers_rightly(name, compiler, build):
+    into = build.parent / "bench-peers"
+    if not any((into / stamp).exists() for stamp in (f"{name}.stamp", "node.stamp")):
+        pytest.skip(f"{name} is not built: bench/run does")
+    ready, left_out = peers.build([PEERS[name]], compiler, into, silent)
+    if left_out:
+        pytest.skip(left_out[0])
+    with running(ready[0], CORES.server) as (_, port):
+        check(ready[0], port)
+
+
 def test_what_is_not_installed_is_left_out_and_named(compiler, tmp_path):
-    gone = replace(PEERS["asio"], header="no/such/header.hpp", package="libnone-dev")
+    gone = peers.Peer("asio", "bare", cpp("asio/server.cpp", "no/such/header.hpp", "libnone-dev"))
     ready, (reason,) = peers.build([gone], compiler, tmp_path, silent)
     assert ready == []
     assert reason == "asio is left out: libnone-dev is not installed (tools/setup bench)"
 
 
 def test_programs_that_are_not_there_are_named(compiler, tmp_path, monkeypatch):
-    monkeypatch.setattr("harness.peers.shutil.which", lambda *_, **__: None)
+    monkeypatch.setattr("harness.building.shutil.which", lambda *_, **__: None)
     ready, left_out = peers.build(peers.ALL, compiler, tmp_path, silent)
     assert ready == []
     assert len(left_out) == len(peers.ALL)
@@ -56,14 +68,14 @@ def test_programs_that_are_not_there_are_named(compiler, tmp_path, monkeypatch):
 @pytest.fixture
 def a_tiny_peer(tmp_path, monkeypatch):
     """A peer of three lines, and where its source is."""
-    monkeypatch.setattr("harness.peers.PEERS", tmp_path / "bench/peers")
+    monkeypatch.setattr("harness.building.PEERS", tmp_path / "bench/peers")
     source = tmp_path / "bench/peers/tiny/server.cpp"
     source.parent.mkdir(parents=True)
     source.write_text("int main() {}\n")
     parser = tmp_path / "bench/ceilings/ping.hpp"
     parser.parent.mkdir()
     parser.write_text("")
-    return peers.Peer("tiny", "bare", header="cstdio", package="x"), source
+    return peers.Peer("tiny", "bare", cpp("tiny/server.cpp", "cstdio", "x")), source
 
 
 def test_a_peer_is_built_again_only_when_it_changed(a_tiny_peer, compiler, tmp_path):

@@ -5,10 +5,10 @@ import subprocess
 
 import pytest
 from harness import peers, rdrs, rdrs_peers
+from harness.effort import QUICK
 from harness.machine import compiler_of
 from harness.rdrs_workloads import prepare, rdrs_subjects, rdrs_workloads
 from harness.servers import ServerFailed, check, running
-from harness.workloads import QUICK
 from test_servers import CORES, fake
 
 PEERS = {peer.name: peer for peer in rdrs_peers.ALL}
@@ -47,7 +47,8 @@ def answers_rightly(subject):
     assert all(size > 40 for size in sizes.values())
 
 
-def test_weft_answers_rightly(build):
+def test_weft_answers_rightly(build, monkeypatch):
+    monkeypatch.setattr("harness.conversation.QUIET", 0.0)  # for it is no cheat
     subjects = rdrs_subjects(build)
     prepare(subjects, build)
     assert {subject.name for subject in subjects} >= {"weft_epoll", "weft_uring", "weftd_epoll", "pk_read_uring"}
@@ -83,7 +84,7 @@ def test_a_wrong_answer_is_not_timed(build):
 
 def test_what_cannot_be_made_is_told(build, tmp_path, monkeypatch):
     monkeypatch.setattr("harness.rdrs_peers.DROGON_ROOT", tmp_path / "none")
-    monkeypatch.setattr("harness.rdrs_peers.shutil.which", lambda _: None)
+    monkeypatch.setattr("harness.building.shutil.which", lambda _: None)
     ready, left_out = peers.build(rdrs_peers.ALL, ["c++"], tmp_path, print)
     assert ready == [] and len(left_out) == len(rdrs_peers.ALL)
     assert all("go is not installed" in reason or "tools/setup bench" in reason for reason in left_out)

@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 from harness import cli, peers
+from harness.effort import FULL, QUICK, USUAL
 from harness.generators import WeftBench
+from harness.in_process import in_process_workloads
 from harness.machine import choose_cores
 from harness.rdrs_workloads import rdrs_subjects, rdrs_workloads
 from harness.runner import measure, run_once
 from harness.servers import ServerFailed, Subject, check, running
-from harness.workloads import FULL, QUICK, Workload, own_subjects, workloads
+from harness.workloads import Workload, own_subjects, workloads
 
 CORES = choose_cores(os.sched_getaffinity(0))
 
@@ -26,10 +28,17 @@ listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 while True:
     peer, _ = listener.accept()
     with peer:
+        request = b""
         while data := peer.recv(65536):
             if sys.argv[2] == "echo":
                 peer.sendall(data.upper())
                 continue
+            request += data
+            head, blank, sent = request.partition(b"\\r\\n\\r\\n")
+            size = int(head.lower().partition(b"content-length:")[2].split(b"\\r")[0] or 0)
+            if not blank or len(sent) < size:
+                continue
+            request = b""
             body = sys.argv[2].encode()
             peer.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Type: application/json\\r\\n"
                          b"Content-Length: %d\\r\\n\\r\\n%s" % (len(body), body))
@@ -101,7 +110,7 @@ def test_a_fixed_reply_will_do_for_one_that_does_not_parse():
     fixed = fake('{"sequence": 2}')
     with running(fixed, CORES.server) as (_, port):
         check(replace(fixed, parses=False), port)
-        with pytest.raises(ServerFailed, match="for sequence 7000000000"):
+        with pytest.raises(ServerFailed, match=r"for sequence \d{10}"):
             check(fixed, port)
 
 
@@ -186,7 +195,7 @@ def test_baseline_comes_first_in_every_protocol(build):
         names = [each.name for each in own_subjects(build) if each.protocol == protocol]
         assert names[0] == "ceil_epoll"
         assert len(names) >= 4
-    assert {(work.name, work.connections) for work in workloads(FULL, build, 19_000)} == {
+    assert {(work.name, work.connections) for work in workloads(USUAL, build, 19_000)} == {
         ("ping", 400), ("ping-2", 2), ("ping-19000", 19_000), ("ping-wrk-2", 2),
         ("ping-wrk-400", 400), ("ping-wrk-19000", 19_000), ("echo-ab", 1000), ("echo", 1000),
     }  # fmt: skip
@@ -213,7 +222,28 @@ def test_a_quick_run_is_bounded(build, monkeypatch, can):
     peers_of = [Subject(peer.name, "x {port}", peer.protocol, is_peer=True)
                 for peer in cli.ALL_PEERS if peer.quick]  # fmt: skip
     subjects = own_subjects(build) + rdrs_subjects(build) + peers_of
-    assert sum(work.length(subjects) for work in quick) <= 180
+    alone = sum(work.length for work in in_process_workloads(QUICK.pairs, build))
+    assert sum(work.length(subjects) for work in quick) + alone <= 180
+
+
+def test_the_environment_chooses_the_effort(monkeypatch, capsys):
+    def effort(*arguments):
+        return cli.effort_of(cli.parse_arguments(list(arguments)))
+
+    monkeypatch.delenv("QUICK", raising=False)
+    monkeypatch.delenv("FULL", raising=False)
+    assert effort() == USUAL and effort("--full") == FULL
+    assert USUAL.seconds == 5 and 10 <= FULL.seconds <= 60
+    for each in (QUICK, USUAL, FULL):
+        assert min(each.pairs, each.headline_pairs, each.peer_pairs) >= 3
+    monkeypatch.setenv("FULL", "1")
+    assert effort() == FULL and effort("--quick") == QUICK
+    monkeypatch.setenv("QUICK", "")  # as make leaves it when nobody asks
+    assert effort() == FULL
+    monkeypatch.setenv("QUICK", "1")
+    with pytest.raises(SystemExit):
+        effort()
+    assert "one of them" in capsys.readouterr().err
 
 
 def test_command_line_chooses():
@@ -229,22 +259,29 @@ def test_command_line_chooses():
 
 def test_a_pattern_chooses_many():
     options = cli.parse_arguments(["--workload", "rdrs-write-1*"])
-    works, _ = cli.chosen(options, FULL, [])
+    works, _ = cli.chosen(options, USUAL, [])
     names = {work.name for work in works}
     assert names == {f"rdrs-write-{count}{form}" for count in (1, 10, 100) for form in ("", "-minified")}
-    assert {peer.protocol for peer in cli.wanted_peers(options, FULL, works)} == {"rdrs"}
+    assert {peer.protocol for peer in cli.wanted_peers(options, USUAL, works)} == {"rdrs"}
 
 
 def test_peers_are_chosen():
-    def names(effort, *arguments):
+    def names(effort, *arguments, protocol="http"):
         options = cli.parse_arguments(list(arguments))
         works, _ = cli.chosen(options, effort, [])
-        return [peer.name for peer in cli.wanted_peers(options, effort, works) if peer.protocol == "http"]
+        return [peer.name for peer in cli.wanted_peers(options, effort, works) if peer.protocol == protocol]
 
-    assert names(FULL) == ["nginx", "boost_beast", "hyper", "asio", "libuv"]
+    for protocol in ("http", "echo"):
+        assert names(FULL, protocol=protocol) == [each.name for each in peers.ALL if each.protocol == protocol]
     assert names(QUICK) == ["nginx", "boost_beast", "hyper"]
+    assert names(QUICK, protocol="echo") == []
     assert names(QUICK, "--only", "libuv") == ["libuv"]
     assert names(FULL, "--no-peers") == []
+
+
+def test_no_two_peers_share_a_name():
+    names = [peer.name for peer in cli.ALL_PEERS]
+    assert len(set(names)) == len(names)
 
 
 def test_wrong_command_lines_are_refused(capsys):

@@ -1,0 +1,145 @@
+"""Who wins: the best of weft's servers beside the best complete one of others, figure by figure, round by round."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from harness.ratios import Ratio, median_of, paired_ratio
+from harness.runs import Series
+
+
+@dataclass(frozen=True)
+class Metric:
+    name: str  # of a run's figure
+    words: str
+    more_is_better: bool = False
+    generator_may_limit: bool = False  # it is the generator's where its core is full
+
+
+METRICS = (
+    Metric("cpu_us", "core time a request"),
+    Metric("per_second", "requests a second", more_is_better=True, generator_may_limit=True),
+    Metric("p99_us", "p99", generator_may_limit=True),
+    Metric("resident_bytes", "memory"),
+)
+
+
+def is_ours(series: Series) -> bool:
+    return series.subject.kind == "complete" and not series.subject.is_peer
+
+
+def is_rival(series: Series) -> bool:
+    """A complete server of others; what somebody names on the command line is taken for one."""
+    return series.subject.kind != "bare" and not is_ours(series)
+
+
+def _standing(series: Series, baseline: Series, metric: Metric) -> float | None:
+    """Beside the baseline of the same rounds, for not all take part in all rounds; less is better."""
+    figures = series.figures(metric.name)
+    ratio = paired_ratio(figures, baseline.figures(metric.name))
+    standing = ratio.median if ratio else median_of(figures)
+    return standing and (-standing if metric.more_is_better else standing)
+
+
+def _best(of: Sequence[Series], baseline: Series, metric: Metric) -> Series | None:
+    standings = [(standing, series) for series in of
+                 if (standing := _standing(series, baseline, metric))]  # fmt: skip
+    return min(standings, key=lambda each: each[0])[1] if standings else None
+
+
+def outcome(ratio: Ratio, metric: Metric) -> str:
+    """Even unless the whole middle half of the rounds is on one side."""
+    if ratio.low <= 1 <= ratio.high:
+        return "even"
+    return "wins" if (ratio.low > 1) == metric.more_is_better else "loses"
+
+
+def _judge(
+    metric: Metric, ours: Sequence[Series], theirs: Sequence[Series], baseline: Series
+) -> dict | None:
+    our_best, their_best = (_best(each, baseline, metric) for each in (ours, theirs))
+    if not our_best or not their_best:
+        return None
+    ratio = paired_ratio(our_best.figures(metric.name), their_best.figures(metric.name))
+    if ratio is None:
+        return None
+    runs = [run for series in (our_best, their_best) for run in series.runs if run]
+    return {
+        "metric": metric.name,
+        "ours": our_best.subject.name,
+        "theirs": their_best.subject.name,
+        "they_parse": their_best.subject.parses,
+        "their_errors": sum(sum(run.errors.values()) for run in their_best.runs if run),
+        "ratio": asdict(ratio),
+        "outcome": outcome(ratio, metric),
+        "is_busy": any(run.is_busy for run in runs),
+    }
+
+
+def verdicts(all_series: Sequence[Series], generator_is_full: bool) -> list[dict]:
+    """One for each figure that both sides have; the first series is the baseline."""
+    ours = [series for series in all_series if is_ours(series)]
+    theirs = [series for series in all_series if is_rival(series)]
+    metrics = [each for each in METRICS if not (generator_is_full and each.generator_may_limit)]
+    found = (_judge(metric, ours, theirs, all_series[0]) for metric in metrics)
+    return [each for each in found if each]
+
+
+def floor(all_series: Sequence[Series]) -> dict | None:
+    """Beside the best bare server: what a complete one could save at most."""
+    ours = [series for series in all_series if is_ours(series)]
+    bare = [series for series in all_series if series.subject.kind == "bare"]
+    return _judge(METRICS[0], ours, bare, all_series[0])
+
+
+_OUTCOMES = {"wins": "weft wins", "loses": "weft loses", "even": "even"}
+
+
+def ratio_words(verdict: dict) -> str:
+    ratio = verdict["ratio"]
+    star = "" if verdict["they_parse"] else "*"
+    return f"{ratio['median']:.2f} ({ratio['low']:.2f}–{ratio['high']:.2f}) × {verdict['theirs']}{star}"
+
+
+def remarks(verdict: dict) -> str:
+    said = []
+    if verdict["their_errors"]:
+        said.append(f"which had {verdict['their_errors']:,} errors")
+    if verdict["is_busy"]:
+        said.append("on a busy machine")
+    return "".join(f", {each}" for each in said)
+
+
+def words(verdict: dict) -> str:
+    """`core time a request: weft wins, weftd_epoll 0.83 (0.81–0.86) × nginx*`"""
+    (metric,) = (each for each in METRICS if each.name == verdict["metric"])
+    how = _OUTCOMES[verdict["outcome"]]
+    return f"{metric.words}: {how}, {verdict['ours']} {ratio_words(verdict)}{remarks(verdict)}"
+
+
+def floor_words(verdict: dict) -> str:
+    """Nobody can win against less work: it is told without an outcome."""
+    return f"beside the best bare server, core time a request: {verdict['ours']} {ratio_words(verdict)}"
+
+
+def losses(report: dict) -> list[tuple[str, str]]:
+    """Where weft loses: the workload's name, and how."""
+    return [
+        (workload["name"], words(verdict))
+        for workload in report["workloads"]
+        for verdict in workload["verdicts"]
+        if verdict["outcome"] == "loses"
+    ]
+
+
+def conclusion(report: dict) -> str:
+    """One sentence over all workloads."""
+    all_verdicts = [each for workload in report["workloads"] for each in workload["verdicts"]]
+    if not all_verdicts:
+        return "No complete server of others took part: nothing is said of who wins."
+    count = {name: sum(each["outcome"] == name for each in all_verdicts) for name in _OUTCOMES}
+    return (
+        f"Of {len(all_verdicts)} comparisons with the best complete server of others weft wins "
+        f"{count['wins']} and loses {count['loses']}; even: {count['even']}."
+    )

@@ -1,0 +1,27 @@
+// A ping server on gin: its router, binding and rendering, which use encoding/json; with the tag "sonic" they use sonic.
+package main
+
+import (
+	"log"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"peers/ping"
+)
+
+func serve(ctx *gin.Context) {
+	var said ping.Ping
+	if err := ctx.ShouldBindJSON(&said); err != nil {
+		ctx.String(http.StatusBadRequest, err.Error())
+		return
+	}
+	ctx.JSON(http.StatusOK, said)
+}
+
+func main() {
+	gin.SetMode(gin.ReleaseMode)
+	router := gin.New()
+	router.POST("/ping", serve)
+	log.Fatal(router.RunListener(ping.Listen()))
+}

@@ -1,0 +1,39 @@
+// A ping server on net/http and encoding/json.
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"log"
+	"net/http"
+	"strconv"
+
+	"peers/ping"
+)
+
+func serve(to http.ResponseWriter, request *http.Request) {
+	text, err := io.ReadAll(request.Body)
+	var said ping.Ping
+	if err == nil {
+		err = json.Unmarshal(text, &said)
+	}
+	if err != nil {
+		http.Error(to, err.Error(), http.StatusBadRequest)
+		return
+	}
+	reply, err := json.Marshal(said)
+	if err != nil {
+		http.Error(to, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	to.Header()["Content-Type"] = contentType
+	to.Header()["Content-Length"] = []string{strconv.Itoa(len(reply))}
+	_, _ = to.Write(reply) // an error of it is a client that left
+}
+
+var contentType = []string{"application/json"}
+
+func main() {
+	http.HandleFunc("POST /ping", serve)
+	log.Fatal(http.Serve(ping.Listen(), nil))
+}
