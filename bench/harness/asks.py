@@ -26,6 +26,9 @@ class Ask:
     others: tuple[Trial, ...] = ()
 
 
+HELLO = Trial("GET", "/plaintext", b"", 200, b"Hello, World!")
+
+
 def check_answers(port: int, ask: Ask, host: str = "127.0.0.1") -> int:
     """The bytes of the timed answer, head included. Raises ValueError for a wrong one."""
     size = 0

@@ -72,6 +72,7 @@ class WeftBench:
     protocol: str  # "http" or "echo"
     seconds: float
     warm_up: float
+    pipelined: int = 1  # requests on a connection that wait for a reply at once
     name: str = "weft-bench"
     package: str = "this repository (make build)"
 
@@ -90,6 +91,8 @@ class WeftBench:
         else:
             what = [f"tcp://{host}:{port}", "--data", ECHO_MESSAGE]
         how = ["-c", str(connections), "-d", f"{self.seconds}", "-w", f"{self.warm_up}"]
+        if self.pipelined > 1:
+            how += ["--pipeline", str(self.pipelined)]
         return [self.program, "load", *what, *how, "--json", "--quiet"]
 
     def parse(self, output: str) -> Outcome:
@@ -120,19 +123,21 @@ class Wrk:
 @dataclass(frozen=True)
 class Ab:
     requests: int
+    keeps: bool = True  # its connections; or each is for one request
     name: str = "ab"
     program: str = "ab"
     package: str = "apache2-utils"
 
     @property
     def length(self) -> float:
-        return self.requests / 80_000
+        return self.requests / (80_000 if self.keeps else 15_000)
 
     def command(
         self, port: int, connections: int, ask: Ask | None = None, host: str = HERE
     ) -> list[str]:
-        amount = ["-n", str(self.requests), "-c", str(connections), "-k"]
-        return [self.program, "-q", *amount, f"http://{host}:{port}/"]
+        amount = ["-n", str(self.requests), "-c", str(connections), *(["-k"] if self.keeps else [])]
+        path = "/" if ask is None else ask.timed.path
+        return [self.program, "-q", *amount, f"http://{host}:{port}{path}"]
 
     def parse(self, output: str) -> Outcome:
         return parse_ab(output)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.asks import Ask
+from harness.asks import HELLO, Ask, Trial
 from harness.building import LeftOut, Make, compiler_command, cpp, go, installed, node, rust
 from harness.servers import Subject
 
@@ -22,6 +22,7 @@ class Peer:
     protocol: str = "http"
     parses: bool = True  # its reply is made from the request
     quick: bool = False  # takes part in a quick run
+    plain: Trial | None = None  # what it answers with a short text
     # What it is asked in each workload; of the folder to build into.
     asks: Callable[[Path], Mapping[str, Ask]] | None = None
 
@@ -32,22 +33,23 @@ _LIBUV = ("uv.h", "libuv1-dev", (), ("-luv",))
 _BOOST = "libboost1.81-dev"
 
 ALL = (
-    Peer("nginx", "complete", installed("nginx"), parses=False, quick=True),
+    Peer("nginx", "complete", installed("nginx"), parses=False, quick=True,
+         plain=HELLO),
     Peer("h2o", "complete", installed("h2o"), parses=False),
     Peer("boost_beast", "complete", cpp("boost_beast/server.cpp", "boost/json/src.hpp", _BOOST),
          quick=True),
     Peer("hyper", "complete", rust("hyper", "hyper_ping"), quick=True),
-    Peer("axum", "complete", rust("axum", "axum_ping")),
+    Peer("axum", "complete", rust("axum", "axum_ping"), plain=HELLO),
     Peer("actix", "complete", rust("actix", "actix_ping")),
     Peer("may_minihttp", "complete", rust("may_minihttp", "may_ping")),
-    Peer("net_http", "complete", go("go", "net_http")),
-    Peer("fasthttp", "complete", go("go", "fasthttp")),
+    Peer("net_http", "complete", go("go", "net_http"), plain=HELLO),
+    Peer("fasthttp", "complete", go("go", "fasthttp"), plain=HELLO),
     Peer("gin", "complete", go("go", "gin")),
     Peer("gin_sonic", "complete", go("go", "gin", tags="sonic")),
-    Peer("node_http", "complete", node("node_http.js")),
+    Peer("node_http", "complete", node("node_http.js"), plain=HELLO),
     Peer("express", "complete", node("express.js")),
-    Peer("asio", "bare", cpp("asio/server.cpp", *_ASIO)),
-    Peer("libuv", "bare", cpp("libuv/server.cpp", *_LIBUV)),
+    Peer("asio", "bare", cpp("asio/server.cpp", *_ASIO), plain=HELLO),
+    Peer("libuv", "bare", cpp("libuv/server.cpp", *_LIBUV), plain=HELLO),
     Peer("tokio", "bare", rust("tokio", "tokio_sockets", "tokio_ping")),
     Peer("echo_asio", "complete", cpp("asio/echo.cpp", *_ASIO), "echo"),
     Peer("echo_boost_asio", "complete",
@@ -73,6 +75,7 @@ def build(
             continue
         asks = peer.asks(into) if peer.asks else None
         ready.append(
-            Subject(peer.name, command, peer.protocol, peer.kind, True, peer.parses, asks=asks)
+            Subject(peer.name, command, peer.protocol, peer.kind, True, peer.parses,
+                    asks=asks, plain=peer.plain)  # fmt: skip
         )
     return ready, left_out

@@ -19,7 +19,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from harness.asks import Ask, check_answers
+from harness.asks import Ask, Trial, check_answers
 from harness.conversation import conversation
 
 START_TIMEOUT = 10.0
@@ -46,6 +46,7 @@ class Subject:
     parses: bool = True  # its reply is made from the request
     levels: tuple[int, ...] = ()  # only with so many connections; empty: any number
     asks: Mapping[str, Ask] | None = None  # by workload; None: what the generator asks by itself
+    plain: Trial | None = None  # what it answers with a short text
     address: str = ""  # HOST:PORT of one that somebody else has started; it has no command then
 
     def arguments(self, port: int, scratch: str = "") -> list[str]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness.asks import Ask
+from harness.asks import HELLO, Ask, Trial
 from harness.effort import Effort
 from harness.generators import Ab, Generator, WeftBench, Wrk
 from harness.servers import Subject
 
 BASELINE = "ceil_epoll"
+HEALTH = Trial("GET", "/healthz", b"", 200, None)
 MANY = 19_000  # as many as a limit of 20,000 descriptors allows
 
 
@@ -27,16 +28,24 @@ class Workload:
     peer_pairs: int = 0  # peers take part in so many of the first rounds
     in_quick: bool = True  # a quick run does it unasked
     in_full: bool = True  # so does a full one
+    is_plain: bool = False  # the load asks for a short text
+    ends_connections: bool = False  # after one request each, which servers with a trivial parser do not see
     baseline: str = BASELINE  # of the subjects, that which the others are compared with
 
     def takes(self, subject: Subject) -> bool:
         if subject.protocol != self.protocol or (subject.is_peer and self.peer_pairs == 0):
+            return False
+        if self.is_plain and subject.plain is None:
+            return False
+        if self.ends_connections and subject.kind == "bare":
             return False
         if subject.asks is not None and self.name not in subject.asks:
             return False
         return not subject.levels or self.connections in subject.levels
 
     def ask(self, subject: Subject) -> Ask | None:
+        if self.is_plain and subject.plain is not None:
+            return Ask(subject.plain, None)
         return None if subject.asks is None else subject.asks[self.name]
 
     def length(self, subjects: Sequence[Subject]) -> float:
@@ -71,7 +80,25 @@ def workloads(effort: Effort, build: Path, many: int = MANY) -> list[Workload]:
         Workload("echo-ab", "TCP echo, ab -k", "echo", Ab(effort.ab_requests), 1000, pairs, peers,
                  in_quick=False),
         Workload("echo", "TCP echo, lean generator", "echo", lean("echo"), 1000, pairs, peers),
+        *_plain(effort, weft_bench, many),
     ]
+
+
+def _plain(effort: Effort, weft_bench: str, many: int) -> list[Workload]:
+    """A GET of a short text: to many that are kept, pipelined, and to one connection each."""
+    pairs, peers = effort.pairs, effort.peer_pairs
+    kept = WeftBench(weft_bench, "http", effort.seconds, effort.warm_up)
+    pipelined = replace(kept, pipelined=16)
+    single = Ab(effort.ab_requests // 4, keeps=False)
+    level = min(many, 10_000)
+    return [
+        Workload("plain-10000", "GET of a text, lean generator", "http", kept, level, pairs, peers,
+                 in_quick=False, is_plain=True),
+        Workload("plain-pipelined", "GET of a text, 16 at a time", "http", pipelined, 64, pairs, peers,
+                 in_quick=False, is_plain=True),
+        Workload("plain-single", "GET of a text, a connection each, ab", "http", single, 100, pairs, peers,
+                 in_quick=False, is_plain=True, ends_connections=True, baseline="weftd_epoll"),
+    ]  # fmt: skip
 
 
 def spins(weftd: Path) -> bool:
@@ -89,16 +116,16 @@ def own_subjects(build: Path) -> list[Subject]:
     weftd = build / "apps/weftd/weftd"
     echo = build / "examples/echo"
     subjects = []
-    for protocol in ("http", "echo"):
+    for protocol, plain in (("http", HELLO), ("echo", None)):
         subjects += [
-            Subject(BASELINE, f"'{epoll}' {{port}} {protocol}", protocol, "bare"),
-            Subject("ceil_uring", f"'{uring}' {{port}} {protocol}", protocol, "bare"),
+            Subject(BASELINE, f"'{epoll}' {{port}} {protocol}", protocol, "bare", plain=plain),
+            Subject("ceil_uring", f"'{uring}' {{port}} {protocol}", protocol, "bare", plain=plain),
         ]
     can_spin = spins(weftd)
     for short, backend in (("epoll", "epoll"), ("uring", "io_uring")):
         listen = f"--listen 127.0.0.1:{{port}} --backend {backend}"
         serve = f"'{weftd}' {listen} --threads 1"
-        subjects.append(Subject(f"weftd_{short}", serve, "http", "complete"))
+        subjects.append(Subject(f"weftd_{short}", serve, "http", "complete", plain=HEALTH))
         if can_spin:
             spinning = f"{serve} --idle spin=50us"
             subjects.append(

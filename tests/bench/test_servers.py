@@ -198,6 +198,7 @@ def test_baseline_comes_first_in_every_protocol(build):
     assert {(work.name, work.connections) for work in workloads(USUAL, build, 19_000)} == {
         ("ping", 400), ("ping-2", 2), ("ping-19000", 19_000), ("ping-wrk-2", 2),
         ("ping-wrk-400", 400), ("ping-wrk-19000", 19_000), ("echo-ab", 1000), ("echo", 1000),
+        ("plain-10000", 10_000), ("plain-pipelined", 64), ("plain-single", 100),
     }  # fmt: skip
 
 

@@ -24,7 +24,14 @@ function answer(response, text) {
   response.end(reply);
 }
 
+const HELLO = 'Hello, World!';
+
 function serve(request, response) {
+  if (request.method === 'GET' && request.url === '/plaintext') {
+    response.writeHead(200, { 'Content-Type': 'text/plain', 'Content-Length': HELLO.length });
+    response.end(HELLO);
+    return;
+  }
   if (request.method !== 'POST' || request.url !== '/ping') {
     refuse(response, 404);
     return;

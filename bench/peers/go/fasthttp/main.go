@@ -11,6 +11,11 @@ import (
 )
 
 func serve(ctx *fasthttp.RequestCtx) {
+	if ctx.IsGet() && string(ctx.Path()) == "/plaintext" {
+		ctx.SetContentType("text/plain")
+		ctx.SetBodyString("Hello, World!")
+		return
+	}
 	if !ctx.IsPost() || string(ctx.Path()) != "/ping" {
 		ctx.NotFound()
 		return

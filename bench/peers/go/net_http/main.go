@@ -31,9 +31,21 @@ func serve(to http.ResponseWriter, request *http.Request) {
 	_, _ = to.Write(reply) // an error of it is a client that left
 }
 
-var contentType = []string{"application/json"}
+var (
+	contentType = []string{"application/json"}
+	hello       = []byte("Hello, World!")
+	helloLength = []string{strconv.Itoa(len(hello))}
+	plainText   = []string{"text/plain"}
+)
+
+func plaintext(to http.ResponseWriter, _ *http.Request) {
+	to.Header()["Content-Type"] = plainText
+	to.Header()["Content-Length"] = helloLength
+	_, _ = to.Write(hello)
+}
 
 func main() {
 	http.HandleFunc("POST /ping", serve)
+	http.HandleFunc("GET /plaintext", plaintext)
 	log.Fatal(http.Serve(ping.Listen(), nil))
 }

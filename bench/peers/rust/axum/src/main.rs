@@ -4,7 +4,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-use axum::routing::post;
+use axum::routing::{get, post};
 use axum::serve::ListenerExt;
 use axum::{Json, Router};
 use serde::{Deserialize, Serialize};
@@ -19,6 +19,10 @@ async fn ping(Json(said): Json<Ping>) -> Json<Ping> {
     Json(said)
 }
 
+async fn plaintext() -> &'static str {
+    "Hello, World!"
+}
+
 async fn serve(port: u16) -> std::io::Result<()> {
     let socket = TcpSocket::new_v4()?;
     socket.set_reuseaddr(true)?;
@@ -27,7 +31,10 @@ async fn serve(port: u16) -> std::io::Result<()> {
     let listener = socket.listen(4096)?.tap_io(|stream| {
         let _ = stream.set_nodelay(true);
     });
-    axum::serve(listener, Router::new().route("/ping", post(ping))).await
+    let routes = Router::new()
+        .route("/ping", post(ping))
+        .route("/plaintext", get(plaintext));
+    axum::serve(listener, routes).await
 }
 
 fn main() -> std::io::Result<()> {
