@@ -7,6 +7,7 @@ WEFT_MODEL_SEED=n others.
 import json
 import os
 import random
+import signal
 
 import pytest
 from model_engines import Mariadb, Sqlite, quoted
@@ -15,12 +16,21 @@ from row_engines import mariadb
 from row_model import ABSENT, Column, Refused, Table, draw_filter, draw_ranges, sent_filter, sql_filter
 from weft_process import Server
 
-SEQUENCES = int(os.environ.get("WEFT_MODEL_SEQUENCES", "1000"))
+USUAL = 1000
+SEQUENCES = int(os.environ.get("WEFT_MODEL_SEQUENCES", USUAL))
 SEED = int(os.environ.get("WEFT_MODEL_SEED", "1"))
 A_SERVER = 1000   # sequences that one weftd serves
 A_MARIADB = 400   # and one that asks a server, which takes longer
 A_DATABASE = 100  # and one of its databases
 STEPS = 20
+LONG_SECONDS_MAX = 3600
+
+
+@pytest.fixture(autouse=True)
+def patient(bounded):
+    """Who asks for many has time."""
+    if SEQUENCES > USUAL:
+        signal.alarm(LONG_SECONDS_MAX)
 
 
 class Sequence:

@@ -358,7 +358,7 @@ void epoll_backend::enter(time_point until) noexcept {
     send_held();
     if (!context_.ready.empty()) until = time_point::min();
   }
-  std::array<epoll_event, 1024> events;
+  event_wait::events events;
   const int count = std::max(wait_(epoll_, events, until), 0);  // a signal may end it
   for (const epoll_event& event : std::span{events}.first(static_cast<std::size_t>(count)))
     if (names_file(event.data.u64)) [[unlikely]]

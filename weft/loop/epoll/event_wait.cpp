@@ -3,28 +3,30 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
+#include <tuple>
 
 #include <weft/loop/epoll/plain_calls.hpp>
 #include <weft/loop/kernel_clock.hpp>
 
 namespace weft {
 
-int event_wait::operator()(int epoll_fd, std::span<epoll_event> events, time_point until) noexcept {
-  const auto capacity = static_cast<int>(events.size());
-  if (until == time_point::max()) return plain_calls::wait(epoll_fd, events.data(), capacity, -1);
+int event_wait::operator()(int epoll_fd, events& into, time_point until) noexcept {
+  constexpr auto capacity = static_cast<int>(std::tuple_size_v<events>);
+  if (until == time_point::max()) return plain_calls::wait(epoll_fd, into.data(), capacity, -1);
   const duration left = kernel_clock::left_until(until);
-  if (left == duration::zero()) return plain_calls::wait(epoll_fd, events.data(), capacity, 0);
+  if (left == duration::zero())
+    return plain_calls::wait(epoll_fd, into.data(), most_beside_others, 0);
   if (has_pwait2_) [[likely]] {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
     const timespec timeout{.tv_sec = seconds.count(), .tv_nsec = (left - seconds).count()};
-    const int count = plain_calls::wait(epoll_fd, events.data(), capacity, timeout);
+    const int count = plain_calls::wait(epoll_fd, into.data(), capacity, timeout);
     if (count >= 0 || errno != ENOSYS) return count;
     has_pwait2_ = false;
   }
   // Before Linux 5.11, and under valgrind: whole milliseconds, rounded up so that no timer is
   // early.
   const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(left).count();
-  return plain_calls::wait(epoll_fd, events.data(), capacity,
+  return plain_calls::wait(epoll_fd, into.data(), capacity,
                            static_cast<int>(std::min<duration::rep>(milliseconds, 60'000)));
 }
 

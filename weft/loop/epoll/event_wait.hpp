@@ -1,14 +1,17 @@
 // Waiting for events of an epoll set, to the nanosecond where the kernel can.
 //
-// Contract: returns the number of events, or -1 as epoll_wait does. time_point::min() does not
-// wait, time_point::max() waits for ever. One thread.
+// Problem: what comes is received at once, into buffers that are lent until it has been handled; a
+// loop that looks for more than it handles in between lends ever more of them. Contract: returns
+// the number of events, or -1 as epoll_wait does. time_point::min() does not wait, and takes few
+// events, since others have their turn still; time_point::max() waits for ever. One thread.
 //
-//   const int count = wait(epoll_fd, events, until);
+//   event_wait::events come;
+//   const int count = wait(epoll_fd, come, until);
 #pragma once
 
 #include <sys/epoll.h>
 
-#include <span>
+#include <array>
 
 #include <weft/base/time.hpp>
 
@@ -16,7 +19,11 @@ namespace weft {
 
 class event_wait {
  public:
-  int operator()(int epoll_fd, std::span<epoll_event> events, time_point until) noexcept;
+  using events = std::array<epoll_event, 1024>;
+  /// Each of them may make two resumptions, of the 512 that a turn has.
+  static constexpr int most_beside_others = 128;
+
+  int operator()(int epoll_fd, events& into, time_point until) noexcept;
 
  private:
   bool has_pwait2_ = true;  // until the kernel says that it does not
