@@ -70,8 +70,8 @@ class Sqlite:
         for file in self.files.values():
             with closing(file):
                 told = [line for line, in file.execute("PRAGMA integrity_check(1000000)")]
-                # SQLite 3.40 says that of tables WITHOUT ROWID whose key has another order than their columns.
-                assert [line for line in told if line != "ok" and not line.startswith("NULL value in t")] == []
+                # SQLite 3.40 says the others of tables WITHOUT ROWID whose key has another order than their columns.
+                assert [line for line in told if not line.startswith(("ok", "NULL value in t", "TEXT value in t"))] == []
 
 
 class Mariadb:
