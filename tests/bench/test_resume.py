@@ -101,7 +101,13 @@ def start(out, build, *arguments):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=heed_interrupts,
     )
+
+
+def heed_interrupts():
+    """Who starts these tests in the background may have them ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def await_lines(path, count, process):
