@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <weft/base/assert.hpp>
+#include <weft/http/field_syntax.hpp>
 #include <weft/http/http2/field_rules.hpp>
 
 namespace weft::http::http2 {
