@@ -5,6 +5,8 @@ import signal
 from contextlib import ExitStack
 from pathlib import Path
 
+import pytest
+
 PING = b"POST /ping HTTP/1.1\r\nHost: x\r\nContent-Length: 15\r\n\r\n{\"sequence\": 2}"
 CLIENTS = 6_000
 # 1,024 are received at first, of which each touches a page of its buffer; others come as these go.
@@ -19,9 +21,10 @@ def resident_kib(server):
 def test_a_burst_takes_few_buffers(serve, backend):
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    clients_most = min(CLIENTS, hard - 200)
+    if hard < CLIENTS + 200:
+        pytest.skip(f"no more than {hard} descriptors are allowed: too few to tell")
     with serve("--backend", backend, "--threads", "1") as server, ExitStack() as closing:
-        clients = [closing.enter_context(server.connect()) for _ in range(clients_most)]
+        clients = [closing.enter_context(server.connect()) for _ in range(CLIENTS)]
 
         def ask_in_turn():
             for client in clients:

@@ -44,6 +44,12 @@ class http2_server_limits : public testing::in_memory {
     http().post("/", [](const request& r) { return std::string{r.body()}; });
     http().post("/size", [](const request& r) { return std::to_string(r.body().size()); });
   }
+  void serve_without_end() {
+    http().get("/much", [](body_writer& out) -> task<result<void>> {
+      for (;;)
+        if (auto sent = co_await out.write(std::string(10'000, 'x')); !sent) co_return sent;
+    });
+  }
   task<net::tcp_stream> connected() { co_return std::move((co_await world().connect()).stream()); }
 
   /// Begins uploads of which the server lets none come to its end, while an older one gathers.
@@ -282,10 +288,7 @@ TEST_F(http2_server_limits, cuts_who_sends_more_than_a_window_holds) {
 
 TEST_F(http2_server_limits, cuts_who_cancels_on_while_it_takes_nothing) {
   serve_http2({.resets_per_second = 1'000'000, .idle_frames_per_second = 1'000'000});
-  http().get("/much", [](body_writer& out) -> task<result<void>> {
-    for (;;)
-      if (auto sent = co_await out.write(std::string(10'000, 'x')); !sent) co_return sent;
-  });
+  serve_without_end();
   run([&]() -> task<void> {
     http2_client client{co_await connected(), {.stream_window_bytes = 100'000'000}};
     client.begin("GET", "/much");
@@ -407,21 +410,25 @@ TEST_F(http2_server_limits, says_its_goodbye_once) {
   });
 }
 
-/// Nobody waits any longer for a client that takes nothing once its connection is over.
-TEST_F(http2_server_limits, forgets_who_takes_nothing_and_is_cut) {
+/// As long as one takes a little now and then it is waited for, but not once its connection is
+/// over.
+TEST_F(http2_server_limits, forgets_who_takes_little_and_is_cut) {
   serve_within({.write_stall_timeout = 1s});
-  http().get("/much", [](body_writer& out) -> task<result<void>> {
-    for (;;)
-      if (auto sent = co_await out.write(std::string(10'000, 'x')); !sent) co_return sent;
-  });
+  serve_without_end();
   run([&]() -> task<void> {
     http2_client client{co_await connected(), {.stream_window_bytes = 100'000'000}};
     client.begin("GET", "/much");
     co_await client.send_raw(to_bytes(window_frame(0, 100'000'000)));
-    std::ignore = co_await sleep_for(loop(), 10ms);
+    const auto take_little = [&](duration meanwhile) -> task<void> {
+      for (const time_point until = loop().now() + meanwhile; loop().now() < until;) {
+        std::ignore = co_await sleep_for(loop(), 400ms);
+        std::ignore = co_await client.stream().read();
+      }
+    };
+    co_await take_little(3s);
     EXPECT_EQ(http().connections(), 1U);
     co_await client.send_raw(to_bytes(window_frame(0, 0)));  // which must not be
-    std::ignore = co_await sleep_for(loop(), 10s);
+    co_await take_little(1'600ms);
     EXPECT_EQ(http().connections(), 0U);
   });
 }

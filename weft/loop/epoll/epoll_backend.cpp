@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
+#include <span>
 #include <utility>
 
 #include <weft/base/assert.hpp>

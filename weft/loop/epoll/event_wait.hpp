@@ -20,7 +20,7 @@ namespace weft {
 class event_wait {
  public:
   using events = std::array<epoll_event, 1024>;
-  /// Each of them may make two resumptions, of the 512 that a turn has.
+  /// Each may make two resumptions, of the 512 that a turn has unless it is told otherwise.
   static constexpr int most_beside_others = 128;
 
   int operator()(int epoll_fd, events& into, time_point until) noexcept;
