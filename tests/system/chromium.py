@@ -17,6 +17,10 @@ def browser():
     return found or pytest.fail("there is no Chromium: `make setup` installs it")
 
 
+class Refused(Exception):
+    """What was asked could not be done."""
+
+
 class Chromium:
     """A browser with pages whose scripts can be asked, over the DevTools protocol on two pipes."""
 
@@ -56,15 +60,27 @@ class Chromium:
                 self.heard += more
             answer, self.heard = self.heard.split(b"\0", 1)
             answer = json.loads(answer)
-            if answer.get("id") == self.asked:
-                return answer["result"]
+            if answer.get("id") != self.asked:
+                continue
+            if "error" in answer:
+                raise Refused(f"{method}: {answer['error']['message']}")
+            return answer["result"]
 
     def open(self, url):
-        """Gives by what the page is asked."""
+        """Gives by what the page is asked, once it is no longer the blank one that each begins as."""
         target = self.ask("Target.createTarget", url=url)["targetId"]
-        return self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        page = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.wait_for(page, "location.href != 'about:blank'")
+        return page
 
     def wait_for(self, page, script):
         """Until it is true; the test has its time."""
-        while not self.ask("Runtime.evaluate", page, expression=script)["result"].get("value"):
+        while not self.is_true(page, script):
             time.sleep(0.05)
+
+    def is_true(self, page, script):
+        """Of a page that is just being left it is not."""
+        try:
+            return self.ask("Runtime.evaluate", page, expression=script)["result"].get("value", False)
+        except Refused:
+            return False
