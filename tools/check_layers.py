@@ -27,6 +27,9 @@ HEAVY = {"filesystem", "format", "fstream", "functional", "iostream", "istream",
          "print", "regex", "sstream", "weft/base/format.hpp"}
 # The one place that std::format is compiled in.
 FORMAT = {Path("weft/base/format.hpp"), Path("weft/base/format.cpp")}
+# These take formats that are checked as their users compile, who are few.
+CHECK_FORMATS = {Path("weft/realtime") / name
+                 for name in ("deadline_miss_format.hpp", "deferred_line.hpp", "deferred_log.hpp")}
 STD_FORMAT = re.compile(r"\bstd::v?format(?:_to)?\(")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -138,7 +141,7 @@ class Checker:
             if room[0] == "weft" and bracket == '"':
                 self.report(path, number, f'"{name}" (write ours as <weft/layer/file.hpp>)')
         public_header = path.suffix == ".hpp" and room[0] == "weft" and room[1] != "testing"
-        if public_header and name in HEAVY and path not in FORMAT:
+        if public_header and name in HEAVY and path not in FORMAT | CHECK_FORMATS:
             self.report(path, number, f"<{name}> in a header (heavy: every user compiles it; use it in the .cpp)")
 
     def check_header(self, path, lines):

@@ -57,10 +57,12 @@ std::expected<telemetry::distribution, std::string> read_histogram(std::string_v
 std::expected<telemetry::distribution, std::string> run_cyclictest(const wakeup_plan& plan) {
   const std::string command = weft::format(
       "cyclictest --quiet --mlockall --policy=fifo --priority={} --threads=1 --affinity={} "
-      "--interval={} --loops={} --histogram=20000 2>/dev/null",
+      "--interval={} --loops={} --histogram=20000",
       plan.priority, plan.cpu,
       std::chrono::duration_cast<std::chrono::microseconds>(plan.period).count(), plan.wakeups);
-  std::FILE* const output = ::popen(command.c_str(), "re");
+  // It ends with this program, however that ends.
+  const std::string started = "exec setpriv --pdeathsig TERM " + command + " 2>/dev/null";
+  std::FILE* const output = ::popen(started.c_str(), "re");
   if (output == nullptr) return std::unexpected{"there is no process for cyclictest"};
   std::string text;
   std::array<char, 4096> part{};
@@ -69,9 +71,11 @@ std::expected<telemetry::distribution, std::string> run_cyclictest(const wakeup_
   const int status = ::pclose(output);
   constexpr int no_such_command = 127;
   if (WIFEXITED(status) && WEXITSTATUS(status) == no_such_command)
-    return std::unexpected{"cyclictest is not installed (package rt-tests)"};
+    return std::unexpected{
+        "cyclictest (package rt-tests) or setpriv (util-linux) is not installed"};
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    return std::unexpected{"cyclictest failed: without root it may not go before others"};
+    return std::unexpected{weft::format(
+        "it failed, perhaps for want of rights, or of a CPU {}: `{}` says why", plan.cpu, command)};
   return read_histogram(text);
 }
 

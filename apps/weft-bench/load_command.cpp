@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -17,6 +16,7 @@
 #include "load.hpp"
 #include "load_requests.hpp"
 #include "options.hpp"
+#include "page_file.hpp"
 #include "rate_search.hpp"
 #include "report.hpp"
 
@@ -25,7 +25,6 @@
 namespace weft::bench {
 namespace {
 
-constexpr int failed = 1;
 constexpr int no_reply = 3;
 
 std::atomic<bool> stop = false;
@@ -84,28 +83,6 @@ load_plan plan_of(const load_options& options, const address& to) {
   plan.timeout = options.timeout;
   return plan;
 }
-
-// The page that --html asks for. Opened before the load, which would be in vain if it could not be.
-class page_file {
- public:
-  explicit page_file(const std::string& path)
-      : path_{path}, file_{path.empty() ? nullptr : std::fopen(path.c_str(), "wb"), &std::fclose} {}
-
-  [[nodiscard]] bool could_be_opened() const { return file_ != nullptr || path_.empty(); }
-  // The exit status: `status`, unless not all could be written.
-  int write(std::string_view page, int status) {
-    if (file_ == nullptr) return status;
-    print(file_.get(), page);
-    const bool was_written = std::fflush(file_.get()) == 0 && std::ferror(file_.get()) == 0;
-    if (was_written) return status;
-    print(stderr, weft::format("weft-bench: cannot write '{}': {}\n", path_, std::strerror(errno)));
-    return failed;
-  }
-
- private:
-  std::string path_;
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
-};
 
 int load_once(const load_options& options, const load_plan& plan, load_observer* observer,
               page_file page) {

@@ -28,6 +28,22 @@ std::string json_of(const telemetry::distribution& latency) {
   return object + weft::format(",\"max_us\":{:.0f}}}", in_us(latency.max()));
 }
 
+std::string joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& each : parts) text += (text.empty() ? "" : "; ") + each;
+  return text;
+}
+
+std::string or_nothing(std::string text) { return text.empty() ? "nothing" : text; }
+
+/// Of texts that need no escape.
+std::string json_array(const std::vector<std::string>& texts) {
+  std::string array;
+  for (const std::string& each : texts)
+    array += weft::format(R"({}"{}")", array.empty() ? "" : ",", each);
+  return '[' + array + ']';
+}
+
 double median_of(const std::vector<double>& sorted) { return sorted[sorted.size() / 2]; }
 
 }  // namespace
@@ -51,6 +67,13 @@ std::int64_t wakeup_comparison::page_faults() const noexcept {
   return all;
 }
 
+std::vector<std::string> wakeup_comparison::wishes(bool applied) const {
+  std::vector<std::string> texts;
+  for (const realtime::setup_effect& each : rounds.front().weft.effects)
+    if (each.is_applied == applied) texts.push_back(each.wish);
+  return texts;
+}
+
 std::vector<double> wakeup_comparison::ratios() const {
   std::vector<double> all;
   for (const wakeup_round& each : rounds) {
@@ -63,12 +86,14 @@ std::vector<double> wakeup_comparison::ratios() const {
   return all;
 }
 
-std::string heading_of(const wakeup_plan& plan) {
-  std::string text = weft::format(
-      "{} wake-ups a run, one every {}, on CPU {} with SCHED_FIFO {}; latency in microseconds\n"
-      "{:13}",
-      grouped(plan.wakeups), readable_time(static_cast<double>(plan.period.count())), plan.cpu,
-      plan.priority, "");
+std::string heading_of(const wakeup_plan& plan, const wakeup_comparison& first) {
+  std::string text =
+      weft::format("{} wake-ups a run, one every {}\nwith {}\n", grouped(plan.wakeups),
+                   readable_time(static_cast<double>(plan.period.count())),
+                   or_nothing(joined(first.wishes(true))));
+  if (const std::string lacks = joined(first.wishes(false)); !lacks.empty())
+    text += weft::format("without {}\n", lacks);
+  text += weft::format("latency in microseconds, the first wake-ups included\n{:13}", "");
   for (const percentile& each : percentiles) text += weft::format(" {:>9}", each.name);
   return text + weft::format(" {:>9}\n", "max");
 }
@@ -88,10 +113,12 @@ std::string to_text(const wakeup_comparison& found) {
 }
 
 std::string to_json(const wakeup_plan& plan, const wakeup_comparison& found) {
-  std::string line =
-      weft::format(R"({{"load":"{}","period_us":{:.3f},"rounds":{},"page_faults":{},"weft":{})",
-                   to_string(found.load), static_cast<double>(plan.period.count()) / 1000,
-                   found.rounds.size(), found.page_faults(), json_of(found.weft()));
+  std::string line = weft::format(
+      R"({{"load":"{}","period_us":{:.3f},"rounds":{},"applied":{},"not_applied":{})",
+      to_string(found.load), static_cast<double>(plan.period.count()) / 1000, found.rounds.size(),
+      json_array(found.wishes(true)), json_array(found.wishes(false)));
+  line +=
+      weft::format(R"(,"page_faults":{},"weft":{})", found.page_faults(), json_of(found.weft()));
   const std::vector<double> ratios = found.ratios();
   if (!ratios.empty())
     line += weft::format(
@@ -101,11 +128,10 @@ std::string to_json(const wakeup_plan& plan, const wakeup_comparison& found) {
 }
 
 std::string to_html(const wakeup_plan& plan, const std::vector<wakeup_comparison>& all) {
-  std::string html =
-      "<dl>" + fact("wake-ups a run", grouped(plan.wakeups)) +
-      fact("one every", readable_time(static_cast<double>(plan.period.count()))) +
-      fact("scheduled by", weft::format("SCHED_FIFO {} on CPU {}", plan.priority, plan.cpu)) +
-      "</dl>\n";
+  std::string html = "<dl>" + fact("wake-ups a run", grouped(plan.wakeups)) +
+                     fact("one every", readable_time(static_cast<double>(plan.period.count()))) +
+                     fact("with", joined(all.front().wishes(true))) +
+                     fact("without", joined(all.front().wishes(false))) + "</dl>\n";
   for (const wakeup_comparison& each : all) {
     html += latency_section(weft::format("of weft, {}", to_string(each.load)), each.weft());
     if (const telemetry::distribution theirs = each.cyclictest(); theirs.count() != 0)

@@ -27,11 +27,13 @@ struct wakeup_comparison {
   [[nodiscard]] telemetry::distribution weft() const;
   [[nodiscard]] telemetry::distribution cyclictest() const;
   [[nodiscard]] std::int64_t page_faults() const noexcept;
+  /// What of weft's wishes took effect: "SCHED_FIFO, priority 80", and what did not.
+  [[nodiscard]] std::vector<std::string> wishes(bool applied) const;
   /// weft's 99.99th percentile by cyclictest's, of each round, sorted; none without cyclictest.
   [[nodiscard]] std::vector<double> ratios() const;
 };
 
-std::string heading_of(const wakeup_plan& plan);
+std::string heading_of(const wakeup_plan& plan, const wakeup_comparison& first);
 std::string to_text(const wakeup_comparison& found);
 /// A line.
 std::string to_json(const wakeup_plan& plan, const wakeup_comparison& found);

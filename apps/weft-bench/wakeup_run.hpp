@@ -2,8 +2,9 @@
 // (rt-tests), which asks the kernel for it as directly as can be.
 //
 // Contract: each run takes `wakeups` periods and keeps one processor meanwhile. Latencies are from
-// when a wake-up was due until the thread knew of it, in whole microseconds, as cyclictest has
-// them, kept as nanoseconds. What the system does not permit is left out, by both.
+// when a wake-up was due until the thread knew of it, of every one, the first included, in whole
+// microseconds, as cyclictest has them, kept as nanoseconds. What the system does not permit is
+// left out, by both.
 //
 //   const wakeup_run ours = run_weft({.period = 100us, .wakeups = 100'000, .cpu = 1});
 //   ours.latency.percentile(99.99);
@@ -39,7 +40,8 @@ struct wakeup_run {
   std::vector<realtime::setup_effect> effects;
 };
 
-wakeup_run run_weft(const wakeup_plan& plan);
+/// Fails with a sentence for the user: there is no such loop here, or it ended early.
+std::expected<wakeup_run, std::string> run_weft(const wakeup_plan& plan);
 
 /// Fails with a sentence for the user: it is not there, or may not.
 std::expected<telemetry::distribution, std::string> run_cyclictest(const wakeup_plan& plan);

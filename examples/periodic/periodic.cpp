@@ -1,12 +1,10 @@
 // A controller that works a thousand times a second, and what became of it: when it was woken, how
-// long it took, what it missed and why, what it asked of the heap.
+// long it took, what it asked of the heap. What it missed, and why, is in the log meanwhile.
 //
 //   periodic                                    as root, or with cap_sys_nice and cap_ipc_lock
-//   periodic --control.period 100us --control.runs 100000
-//   periodic --realtime.policy other            as one of many
-#include <array>
+//   periodic --control.period=100us --control.runs=100000
+//   periodic --realtime.policy=other            as one of many
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -14,6 +12,8 @@
 #include <weft/loop/event_loop.hpp>
 #include <weft/loop/thread_place.hpp>
 #include <weft/realtime/allocation_guard.hpp>
+#include <weft/realtime/deadline_miss_format.hpp>
+#include <weft/realtime/deferred_log.hpp>
 #include <weft/realtime/periodic.hpp>
 #include <weft/service/application.hpp>
 #include <weft/service/lifetime.hpp>
@@ -41,7 +41,7 @@ class control {
         loop_{loop},
         clock_{loop, {.period = options.period, .deadline = options.deadline, .name = "control"}} {
     clock_.on_miss([this](const realtime::deadline_miss& miss) {
-      if (kept_ < misses_.size()) misses_[kept_++] = miss;
+      log_.write(weft::log::level::warning, "{}", miss);
     });
     own.spawn(work());
   }
@@ -68,7 +68,7 @@ class control {
     level_ = 0.9 * level_ + 0.2 * error + integral_;
   }
 
-  // The time to write, and to allocate, is when all is over.
+  // The time for this thread to write, and to allocate, is when all is over.
   void report(const realtime::thread_usage& used, std::uint64_t allocations) const {
     const realtime::periodic_record& record = clock_.record();
     std::printf("runs %llu, skipped %llu, misses %llu\n", as_long(record.runs),
@@ -77,7 +77,6 @@ class control {
     print("latency", record.latency);
     print("response", record.response);
     print("execution", record.execution);
-    for (std::size_t i = 0; i < kept_; ++i) std::puts(describe(misses_[i]).c_str());
     const std::string asked =
         realtime::allocation_guard::is_watched() ? std::to_string(allocations) : "not watched";
     std::printf("page faults %s, allocations %s\n",
@@ -92,11 +91,10 @@ class control {
 
   control_options options_;
   weft::event_loop& loop_;
+  realtime::deferred_log log_{{.name = "control"}};
   realtime::periodic clock_;
   double level_ = 0;
   double integral_ = 0;
-  std::array<realtime::deadline_miss, 5> misses_{};
-  std::size_t kept_ = 0;
 };
 
 int main(int argc, char** argv) {
@@ -105,7 +103,7 @@ int main(int argc, char** argv) {
                         {.about = "A controller, a thousand times a second",
                          .realtime = {.policy = realtime::scheduling::fifo,
                                       .priority = 20,
-                                      .cpus = {weft::usable_cpus() - 1},
+                                      .cpus = {weft::last_usable_cpu()},
                                       .lock_memory = true,
                                       .stack_bytes = 256 * 1024,
                                       .heap_bytes = 4 * 1024 * 1024,

@@ -3,8 +3,8 @@
 // of each second, which the lines show.
 //
 //   realtime                                     as root, or with cap_sys_nice and cap_ipc_lock
-//   realtime --worker.runs 20000 --worker.limit 500us
-//   realtime --realtime.policy other             as one of many
+//   realtime --worker.runs=20000 --worker.limit=500us
+//   realtime --realtime.policy=other             as one of many
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -18,6 +18,7 @@
 #include <weft/loop/thread_place.hpp>
 #include <weft/service/application.hpp>
 #include <weft/service/event_bus.hpp>
+#include <weft/service/option_bounds.hpp>
 
 using namespace std::chrono_literals;
 using weft::duration;
@@ -70,6 +71,8 @@ struct companion {};
 struct worker_options {
   std::uint64_t runs = 5000;
   duration limit = 2ms;
+
+  static constexpr auto bounds() { return weft::bounds(weft::at_least<&worker_options::runs>(1)); }
 };
 
 class worker {
@@ -136,7 +139,7 @@ int main(int argc, char** argv) {
                          .log_level = weft::log::level::warning,
                          .realtime = {.policy = weft::realtime::scheduling::fifo,
                                       .priority = 20,
-                                      .cpus = {weft::usable_cpus() - 1},
+                                      .cpus = {weft::last_usable_cpu()},
                                       .lock_memory = true,
                                       .stack_bytes = 256 * 1024,
                                       .heap_bytes = 4 * 1024 * 1024,

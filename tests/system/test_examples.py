@@ -4,9 +4,13 @@ import os
 import random
 import re
 import selectors
+import signal
 import socket
+import subprocess
+import time
 
 import httpx
+import pytest
 from weft_process import Server, curl, run
 
 PING_LUA = """
@@ -225,6 +229,11 @@ def test_realtime_says_which_runs_took_too_long(example):
     assert len(every) == 21 and every[0].startswith("duration of run 1 is ")
 
 
+def test_no_run_at_all_is_refused(example):
+    done = run([example("realtime"), "--worker.runs=0"])
+    assert done.returncode == 2 and "worker.runs" in done.stderr, done.stderr
+
+
 def without_rights(command):
     """Run by who may neither go before others nor keep memory, whoever runs the tests."""
     dropped = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
@@ -244,3 +253,26 @@ def test_a_periodic_task_allocates_nothing_and_touches_no_new_page(example):
     assert re.fullmatch(r"runs \d+, skipped \d+, misses \d+", lines[0])
     assert [line.split()[0] for line in lines[2:5]] == ["latency", "response", "execution"]
     assert lines[-1] == "page faults 0, allocations 0"
+
+
+@pytest.mark.parametrize("backend", ["epoll", "io_uring"])
+def test_a_shard_that_is_not_to_allocate_does_not(example, backend):
+    done = run([example("periodic"), "--backend", backend, "--realtime.policy=other", "--realtime.allocations=abort",
+                "--control.runs=1000", "--control.period=500us"])
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1].endswith("allocations 0")
+
+
+@pytest.mark.parametrize("rule", ["count", "log", "abort"])
+@pytest.mark.parametrize("backend", ["epoll", "io_uring"])
+def test_a_periodic_task_ends_when_it_is_told_to(example, backend, rule):
+    with subprocess.Popen([example("periodic"), "--backend", backend, "--realtime.policy=other", f"--realtime.allocations={rule}",
+                           "--control.runs=1000000000"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as told:
+        for line in told.stderr:
+            if "ready" in line:
+                break
+        time.sleep(0.1)
+        told.send_signal(signal.SIGTERM)
+        _, errors = told.communicate(timeout=60)
+    assert told.returncode == 0, errors
+    assert "to allocate" not in errors

@@ -1,10 +1,15 @@
 """weft-bench's workloads, with small counts: what they do and print, not how fast."""
 
 import json
+import os
+import signal
+import subprocess
+from pathlib import Path
 
 import pytest
+from seccomp import forbid_io_uring
 from tracing import instructions_in, need
-from weft_process import run
+from weft_process import run, wait_until
 
 
 def phases(*command):
@@ -72,6 +77,68 @@ def test_how_late_wake_ups_are(weft_bench, tmp_path):
     assert (idle["load"], cpu["load"], idle["period_us"], idle["rounds"]) == ("idle", "cpu", 200, 2)
     assert idle["weft"]["wakeups"] == 2_000 and idle["weft"]["p50_us"] <= idle["weft"]["max_us"]
     assert "Latency of weft, cpu" in page.read_text()
+
+
+def test_a_page_that_cannot_be_written_is_told_of_before_anything_is_measured(weft_bench):
+    done = run([weft_bench, "realtime", "--wakeups", "100", "--rounds", "1", "--load", "idle", "--alone", "--html", "/nowhere/page"])
+    assert (done.returncode, done.stdout) == (2, "") and "cannot write '/nowhere/page'" in done.stderr, done.stderr
+
+
+def is_running(pid):
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+def test_cyclictest_ends_with_who_started_it(weft_bench, tmp_path):
+    started = tmp_path / "started"
+    other = tmp_path / "cyclictest"
+    other.write_text(f"#!/bin/sh\necho $$ > {started}.new && mv {started}.new {started} && exec sleep 60\n")
+    other.chmod(0o755)
+    # The second of a round's two runs is cyclictest's.
+    with subprocess.Popen([weft_bench, "realtime", "--rate", "5000", "--wakeups", "100", "--rounds", "1", "--load", "idle"],
+                          env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as bench:
+        wait_until(started.exists)
+        bench.terminate()
+    pid = int(started.read_text())
+    try:
+        wait_until(lambda: not is_running(pid))
+    finally:
+        if is_running(pid):
+            os.kill(pid, signal.SIGKILL)
+
+
+def test_wake_ups_are_told_to_be_all_of_them(weft_bench):
+    done = run([weft_bench, "realtime", "--rate", "5000", "--wakeups", "100", "--rounds", "1", "--load", "idle", "--alone"])
+    assert done.returncode == 0, done.stderr
+    assert "latency in microseconds, the first wake-ups included\n" in done.stdout
+
+
+@pytest.mark.parametrize(("option", "least"), [("--rate", 1), ("--wakeups", 100), ("--rounds", 1), ("--priority", 1)])
+def test_too_few_is_refused_rather_than_taken_for_more(weft_bench, option, least):
+    given = {"--load": "idle", "--wakeups": "100", "--rounds": "1"} | {option: str(least - 1)}
+    done = run([weft_bench, "realtime", "--alone", *(part for pair in given.items() for part in pair)])
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{option} {least - 1}: at least {least}" in done.stderr, done.stderr
+
+
+def test_a_loop_that_is_not_there_is_no_loop_that_is_never_late(weft_bench):
+    done = run([weft_bench, "realtime", "--backend", "io_uring", "--wakeups", "1000", "--rounds", "1", "--load", "idle", "--json"],
+               preexec=forbid_io_uring)
+    assert (done.returncode, done.stdout) == (1, "") and "there is no such loop here" in done.stderr, done.stderr
+
+
+def test_who_has_no_rights_is_told_what_wake_ups_were_measured_without(weft_bench):
+    dropped = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
+    done = run(["prlimit", "--rtprio=0", "--memlock=0", *dropped, weft_bench, "realtime", "--wakeups", "1000", "--rounds", "1",
+                "--load", "idle", "--json"])
+    assert done.returncode == 0, done.stderr
+    idle = json.loads(done.stdout)
+    assert {"memory locked", "SCHED_FIFO, priority 80"} <= set(idle["not_applied"]) and idle["applied"]
+    assert "cyclictest" not in idle and "without cyclictest" in done.stderr
 
 
 def test_wake_ups_are_compared_with_those_of_cyclictest(weft_bench):

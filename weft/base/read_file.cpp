@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string_view>
 
@@ -12,6 +13,8 @@
 
 namespace weft {
 namespace {
+
+constexpr std::size_t piece_bytes = 4096;
 
 class open_file {
  public:
@@ -49,14 +52,17 @@ std::expected<std::string, std::string> read_file(const std::string& path, std::
   if (!S_ISREG(facts.st_mode))
     return std::unexpected{
         weft::format("it is {}: what is wanted is a regular file", name_of(facts.st_mode))};
-  std::string text(bytes_max + 1, '\0');
+  // A byte more than it says, so that its end is seen at once; those of /proc say nothing.
+  const std::size_t told = static_cast<std::size_t>(facts.st_size) + 1;
+  std::string text(std::min(std::max(told, piece_bytes), bytes_max + 1), '\0');
   std::size_t size = 0;
-  while (size < text.size()) {
+  for (;;) {
     const ssize_t bytes = ::read(file.fd(), text.data() + size, text.size() - size);
     if (bytes < 0 && errno == EINTR) continue;
     if (bytes < 0) return reason(errno);
-    if (bytes == 0) break;
     size += static_cast<std::size_t>(bytes);
+    if (bytes == 0 || size > bytes_max) break;
+    if (size == text.size()) text.resize(std::min(2 * size, bytes_max + 1));
   }
   if (size > bytes_max)
     return std::unexpected{weft::format("{}: it may have {} bytes",

@@ -42,6 +42,21 @@ TEST_F(read_file_in_folder, gives_the_whole_text) {
   EXPECT_EQ(weft::read_file(path(), 100), std::string(100, 'x'));
 }
 
+TEST_F(read_file_in_folder, takes_no_more_memory_than_a_file_needs) {
+  write(std::string(10'000, 'x'));
+  const auto text = weft::read_file(path(), 4'000'000);
+  ASSERT_EQ(text, std::string(10'000, 'x'));
+  EXPECT_LT(text->capacity(), 20'000U);
+}
+
+TEST_F(read_file_in_folder, gives_all_of_one_that_does_not_say_how_long_it_is) {
+  const auto text = weft::read_file("/proc/self/smaps", 4'000'000);
+  ASSERT_TRUE(text.has_value()) << text.error();
+  EXPECT_GT(text->size(), 4'096U);
+  EXPECT_TRUE(text->contains("[stack]") && text->ends_with('\n'));
+  EXPECT_FALSE(weft::read_file("/proc/self/smaps", 5'000).has_value());
+}
+
 TEST_F(read_file_in_folder, refuses_more_than_is_allowed) {
   write(std::string(101, 'x'));
   EXPECT_TRUE(fault_of(path()).ends_with("it may have 100 bytes")) << fault_of(path());

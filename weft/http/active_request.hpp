@@ -15,6 +15,7 @@
 
 #include <weft/base/time.hpp>
 #include <weft/coro/deadline.hpp>
+#include <weft/coro/environment.hpp>
 #include <weft/coro/frame_pool.hpp>
 #include <weft/http/body_reader.hpp>
 #include <weft/http/body_writer.hpp>
@@ -70,6 +71,15 @@ struct active_request {
   void clear_texts() noexcept {
     if (has_notes) clear_notes();
     is_timed = has_texts = false;
+  }
+  /// What its handler runs with, of the service that serves it, as a part of what `server` does.
+  [[nodiscard]] environment of_handler(const environment& server, lifetime* service) const {
+    environment made = server;
+    made.owner = service;
+    made.called_by = &server;  // who waits for it
+    made.trace = reply->trace();
+    if (has_context) made.until = context->until;
+    return made;
   }
   [[gnu::noinline]] void clear_notes() noexcept {
     decoded.clear();

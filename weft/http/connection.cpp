@@ -161,13 +161,9 @@ task<void> connection::answer_waiting() {
             start_handler_clock();
             const time_point begun = loop_.now();
             const connection_host::use in_use{host_, work.match};
-            environment for_service = env;
-            for_service.owner = in_use.owner();
-            for_service.called_by = &env;  // the server, which waits for it
-            for_service.trace = work.reply->trace();
-            if (work.has_context) for_service.until = work.context->until;
+            const environment of_handler = work.of_handler(env, in_use.owner());
             try {
-              co_await std::move(*work.reply->work).in(for_service);
+              co_await std::move(*work.reply->work).in(of_handler);
             } catch (...) {
               work.reply->report_exception();
             }

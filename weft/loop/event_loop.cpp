@@ -15,6 +15,7 @@
 #include <weft/loop/mailbox.hpp>
 #include <weft/loop/make_backend.hpp>
 #include <weft/loop/mesh.hpp>
+#include <weft/loop/piece_watch.hpp>
 #include <weft/loop/shuffle.hpp>
 #include <weft/loop/sim/sim_network.hpp>
 #include <weft/loop/stall_watch.hpp>
@@ -216,26 +217,31 @@ void event_loop::run_ready() noexcept {
 }
 
 void event_loop::run_ready_otherwise() noexcept {
-  const auto next = [this] { return ready_.pop(); };
-  const auto any = [this] { return ready_.pop_any(*shuffle_); };
-  if (piece_watchers_ == 0) return run_items(any, [] {});
-  time_point begun = io_->now();
-  if (now_ < timers_.next_due()) longest_piece_ = {};
-  const auto note = [&] {
-    const time_point ended = io_->now();
-    const duration lasted = ended - std::exchange(begun, ended);
-    if (lasted > longest_piece_.lasted)
-      longest_piece_ = {lasted, detail::running.resumed_at.load(std::memory_order_relaxed)};
-  };
-  if (shuffle_)
-    run_items(any, note);
-  else
-    run_items(next, note);
+  if (pieces_ != nullptr) return run_ready_in_pieces();
+  run_items([this] { return ready_.pop_any(*shuffle_); }, [] {});
 }
 
-void event_loop::watch_pieces(bool watched) noexcept {
-  watched ? ++piece_watchers_ : --piece_watchers_;
-  is_plain_ = !shuffle_ && piece_watchers_ == 0;
+/// Since the last piece was told of, the loop has sent, asked the kernel and taken its mail.
+void event_loop::run_ready_in_pieces() noexcept {
+  if (has_waited_)
+    pieces_->skip(now_);
+  else
+    pieces_->end(now_, timers_.next_due(), piece_kind::io);
+  pieces_->begin(timers_.next_due());
+  if (std::exchange(has_taken_mail_, false)) end_piece(piece_kind::mail);
+  release_due(now_);
+  has_waited_ = false;
+  release_due(io_->now());
+  const auto note = [this] {
+    if (pieces_ == nullptr) return;  // the last piece ended the watch
+    const bool is_task = detail::running.resumed_at.load(std::memory_order_relaxed).line() != 0;
+    end_piece(is_task ? piece_kind::task : piece_kind::callback);
+    release_due(pieces_->begun());
+  };
+  if (shuffle_)
+    run_items([this] { return ready_.pop_any(*shuffle_); }, note);
+  else
+    run_items([this] { return ready_.pop(); }, note);
 }
 
 template <class Next, class Note>
@@ -320,6 +326,7 @@ void event_loop::take_mail() noexcept {
     const unsigned messages = port_->drain(options_.messages_per_turn);
     gauges_.messages_in.add(messages);
   }
+  has_taken_mail_ = true;
   note_stall();
 }
 

@@ -24,7 +24,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <source_location>
 
 #include <weft/base/intrusive_list.hpp>
 #include <weft/base/random.hpp>
@@ -44,11 +43,13 @@ class backend;
 class blocking_pool;
 class mesh;
 class mesh_port;
+class piece_watch;
 struct operation;
 struct receive_operation;
 struct sim_host;
 class stall_watch;
 enum class backend_kind : std::uint8_t;
+enum class piece_kind : std::uint8_t;
 
 struct loop_options {
   /// automatic: io_uring where the kernel allows it, else epoll; the choice is logged with its
@@ -188,20 +189,13 @@ class event_loop final : public scheduler {
   /// Made when first asked for.
   [[nodiscard]] blocking_pool& blocking_threads();
 
-  /// Whether this turn began when a wait ended, and nothing had kept the loop until then. Known
-  /// while a timer is armed exactly: else nobody asks, and it would cost a look at the clock.
+  /// Whether this turn began when a wait ended, and nothing has kept the loop since. Known while a
+  /// timer is armed exactly: else nobody asks, and it would cost a look at the clock.
   [[nodiscard]] bool has_waited() const noexcept { return has_waited_; }
 
-  /// What kept this loop longest in one piece.
-  struct piece {
-    duration lasted{};
-    std::source_location resumed_at{};  // line 0: no task
-  };
-  /// Of the turns since the next timer was due, and this one. Known while somebody watches for it,
-  /// since it costs a look at the clock for each task.
-  [[nodiscard]] const piece& longest_piece() const noexcept { return longest_piece_; }
-  /// One more who watches, or one less.
-  void watch_pieces(bool watched) noexcept;
+  /// Who is told of each piece of work from now on, one at a time; nullptr: nobody. While somebody
+  /// is, what is armed exactly goes before the next piece.
+  void watch_pieces(piece_watch* watch) noexcept;
 
   /// Turns run so far.
   [[nodiscard]] std::uint64_t turns() const noexcept { return gauges_.turns.get(); }
@@ -234,6 +228,9 @@ class event_loop final : public scheduler {
   [[gnu::noinline]] void note_holdings() noexcept;
   void run_ready() noexcept;
   [[gnu::noinline]] void run_ready_otherwise() noexcept;
+  void run_ready_in_pieces() noexcept;
+  void end_piece(piece_kind kind) noexcept;
+  void release_due(time_point now) noexcept;
   template <class Next, class Note>
   void run_items(Next next, Note note) noexcept;
   [[gnu::noinline]] void flush_dirty() noexcept;
@@ -255,12 +252,12 @@ class event_loop final : public scheduler {
   loop_gauge_board gauges_;
   loop_pulse pulse_;
   const void* thread_;  // names the one this loop was made on
-  piece longest_piece_{};
-  unsigned piece_watchers_ = 0;
+  piece_watch* pieces_ = nullptr;
   bool is_plain_ = true;  // nobody watches pieces, and the order is first in, first out
   unsigned answers_left_ = 0;
   bool has_worked_ = false;  // since it last began to spin
   bool has_waited_ = false;
+  bool has_taken_mail_ = false;  // since the pieces of a turn were last told of
 };
 
 }  // namespace weft

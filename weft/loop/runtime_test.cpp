@@ -83,6 +83,18 @@ TEST(thread_place, names_and_does_not_pin_unless_asked) {
   EXPECT_EQ(after, before);
 }
 
+TEST(thread_place, the_last_cpu_is_one_that_may_be_used) {
+  std::thread{[] {
+    const unsigned last = last_usable_cpu();
+    EXPECT_EQ(pin_thread(last), 0);
+    EXPECT_EQ(last_usable_cpu(), last);
+    if (last != 0) {
+      EXPECT_EQ(pin_thread(0), 0);
+      EXPECT_EQ(last_usable_cpu(), 0U) << "not as many less one, but which";
+    }
+  }}.join();
+}
+
 TEST(runtime_test, rethrows_the_first_failure_and_stops_the_rest) {
   runtime shards{{.shards = 3, .loop = on_epoll()}};
   std::atomic<int> stopped{0};

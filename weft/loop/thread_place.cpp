@@ -49,6 +49,14 @@ unsigned usable_cpus() noexcept {
   return std::max(1U, static_cast<unsigned>(CPU_COUNT(&cpus)));
 }
 
+unsigned last_usable_cpu() noexcept {
+  cpu_set_t cpus;
+  if (::sched_getaffinity(0, sizeof cpus, &cpus) != 0) return 0;
+  unsigned cpu = CPU_SETSIZE - 1;
+  while (cpu != 0 && !CPU_ISSET(cpu, &cpus)) --cpu;
+  return cpu;
+}
+
 void place_thread(const thread_place& place) {
   const std::string number = weft::format(" {}", place.index);
   const std::string name =

@@ -19,6 +19,8 @@ enum class pinning : std::uint8_t {
 
 /// CPUs this process may use; 1 at least.
 [[nodiscard]] unsigned usable_cpus() noexcept;
+/// The number of the last of them, on which the kernel's own work is least likely.
+[[nodiscard]] unsigned last_usable_cpu() noexcept;
 
 struct thread_place {
   std::string_view name;  // the kernel keeps 15 characters, the index included

@@ -6,6 +6,7 @@
 #include <source_location>
 #include <utility>
 
+#include <weft/base/assert.hpp>
 #include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/coro/running_task.hpp>
@@ -14,7 +15,8 @@
 namespace weft::realtime {
 namespace {
 
-constinit thread_local allocation_guard* innermost = nullptr;
+constinit thread_local const allocation_guard* innermost = nullptr;
+constinit thread_local bool is_telling = false;  // which allocates
 constinit std::atomic<bool> watched{false};
 
 }  // namespace
@@ -22,7 +24,15 @@ constinit std::atomic<bool> watched{false};
 allocation_guard::allocation_guard(on_allocation rule) noexcept
     : rule_{rule}, outer_{std::exchange(innermost, this)} {}
 
-allocation_guard::~allocation_guard() { innermost = outer_; }
+/// Those of coroutines end in any order.
+allocation_guard::~allocation_guard() {
+  const allocation_guard** place = &innermost;
+  while (*place != this) {
+    WEFT_ASSERT(*place != nullptr, "a guard ends on the thread that made it");
+    place = &(*place)->outer_;
+  }
+  *place = outer_;
+}
 
 bool allocation_guard::is_watched() noexcept { return watched.load(std::memory_order_relaxed); }
 
@@ -32,18 +42,18 @@ bool allocation_guard::watch() noexcept {
 }
 
 void allocation_guard::note(std::size_t size_bytes) noexcept {
-  allocation_guard* const guard = innermost;
-  if (guard == nullptr || guard->rule_ == on_allocation::allow) [[likely]]
+  const allocation_guard* const guard = innermost;
+  if (guard == nullptr || guard->rule_ == on_allocation::allow || is_telling) [[likely]]
     return;
   ++guard->allocations_;
   guard->bytes_ += size_bytes;
   if (guard->rule_ == on_allocation::count) return;
-  innermost = nullptr;  // to tell of it allocates
+  is_telling = true;
   guard->tell(size_bytes);
-  innermost = guard;
+  is_telling = false;
 }
 
-void allocation_guard::tell(std::size_t size_bytes) noexcept {
+void allocation_guard::tell(std::size_t size_bytes) const noexcept {
   try {
     const std::source_location from = detail::running.resumed_at.load(std::memory_order_relaxed);
     log::write(

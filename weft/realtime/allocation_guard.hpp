@@ -4,16 +4,17 @@
 // the heap has to ask the kernel and a deadline is missed. Contract: a program that links
 // weft::realtime_guard as well has every malloc, calloc, realloc and aligned allocation of its
 // threads looked at, and so every operator new, whichever library calls it; without that a guard
-// sees nothing, and is_watched() says so. A guard is of the thread that made it, for as long as it
-// lives; of several the innermost counts. What weft takes from its pools is no allocation once they
-// are warm. Each allocation of any thread costs a look at a thread_local more. glibc's heap, or a
-// sanitizer's; mimalloc's operator new is not seen.
+// sees nothing, and is_watched() says so. A guard is of the thread that made it, and ends on it, in
+// any order with others; the one made last of those that are there counts. What weft takes from its
+// pools is no allocation once they are warm. Each allocation of any thread costs a look at a
+// thread_local more. glibc's heap, or a sanitizer's; mimalloc's operator new is not seen.
 //
 //   const allocation_guard guard{on_allocation::log};
 //   while (co_await clock.next()) control();
 //   guard.allocations();  // 0
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -37,21 +38,31 @@ class allocation_guard {
   [[nodiscard]] static bool is_watched() noexcept;
 
   /// Of this thread, while this guard was the innermost.
-  [[nodiscard]] std::uint64_t allocations() const noexcept { return allocations_; }
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] std::uint64_t allocations() const noexcept { return counted(allocations_); }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return counted(bytes_); }
 
-  /// Called by what is linked for it, before each allocation.
+  /// Called by what is linked for it, before each allocation: one that fails counts.
   static void note(std::size_t size_bytes) noexcept;
   /// Called by it once.
   static bool watch() noexcept;
 
  private:
-  void tell(std::size_t size_bytes) noexcept;
+  void tell(std::size_t size_bytes) const noexcept;
+
+  /// As it is now. To a compiler, which knows what malloc() is, that changes nothing that can be
+  /// read: it is not to keep what was read before, nor to read it later.
+  static std::uint64_t counted(const std::uint64_t& count) noexcept {
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    const std::uint64_t now = count;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    return now;
+  }
 
   on_allocation rule_;
-  allocation_guard* outer_;
-  std::uint64_t allocations_ = 0;
-  std::uint64_t bytes_ = 0;
+  // A const guard counts as well.
+  mutable const allocation_guard* outer_;
+  mutable std::uint64_t allocations_ = 0;
+  mutable std::uint64_t bytes_ = 0;
 };
 
 }  // namespace weft::realtime

@@ -10,11 +10,12 @@
 #pragma once
 
 #include <cstdint>
-#include <source_location>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include <weft/base/time.hpp>
+#include <weft/loop/piece_watch.hpp>
 #include <weft/realtime/thread_usage.hpp>
 #include <weft/realtime/throttling.hpp>
 
@@ -28,7 +29,7 @@ struct run_shares {
   duration predecessors{};
   /// It ran, on a processor.
   duration work{};
-  /// And off it: preempted, or waiting in the kernel.
+  /// And off it: taken from it, or waiting in the kernel.
   duration absence{};
 
   [[nodiscard]] duration sum() const noexcept { return wakeup + predecessors + work + absence; }
@@ -38,19 +39,27 @@ struct run_shares {
 
 enum class miss_cause : std::uint8_t {
   late_wakeup,
-  long_predecessor,
+  long_predecessor,   // one piece was half of what others had, or more
+  many_predecessors,  // none was
   own_work,
-  preempted,
+  preempted,    // it wanted a processor that others had
   throttled,    // it had used up what the kernel lets such threads have
   page_faults,  // pages that had to be read from a disk
   blocked,      // by a system call of its own
+  stolen,       // by the host of a virtual machine, or by interrupts
 };
 
 [[nodiscard]] std::string_view to_string(miss_cause cause) noexcept;
 
-/// `usual`: the mean of the runs before. `used`: by the thread while it ran.
-[[nodiscard]] miss_cause find_cause(const run_shares& shares, const run_shares& usual,
-                                    const thread_usage& used) noexcept;
+/// Who kept the loop from when a run was due until it began.
+struct run_predecessors {
+  /// In one piece, and after the run was due.
+  loop_piece longest{};
+  /// Pieces in all.
+  std::uint64_t count = 0;
+  /// The last run of the task itself; zero: it had ended, or there was none.
+  duration own_run{};
+};
 
 struct deadline_miss {
   /// The one in its options.
@@ -62,15 +71,19 @@ struct deadline_miss {
   miss_cause cause{};
   run_shares shares{};
   thread_usage used{};
-  /// Of those who ran on the loop before it, the task that kept it longest in one piece: where it
-  /// was resumed. Line 0: no task did.
-  std::source_location predecessor{};
+  /// How long it waited for a processor while it ran; none: the kernel does not say.
+  std::optional<duration> queued{};
+  run_predecessors before{};
   /// What took the processor from it, and leaves it so much; for a cause of `throttled`.
   throttle_limits throttled_by{};
 
   /// From when it was due until it ended.
   [[nodiscard]] duration response() const noexcept { return shares.sum(); }
 };
+
+/// From what is known of it. `usual`: the mean of the runs before. Where the kernel does not say
+/// how long a thread waited for a processor, its absence is told by how often it was switched away.
+[[nodiscard]] miss_cause find_cause(const deadline_miss& miss, const run_shares& usual) noexcept;
 
 /// A line for people.
 [[nodiscard]] std::string describe(const deadline_miss& miss);

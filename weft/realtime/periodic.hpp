@@ -2,16 +2,19 @@
 //
 // Problem: a loop of sleeps drifts, and says nothing of the runs that began or ended late.
 // Contract: releases are due at start + phase + n * period, counted from the start for ever: no
-// time that a run takes moves a later one. A release wakes its task before what else is ready on
+// time that a run takes moves a later one. A release wakes its task before what is less urgent on
 // the loop (priority::critical), to the nanosecond the kernel gives (arm_exactly()); of several
-// that are released the one with the nearest deadline runs first. A run lasts
-// from the release that next() gave until the next call of next(). What is overrun is up to
-// `overrun`; a run that ends later than `deadline` after it was due is a miss, and the handler is
-// told why. next() ends early with errc::cancelled when the task is asked to stop, with
-// errc::timed_out when its own deadline passes. After the construction nothing allocates; each
-// period costs four system calls (thread_usage.hpp) beside the wait. Outlives its runs, and not the
-// loop; one task's. To make one reads what the kernel limits realtime threads to, and warns in the
-// log if all of the loop's together want more than there is (utilisation.hpp).
+// that are released the one with the nearest deadline runs first. A run lasts from the release that
+// next() gave until the next call of next(). What is overrun is up to `overrun`, and whoever has
+// overrun is released in the loop's next turn, so that others get theirs; a run that ends later
+// than `deadline` after it was due is a miss, and the handler is told why. next() ends early with
+// errc::cancelled when the task is asked to stop, with errc::timed_out when its own deadline
+// passes. After the construction nothing allocates; each period costs four system calls beside the
+// wait (thread_usage.hpp, queue_wait.hpp), three as a run begins and one as it ends; a miss costs
+// three more, and those that throttle_watch::find() needs to tell what throttled it. Outlives its
+// runs, and not the loop; one task's. To make one reads what the kernel limits realtime threads to,
+// and warns in the log if all of the loop's together want more than there is (utilisation.hpp); so
+// does, once, a run that takes longer than any before.
 //
 //   realtime::periodic clock{loop, {.period = 1ms}};
 //   while (const auto release = co_await clock.next()) control(release->number);
@@ -39,17 +42,20 @@ namespace weft::realtime {
 /// What becomes of releases that come while a run still lasts.
 enum class overrun_policy : std::uint8_t {
   skip,      // they have no run; the next one is the first that is due in the future
-  catch_up,  // each has its run, one right after the other
-  notify,    // the last of them has its run at once, and is told how many had none
+  catch_up,  // each has its run, one in each turn of the loop
+  notify,    // the last of them has its run in the next turn, and is told how many had none
 };
 
 struct periodic_options {
-  /// More than zero.
+  /// More than zero; at most fifty years, as are phase and start.
   duration period{};
   /// Within which a run is to end, from when it was due; zero: the period.
   duration deadline{};
   /// The first release is due so much after the start.
   duration phase{};
+  /// None: when next() is called first. One that several tasks share, such as the loop's now() when
+  /// they are made, puts their releases on one grid; those before next() is called are overrun.
+  std::optional<time_point> start{};
   overrun_policy overrun = overrun_policy::skip;
   /// What a run takes of a processor at worst, where that is known before it is measured.
   duration execution{};
@@ -82,7 +88,7 @@ class periodic {
  public:
   using miss_handler = unique_function<void(const deadline_miss&)>;
 
-  /// Throws std::invalid_argument for a period that is not more than zero.
+  /// Throws std::invalid_argument for options that are not as they say.
   periodic(event_loop& loop, const periodic_options& options);
   periodic(const periodic&) = delete;
   periodic& operator=(const periodic&) = delete;
@@ -104,15 +110,18 @@ class periodic {
   struct wakeup {
     time_point seen;
     bool was_waiting;
-    event_loop::piece longest_before;
   };
 
   [[nodiscard]] time_point due_at(std::uint64_t number) const noexcept;
   [[nodiscard]] std::uint64_t last_due_by(time_point now) const noexcept;
+  [[nodiscard]] duration own_run_since(time_point due) const noexcept;
   void end_run();
   void plan(time_point now) noexcept;
   void begin_run(const wakeup& by) noexcept;
+  [[nodiscard]] loop_piece longest_piece() const noexcept;
   void explain(deadline_miss& run) const noexcept;
+  /// In simulated time nothing that a thread has used says anything.
+  [[nodiscard]] bool is_measured() const noexcept { return loop_.has_threads(); }
   [[nodiscard]] run_shares usual() const noexcept;
 
   event_loop& loop_;
@@ -122,12 +131,17 @@ class periodic {
   std::optional<time_point> first_due_;  // none before the start
   miss_handler tell_miss_;
   std::uint64_t next_number_ = 0;
-  release now_{};        // the run that lasts, or the one that is waited for
-  bool runs_ = false;    // since next() gave it
+  release now_{};      // the run that lasts, or the one that is waited for
+  bool runs_ = false;  // since next() gave it
+  bool is_awaited_ = false;
   run_shares shares_{};  // of it
-  std::source_location predecessor_{};
-  run_shares total_{};  // of all that have ended
+  run_predecessors before_{};
+  time_point last_begun_{};  // the run before it, and when that ended
+  time_point last_ended_{};
+  bool is_overrun_ = false;  // one was due before it was waited for
+  run_shares in_time_{};     // of all that have ended within their deadline
   thread_usage begun_with_{};
+  std::optional<duration> queued_before_{};
   periodic_record record_;
 };
 
@@ -145,12 +159,13 @@ class [[nodiscard]] periodic::next_wait : private timer,
  private:
   friend class periodic;
   explicit next_wait(periodic& of) noexcept
-      : timer{kind}, stop_registration{&on_stop}, released_task{&on_resume}, of_{of} {}
+      : timer{kind}, stop_registration{&on_stop}, released_task{&on_arm, &on_resume}, of_{of} {}
 
   bool begin(std::coroutine_handle<> waiting, const environment& env) noexcept;
   void wake(result<void> outcome) noexcept;
   static void on_timer(timer& self) noexcept;
   static void on_stop(stop_registration& self) noexcept;
+  static void on_arm(released_task& self) noexcept;
   static void on_resume(released_task& self) noexcept;
   static std::coroutine_handle<> owner_of(const timer& self) noexcept {
     return static_cast<const next_wait&>(self).waiting_;

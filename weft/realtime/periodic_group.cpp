@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
-#include <weft/loop/event_loop.hpp>
+#include <weft/realtime/allocation_guard.hpp>
+#include <weft/realtime/utilisation.hpp>
 
 namespace weft::realtime {
 namespace {
@@ -19,11 +21,15 @@ periodic_member::periodic_member(event_loop& loop, const periodic& whose)
 
 periodic_member::~periodic_member() { group.leave(*this); }
 
-periodic_group::periodic_group(event_loop& loop) noexcept : runnable{&on_run}, loop_{loop} {
-  loop_.watch_pieces(true);
+periodic_group::periodic_group(event_loop& loop) noexcept
+    : runnable{&on_run}, flushable{&on_turn_end}, loop_{loop} {
+  loop_.watch_pieces(&pieces_);
 }
 
-periodic_group::~periodic_group() { loop_.watch_pieces(false); }
+periodic_group::~periodic_group() {
+  if (flushable::hook.is_linked()) flushable::hook.unlink();
+  loop_.watch_pieces(nullptr);
+}
 
 periodic_group* periodic_group::find(const event_loop& loop) noexcept {
   for (const auto& each : groups_here)
@@ -46,8 +52,22 @@ void periodic_group::leave(periodic_member& member) noexcept {
     std::erase_if(groups_here, [this](const auto& each) { return each.get() == this; });
 }
 
+void periodic_group::hold_back(released_task& task) noexcept {
+  held_.push_back(task);
+  pieces_.expect(task.due);
+  loop_.flush_later(*this);
+}
+
+void periodic_group::look_at_utilisation() noexcept {
+  if (has_warned_) return;
+  is_to_look_ = true;
+  loop_.flush_later(*this);
+}
+
 void periodic_group::release(released_task& task) noexcept {
+  if (task.hook.is_linked()) held_.erase(task);
   if (line_.empty()) loop_.schedule(*this, priority::critical);
+  pieces_.hold(true);
   line_.insert(std::ranges::find_if(
                    line_, [&](const released_task& each) { return each.deadline > task.deadline; }),
                task);
@@ -56,8 +76,19 @@ void periodic_group::release(released_task& task) noexcept {
 void periodic_group::on_run(runnable& self) noexcept {
   auto& group = static_cast<periodic_group&>(self);
   released_task* const first = group.line_.pop_front();
+  group.pieces_.hold(!group.line_.empty());
   if (!group.line_.empty()) group.loop_.schedule(group, priority::critical);
   first->resume(*first);
+}
+
+/// A warning allocates: which is nobody's whose allocations are watched.
+void periodic_group::on_turn_end(flushable& self) noexcept {
+  auto& group = static_cast<periodic_group&>(self);
+  group.pieces_.expect_nothing();
+  while (released_task* const task = group.held_.pop_front()) task->arm(*task);
+  if (!std::exchange(group.is_to_look_, false)) return;
+  const allocation_guard unseen{on_allocation::allow};
+  warn_if_too_much(group.loop_);
 }
 
 }  // namespace weft::realtime

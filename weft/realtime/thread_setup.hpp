@@ -45,12 +45,15 @@ struct thread_setup {
   deadline_budget budget{};
   /// The only CPU it runs on.
   std::optional<unsigned> cpu{};
-  /// No page of the process leaves memory, those that come included (mlockall(2)).
+  /// No page of the process leaves memory, those that come included (mlockall(2)). Where that is
+  /// limited (RLIMIT_MEMLOCK), later threads and allocations that go beyond the limit fail.
   bool lock_memory = false;
-  /// So much of the stack, and of the heap, is touched now. The heap keeps what it has then.
+  /// So much of the stack, and of the heap, is touched now. The heap keeps what it has then, for
+  /// this thread, in blocks of up to 16 MiB; more than the machine has free ends in its OOM killer.
   std::size_t stack_bytes = 0;
   std::size_t heap_bytes = 0;
-  /// How much later than asked for the kernel may wake it, to spare wake-ups: 50 us unless set.
+  /// How much later than asked for the kernel may wake it, to spare wake-ups: 50 us unless set; 1
+  /// ns or more.
   /// Threads of scheduling::fifo and deadline are never woken late on purpose.
   std::optional<duration> timer_slack{};
   /// No processor sleeps so deep that it takes time to wake (PM QoS).
@@ -61,7 +64,7 @@ struct thread_setup {
 struct setup_effect {
   std::string wish;
   bool is_applied = false;
-  /// Where it is not: why, and what would allow it.
+  /// Where it is not: why, and what would allow it; empty where that is not known.
   std::string why{};
   std::string remedy{};
 };

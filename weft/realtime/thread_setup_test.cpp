@@ -9,14 +9,17 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <weft/base/sanitizers.hpp>
+#include <weft/realtime/own_cpu_group_test.hpp>
 #include <weft/realtime/thread_usage.hpp>
 
 namespace weft::realtime {
@@ -122,6 +125,60 @@ TEST(thread_setup, timers_are_as_late_as_was_said) {
   });
 }
 
+TEST(thread_setup, a_slack_that_the_kernel_takes_for_none_is_refused) {
+  on_a_thread([] {
+    const int before = ::prctl(PR_GET_TIMERSLACK);
+    for (const duration slack : {duration{0}, duration{-1}}) {
+      const applied_setup made = apply({.timer_slack = slack});
+      EXPECT_TRUE(to_table(made.effects)
+                      .ends_with(" ns at most  NO: Invalid argument; to allow it: 1 ns or more"))
+          << to_table(made.effects);
+      EXPECT_EQ(::prctl(PR_GET_TIMERSLACK), before);
+    }
+  });
+}
+
+/// The line of the only wish.
+std::string line_of(const thread_setup& wanted) {
+  std::string line;
+  on_a_thread([&] { line = to_table(apply(wanted).effects); });
+  return line;
+}
+
+TEST(thread_setup, what_makes_no_sense_is_not_a_matter_of_rights) {
+  EXPECT_EQ(line_of({.policy = scheduling::fifo, .priority = 1000}),
+            "SCHED_FIFO, priority 1000  NO: Invalid argument; to allow it: a priority from 1 to "
+            "99");
+  EXPECT_EQ(line_of({.policy = scheduling::deadline,
+                     .budget = {.runtime = milliseconds{5},
+                                .deadline = milliseconds{1},
+                                .period = milliseconds{10}}}),
+            "SCHED_DEADLINE, 5000 of 10000 us within 1000  NO: Invalid argument; to allow it: a "
+            "runtime of 1024 ns or more, a deadline and a period, none longer than the next, and a "
+            "period from kernel.sched_deadline_period_min_us to _max_us");
+}
+
+TEST(thread_setup, a_budget_is_told_to_the_nanosecond) {
+  const std::string line = line_of({.policy = scheduling::deadline,
+                                    .budget = {.runtime = std::chrono::nanoseconds{100},
+                                               .deadline = std::chrono::nanoseconds{2500},
+                                               .period = milliseconds{1}}});
+  EXPECT_TRUE(line.starts_with("SCHED_DEADLINE, 0.1 of 1000 us within 2.5  NO: Invalid argument"))
+      << line;
+}
+
+TEST(thread_setup, a_group_without_time_for_realtime_threads_is_named) {
+  on_a_thread([] {
+    const own_cpu_group group;
+    if (!group.is_there()) GTEST_SKIP() << "no control group of version 1 can be made here";
+    const applied_setup made = apply({.policy = scheduling::fifo});
+    ASSERT_FALSE(made.is_whole());
+    EXPECT_TRUE(made.effects.front().remedy.starts_with("more than 0 in " + group.folder() +
+                                                        "/cpu.rt_runtime_us, and `setcap "))
+        << to_table(made.effects);
+  });
+}
+
 /// Faults are counted by pages of 4 KiB while it lives.
 struct small_pages {
   small_pages() { ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0); }
@@ -175,28 +232,53 @@ TEST(thread_setup, memory_is_locked_where_it_may_be) {
   });
 }
 
-/// Of this thread, whose heap is the one that shrinks.
-std::int64_t faults_of_heap() {
-  constexpr std::size_t bytes = 2 * 1024 * 1024;
+/// Of this thread, which takes so much in such blocks, uses it and gives it back.
+std::int64_t faults_of_heap(std::size_t bytes, std::size_t block_bytes) {
   const thread_usage before = thread_usage::read();
-  const std::unique_ptr<void, decltype(&std::free)> room{std::malloc(bytes), &std::free};
-  for (std::size_t at = 0; at < bytes; at += 4096)
-    static_cast<volatile std::byte*>(room.get())[at] = std::byte{1};
+  std::vector<std::unique_ptr<void, decltype(&std::free)>> rooms;
+  for (; bytes != 0; bytes -= block_bytes) {
+    auto* const pages = static_cast<volatile std::byte*>(
+        rooms.emplace_back(std::malloc(block_bytes), &std::free).get());
+    for (std::size_t at = 0; at < block_bytes; at += 4096) pages[at] = std::byte{1};
+  }
   return (thread_usage::read() - before).minor_faults;
 }
+
+constexpr std::size_t mebibyte = 1024 * 1024;
 
 TEST(thread_setup, touched_heap_is_there_when_it_is_used) {
   if (WEFT_SANITIZED != 0) GTEST_SKIP() << "sanitizers have a heap of their own";
   const small_pages here;
-  EXPECT_TRUE(apply({.heap_bytes = 4 * 1024 * 1024}).is_whole());
-  EXPECT_LE(faults_of_heap(), 40);
+  EXPECT_TRUE(apply({.heap_bytes = 4 * mebibyte}).is_whole());
+  EXPECT_LE(faults_of_heap(2 * mebibyte, 2 * mebibyte), 40);
+}
+
+TEST(thread_setup, touched_heap_is_the_threads_own) {
+  if (WEFT_SANITIZED != 0) GTEST_SKIP() << "sanitizers have a heap of their own";
+  const small_pages here;
+  on_a_thread([] {
+    EXPECT_TRUE(apply({.heap_bytes = 4 * mebibyte}).is_whole());
+    EXPECT_LE(faults_of_heap(3 * mebibyte, 3 * mebibyte), 40);
+    EXPECT_LE(faults_of_heap(3 * mebibyte, 64 * 1024), 40) << "what is freed stays";
+  });
+}
+
+TEST(thread_setup, touched_heap_may_be_more_than_a_part_of_an_arena) {
+  if (WEFT_SANITIZED != 0) GTEST_SKIP() << "sanitizers have a heap of their own";
+  const small_pages here;
+  on_a_thread([] {
+    EXPECT_TRUE(apply({.heap_bytes = 100 * mebibyte}).is_whole());
+    EXPECT_LE(faults_of_heap(90 * mebibyte, mebibyte), 100);
+  });
 }
 
 TEST(thread_setup, more_stack_than_there_is_is_refused) {
   on_a_thread([] {
-    const applied_setup made = apply({.stack_bytes = std::size_t{1} << 40U});
-    EXPECT_FALSE(made.is_whole());
-    EXPECT_TRUE(made.effects.front().remedy.contains("ulimit -s")) << to_table(made.effects);
+    for (const std::size_t bytes : {std::size_t{1} << 40U, SIZE_MAX - 4096, SIZE_MAX}) {
+      const applied_setup made = apply({.stack_bytes = bytes});
+      EXPECT_FALSE(made.is_whole()) << bytes;
+      EXPECT_TRUE(made.effects.front().remedy.contains("ulimit -s")) << to_table(made.effects);
+    }
   });
 }
 

@@ -5,12 +5,17 @@
 
 namespace weft::realtime {
 
-thread_usage thread_usage::read() noexcept {
+duration thread_usage::read_processor() noexcept {
   timespec on{};
-  rusage counts{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &on);
+  return std::chrono::seconds{on.tv_sec} + duration{on.tv_nsec};
+}
+
+thread_usage thread_usage::read() noexcept {
+  const duration on = read_processor();
+  rusage counts{};
   ::getrusage(RUSAGE_THREAD, &counts);
-  return {.processor = std::chrono::seconds{on.tv_sec} + duration{on.tv_nsec},
+  return {.processor = on,
           .preemptions = counts.ru_nivcsw,
           .waits = counts.ru_nvcsw,
           .minor_faults = counts.ru_minflt,

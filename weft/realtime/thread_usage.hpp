@@ -24,6 +24,8 @@ struct thread_usage {
   std::int64_t major_faults = 0;
 
   [[nodiscard]] static thread_usage read() noexcept;
+  /// `processor` alone: one system call.
+  [[nodiscard]] static duration read_processor() noexcept;
   friend thread_usage operator-(const thread_usage& late, const thread_usage& early) noexcept;
 };
 

@@ -1,5 +1,6 @@
 #include <weft/realtime/throttling.hpp>
 
+#include <sched.h>
 #include <sys/utsname.h>
 
 #include <algorithm>
@@ -8,7 +9,8 @@
 #include <cstddef>
 #include <string>
 
-#include <weft/base/read_file.hpp>
+#include <weft/realtime/cpu_group.hpp>
+#include <weft/realtime/kernel_file.hpp>
 #include <weft/realtime/scheduling_call.hpp>
 
 namespace weft::realtime {
@@ -17,19 +19,10 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::nanoseconds;
 
-constexpr std::size_t file_bytes_max = 64 * 1024;
-constexpr std::size_t config_bytes_max = 1024 * 1024;
 constexpr std::int64_t fair_runtime_ns_unless_told = 50'000'000;
-constexpr duration fair_period = std::chrono::seconds{1};
-
-std::optional<std::int64_t> number_in(const std::string& path) {
-  const auto text = read_file(path, file_bytes_max);
-  if (!text) return std::nullopt;
-  std::int64_t number = 0;
-  const auto read = std::from_chars(text->data(), text->data() + text->size(), number);
-  if (read.ec != std::errc{}) return std::nullopt;
-  return number;
-}
+constexpr std::int64_t fair_period_ns_unless_told = 1'000'000'000;
+/// Of what it may have: clocks tick apart.
+constexpr double used_up = 0.98;
 
 /// "6.18.44-cloud" -> 6, 18.
 void read_version(const char* release, kernel_facts& into) noexcept {
@@ -39,33 +32,23 @@ void read_version(const char* release, kernel_facts& into) noexcept {
   if (major.ptr != end) std::from_chars(major.ptr + 1, end, into.minor);
 }
 
-/// Of the group of version 1 that this process is in: a line of /proc/self/cgroup is
-/// "4:cpu,cpuacct:/path".
-std::optional<std::int64_t> group_runtime() {
-  const auto groups = read_file("/proc/self/cgroup", file_bytes_max);
-  if (!groups) return std::nullopt;
-  std::string_view left = *groups;
-  while (!left.empty()) {
-    const std::string_view line = left.substr(0, left.find('\n'));
-    left.remove_prefix(std::min(left.size(), line.size() + 1));
-    const std::size_t first = line.find(':');
-    const std::size_t second = line.find(':', first + 1);
-    if (second == std::string_view::npos) continue;
-    const std::string_view controllers = line.substr(first + 1, second - first - 1);
-    if (controllers != "cpu" && !controllers.starts_with("cpu,")) continue;
-    const std::string folder = "/sys/fs/cgroup/" + std::string{controllers};
-    return number_in(folder + std::string{line.substr(second + 1)} + "/cpu.rt_runtime_us");
-  }
-  return std::nullopt;
-}
-
 bool has_fair_server(const kernel_facts& facts) noexcept {
   return facts.major > 6 || (facts.major == 6 && facts.minor >= 12);
 }
 
+/// Looked up once: it takes milliseconds.
 bool is_built_with_rt_groups(const char* release) {
-  const auto options = read_file(std::string{"/boot/config-"} + release, config_bytes_max);
-  return options && options->contains("\nCONFIG_RT_GROUP_SCHED=y");
+  constexpr std::string_view option = "CONFIG_RT_GROUP_SCHED=y";
+  static const bool found = has_option("/proc/config.gz", option) ||
+                            has_option((std::string{"/boot/config-"} + release).c_str(), option);
+  return found;
+}
+
+void read_group(kernel_facts& into) {
+  const auto folder = cpu_group_folder();
+  if (!folder) return;
+  into.group_runtime_us = number_in((*folder + "/cpu.rt_runtime_us").c_str());
+  into.group_period_us = number_in((*folder + "/cpu.rt_period_us").c_str());
 }
 
 }  // namespace
@@ -80,20 +63,21 @@ std::string_view to_string(throttle mechanism) noexcept {
   return "unknown";
 }
 
-kernel_facts kernel_facts::read() {
+kernel_facts kernel_facts::read(const std::string& debugfs) {
   kernel_facts facts;
   utsname names{};
   ::uname(&names);
   read_version(names.release, facts);
-  facts.rt_runtime_us =
-      number_in("/proc/sys/kernel/sched_rt_runtime_us").value_or(facts.rt_runtime_us);
+  facts.rt_runtime_us = number_in(rt_runtime_file).value_or(facts.rt_runtime_us);
   facts.rt_period_us =
       number_in("/proc/sys/kernel/sched_rt_period_us").value_or(facts.rt_period_us);
-  facts.group_runtime_us = group_runtime();
+  read_group(facts);
   // Older kernels heed the limit however they were built.
   facts.has_rt_groups =
       facts.group_runtime_us || (has_fair_server(facts) && is_built_with_rt_groups(names.release));
-  facts.fair_runtime_ns = number_in("/sys/kernel/debug/sched/fair_server/cpu0/runtime");
+  const std::string server = debugfs + "/sched/fair_server/cpu" + std::to_string(::sched_getcpu());
+  facts.fair_runtime_ns = number_in((server + "/runtime").c_str());
+  facts.fair_period_ns = number_in((server + "/period").c_str());
   return facts;
 }
 
@@ -101,50 +85,80 @@ throttle_limits limits_of(const kernel_facts& facts) noexcept {
   const bool is_fair = has_fair_server(facts);
   const bool heeds_limit = !is_fair || facts.has_rt_groups;
   const std::int64_t limit = facts.group_runtime_us.value_or(facts.rt_runtime_us);
-  if (heeds_limit && facts.rt_runtime_us >= 0 && limit >= 0 && limit < facts.rt_period_us)
+  const std::int64_t limit_period = facts.group_period_us.value_or(facts.rt_period_us);
+  if (heeds_limit && facts.rt_runtime_us >= 0 && limit >= 0 && limit < limit_period)
     return {.by = throttle::rt_runtime,
             .runtime = microseconds{limit},
-            .period = microseconds{facts.rt_period_us}};
+            .period = microseconds{limit_period}};
   const nanoseconds for_others{facts.fair_runtime_ns.value_or(fair_runtime_ns_unless_told)};
+  const nanoseconds period{facts.fair_period_ns.value_or(fair_period_ns_unless_told)};
   if (is_fair && for_others > nanoseconds::zero())
-    return {
-        .by = throttle::fair_server, .runtime = fair_period - for_others, .period = fair_period};
+    return {.by = throttle::fair_server, .runtime = period - for_others, .period = period};
   return {};
+}
+
+throttle_watch::throttle_watch(const throttle_limits& limits, const char* runtime_file) noexcept
+    : limits_{limits}, runtime_file_{runtime_file} {
+  const scheduling_attributes now = scheduling_attributes::read();
+  const duration period = now.is_deadline() ? nanoseconds{now.period_ns} : limits.period;
+  apart_ = period / samples_a_period;
 }
 
 void throttle_watch::note(time_point now, duration processor) noexcept {
   last_ = {now, processor};
-  if (!older_) {
-    older_ = newer_ = last_;
-  } else if (now - newer_.at >= limits_.period) {
-    older_ = newer_;
-    newer_ = last_;
-  }
+  if (noted_ != 0 && now - samples_[(noted_ - 1) % samples_.size()].at < apart_) return;
+  samples_[noted_++ % samples_.size()] = last_;
 }
 
-/// Of the last period or two it has had all that it may, but a tenth of that: clocks tick apart.
-bool throttle_watch::has_used_its_share() const noexcept {
-  if (!older_) return false;
-  const duration elapsed = last_.at - older_->at;
-  const std::chrono::duration<double> used = last_.processor - older_->processor;
-  const double share =
-      static_cast<double>(limits_.runtime.count()) / static_cast<double>(limits_.period.count());
-  return elapsed >= limits_.runtime &&
-         used.count() >= 0.9 * share * std::chrono::duration<double>{elapsed}.count();
+/// At least: what lies between a sample and the begin of that time is taken to have been used
+/// before it began.
+duration throttle_watch::used_in_last(duration length) const noexcept {
+  duration most{};
+  for (std::size_t i = 0; i < std::min(noted_, samples_.size()); ++i) {
+    const duration before = last_.at - samples_[i].at - length;
+    const duration used = last_.processor - samples_[i].processor;
+    most = std::max(most, used - std::max(before, duration::zero()));
+  }
+  return most;
+}
+
+/// A run that was there as that time began may have worked within it alone.
+duration throttle_watch::used_at_most_in_last(duration length) const noexcept {
+  duration used{};
+  for (std::size_t back = 1; back <= std::min(noted_, samples_.size()); ++back) {
+    const sample& before = samples_[(noted_ - back) % samples_.size()];
+    used = last_.processor - before.processor;
+    if (last_.at - before.at >= length) break;
+  }
+  return used;
+}
+
+/// Others of its kind may have had what it has not: all of them share what they may have, and it is
+/// away while they run. To be away for longer than the mechanism lasts says nothing for it.
+bool throttle_watch::is_evident(duration absence) const noexcept {
+  const duration forced = limits_.period - limits_.runtime;
+  const std::chrono::duration<double> enough = used_up * limits_.runtime;
+  return absence >= forced / 2 &&
+         used_in_last(limits_.period) + std::min(absence, forced) >= enough;
+}
+
+/// It may have been lifted since it was read.
+bool throttle_watch::is_still_on() const noexcept {
+  return limits_.by != throttle::rt_runtime || number_in(runtime_file_).value_or(0) >= 0;
 }
 
 throttle_limits throttle_watch::find(duration absence, duration worked) const noexcept {
   const scheduling_attributes now = scheduling_attributes::read();
   if (now.is_deadline()) {
-    const nanoseconds budget{now.runtime_ns};
-    if (worked < budget) return {};
-    return {.by = throttle::own_budget, .runtime = budget, .period = nanoseconds{now.period_ns}};
+    const throttle_limits own{.by = throttle::own_budget,
+                              .runtime = nanoseconds{now.runtime_ns},
+                              .period = nanoseconds{now.period_ns}};
+    const duration used = std::max(worked, used_at_most_in_last(own.period));
+    const bool is_used_up = used >= std::chrono::duration<double>{used_up * own.runtime};
+    return absence > duration::zero() && is_used_up ? own : throttle_limits{};
   }
-  if (!now.is_realtime() || limits_.by == throttle::none || !has_used_its_share()) return {};
-  // The limit takes it in one piece; the server may be disturbed itself.
-  const duration piece = limits_.period - limits_.runtime;
-  const bool is_piece = limits_.by != throttle::rt_runtime || absence >= piece / 2;
-  return is_piece ? limits_ : throttle_limits{};
+  const bool may_be = now.is_realtime() && limits_.by != throttle::none;
+  return may_be && is_evident(absence) && is_still_on() ? limits_ : throttle_limits{};
 }
 
 }  // namespace weft::realtime

@@ -4,17 +4,21 @@
 // and nothing says so: to the thread it looks like any preemption. Contract: the kernel has two
 // ways to do it, and which of them is at work depends on its version, how it was built and what it
 // was told; what that comes to is read from what it says of itself. That a thread was throttled is
-// told by evidence: its policy, and that it had used up what it may have. Nothing here fails: what
-// cannot be read is taken for what kernels have unless told otherwise.
+// told by evidence: its policy, that it had used up what it may have, and that it was away for so
+// long. Nothing here fails: what cannot be read is taken for what kernels have unless told
+// otherwise.
 //
 //   const throttle_limits limits = limits_of(kernel_facts::read());
 //   throttle_watch watch{limits};
-//   watch.note(now, thread_usage::read().processor);  // at least once a second
+//   watch.note(now, thread_usage::read().processor);  // as a run begins, and as it ends
 //   if (watch.find(absence, worked).by == throttle::rt_runtime) raise_the_limit();
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <weft/base/time.hpp>
@@ -30,7 +34,8 @@ enum class throttle : std::uint8_t {
 
 [[nodiscard]] std::string_view to_string(throttle mechanism) noexcept;
 
-/// What is written in the kernel's files. Of the calling thread's control group, where that counts.
+/// What is written in the kernel's files. Of the calling thread's control group and of the CPU that
+/// it runs on, where that counts.
 struct kernel_facts {
   unsigned major = 0;
   unsigned minor = 0;
@@ -42,10 +47,14 @@ struct kernel_facts {
   bool has_rt_groups = false;
   /// The own group's, where groups have them (version 1).
   std::optional<std::int64_t> group_runtime_us{};
-  /// What the fair server gives to others of each second; 0: it is off. None: not to be read.
+  std::optional<std::int64_t> group_period_us{};
+  /// What this CPU's fair server gives to others of each of its periods; 0: it is off. None: not to
+  /// be read.
   std::optional<std::int64_t> fair_runtime_ns{};
+  std::optional<std::int64_t> fair_period_ns{};
 
-  [[nodiscard]] static kernel_facts read();
+  /// `debugfs`: where that is mounted.
+  [[nodiscard]] static kernel_facts read(const std::string& debugfs = "/sys/kernel/debug");
 };
 
 /// What realtime threads may have: `runtime` of each `period`, taken care of `by`.
@@ -58,18 +67,24 @@ struct throttle_limits {
 /// Where both ways are on, the limit comes first: while it holds, others do not starve.
 [[nodiscard]] throttle_limits limits_of(const kernel_facts& facts) noexcept;
 
-/// Of one thread, which calls it.
+/// Where sched_rt_runtime_us is told.
+inline constexpr const char* rt_runtime_file = "/proc/sys/kernel/sched_rt_runtime_us";
+
+/// Of one thread, which calls it, and has its policy before it makes this.
 class throttle_watch {
  public:
-  explicit throttle_watch(const throttle_limits& limits) noexcept : limits_{limits} {}
+  /// `runtime_file` is looked at again before rt_runtime is named; it is there for ever.
+  explicit throttle_watch(const throttle_limits& limits,
+                          const char* runtime_file = rt_runtime_file) noexcept;
 
   [[nodiscard]] const throttle_limits& limits() const noexcept { return limits_; }
 
   /// `processor`: what the thread has had in all.
   void note(time_point now, duration processor) noexcept;
 
-  /// What took the processor from the thread for `absence`, and leaves it so much; by none, if that
-  /// was not why. `worked`: what it had of it since it was due. A system call.
+  /// What took the processor from the thread for `absence`, which ended before the last note, and
+  /// leaves it so much; by none, if that was not why. `worked`: what it had of it since it was due.
+  /// A system call, and three more before rt_runtime is named.
   [[nodiscard]] throttle_limits find(duration absence, duration worked) const noexcept;
 
  private:
@@ -77,13 +92,20 @@ class throttle_watch {
     time_point at;
     duration processor;
   };
-  [[nodiscard]] bool has_used_its_share() const noexcept;
+  static constexpr std::size_t samples_a_period = 128;
+
+  [[nodiscard]] duration used_in_last(duration length) const noexcept;
+  [[nodiscard]] duration used_at_most_in_last(duration length) const noexcept;
+  [[nodiscard]] bool is_evident(duration absence) const noexcept;
+  [[nodiscard]] bool is_still_on() const noexcept;
 
   throttle_limits limits_;
-  // The last; one that is a period older at least; and one between, to take its place.
-  std::optional<sample> older_;
-  sample newer_{};
+  const char* runtime_file_;
+  duration apart_{};  // two samples are at least
   sample last_{};
+  // In a ring: those of the last period at least, and those before it that were not overwritten.
+  std::array<sample, samples_a_period + 1> samples_{};
+  std::size_t noted_ = 0;  // in all
 };
 
 }  // namespace weft::realtime

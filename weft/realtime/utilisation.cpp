@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include <weft/base/format.hpp>
+#include <weft/base/log.hpp>
 #include <weft/realtime/periodic.hpp>
 #include <weft/realtime/periodic_group.hpp>
 #include <weft/realtime/scheduling_call.hpp>
@@ -22,9 +23,14 @@ double worst_share_of(const periodic& task) noexcept {
 }
 
 double limit_for(const periodic& task) noexcept {
+  const auto part = [](auto runtime, auto period) {
+    return static_cast<double>(runtime) / static_cast<double>(period);
+  };
+  const scheduling_attributes now = scheduling_attributes::read();
+  if (now.is_deadline()) return part(now.runtime_ns, now.period_ns);
   const throttle_limits& limits = task.limits();
-  if (limits.by == throttle::none || !scheduling_attributes::read().is_realtime()) return 1;
-  return static_cast<double>(limits.runtime.count()) / static_cast<double>(limits.period.count());
+  if (limits.by == throttle::none || !now.is_realtime()) return 1;
+  return part(limits.runtime.count(), limits.period.count());
 }
 
 }  // namespace
@@ -40,6 +46,12 @@ utilisation utilisation_of(const event_loop& loop) noexcept {
     if (all.tasks == 1) all.limit = limit_for(task);
   });
   return all;
+}
+
+void warn_if_too_much(const event_loop& loop) {
+  if (!log::enabled(log::level::warning) || utilisation_of(loop).fits()) return;
+  if (periodic_group* const group = periodic_group::find(loop)) group->note_warned();
+  log::warning(describe_utilisation(loop));
 }
 
 std::string describe_utilisation(const event_loop& loop) {

@@ -7,7 +7,7 @@
 // response time of each. The loop's thread; no allocation.
 //
 //   const utilisation all = utilisation_of(loop);
-//   if (!all.fits()) log.warning("{}", describe(loop));
+//   if (!all.fits()) log::warning(describe_utilisation(loop));
 #pragma once
 
 #include <string>
@@ -22,7 +22,8 @@ struct utilisation {
   unsigned tasks = 0;
   double mean = 0;
   double worst = 0;
-  /// What there is: 1, or what the kernel leaves to realtime threads, if this is one.
+  /// What there is: 1, or what the kernel leaves to realtime threads if this is one, or what a
+  /// thread of SCHED_DEADLINE has asked for.
   double limit = 1;
 
   [[nodiscard]] bool fits() const noexcept { return worst <= limit; }
@@ -30,6 +31,9 @@ struct utilisation {
 
 /// Of this loop's periodic tasks. A system call.
 [[nodiscard]] utilisation utilisation_of(const event_loop& loop) noexcept;
+
+/// Warns in the log if they do not fit. A warning allocates.
+void warn_if_too_much(const event_loop& loop);
 
 /// A line for people, with each task's part; allocates.
 [[nodiscard]] std::string describe_utilisation(const event_loop& loop);

@@ -12,6 +12,7 @@
 #include <weft/loop/make_backend.hpp>
 #include <weft/loop/sleep.hpp>
 #include <weft/loop/thread_place.hpp>
+#include <weft/realtime/allocation_guard.hpp>
 #include <weft/service/application_state.hpp>
 #include <weft/service/description.hpp>
 #include <weft/service/realtime_settings.hpp>
@@ -259,6 +260,8 @@ task<void> application::state::watch_signals(event_loop& loop, detail::signal_wa
   while (co_await readable(loop, signals.fd())) {
     const int number = signals.take();
     if (number == 0) continue;
+    // To write to the log, and to read files again.
+    const realtime::allocation_guard allowed{realtime::on_allocation::allow};
     if (number == SIGHUP) {
       log::info("SIGHUP: services read their files again");
       for (const std::string& fault : settings.read_log_again(cli))

@@ -248,6 +248,38 @@ TEST_F(application_config, says_what_shards_were_given_of_what_they_asked_for) {
     EXPECT_TRUE(err.contains(line)) << line << "\n" << err;
 }
 
+TEST_F(application_config, refuses_what_the_policy_of_realtime_shards_does_not_use) {
+  EXPECT_EQ(run({"--realtime.priority=20"}), 2);
+  EXPECT_TRUE(
+      err.contains("--realtime.priority: realtime.priority is 20, which only policy "
+                   "\"fifo\" uses: set realtime.policy to that, or leave it out"))
+      << err;
+  const options_file file{"[realtime]\npolicy = 'fifo'\nbudget.period = '5ms'\n"};
+  EXPECT_EQ(run({"--config", file.path()}), 2);
+  EXPECT_TRUE(
+      err.contains(":3:17: realtime.budget.period is \"5ms\", which only policy "
+                   "\"deadline\" uses: "))
+      << err;
+}
+
+TEST_F(application_config, takes_another_policy_than_the_programs_without_its_priority) {
+  const auto run_fifo_program = [](std::vector<const char*> arguments) {
+    arguments.insert(arguments.begin(), "bakery");
+    weft::application app{
+        static_cast<int>(arguments.size()),
+        const_cast<char**>(arguments.data()),
+        {.realtime = {.policy = weft::realtime::scheduling::fifo, .priority = 20}}};
+    return app.run();
+  };
+  EXPECT_EQ(run_fifo_program({"--realtime.policy=other", "--check-config"}), 0);
+  EXPECT_EQ(
+      run_fifo_program({"--realtime.policy=other", "--realtime.priority=30", "--check-config"}), 2);
+  ::testing::internal::CaptureStdout();
+  EXPECT_EQ(run_fifo_program({"--realtime.policy=other", "--print-config"}), 0);
+  const options_file printed{::testing::internal::GetCapturedStdout()};
+  EXPECT_EQ(run_fifo_program({"--config", printed.path(), "--check-config"}), 0);
+}
+
 TEST_F(application_config, refuses_what_realtime_shards_may_not_have_together) {
   EXPECT_EQ(run({"--realtime.policy=deadline", "--realtime.cpus=0"}), 2);
   EXPECT_TRUE(err.contains("realtime.cpus: a thread of policy \"deadline\" may not be pinned"))
@@ -256,7 +288,7 @@ TEST_F(application_config, refuses_what_realtime_shards_may_not_have_together) {
                  "--realtime.budget.deadline=1ms", "--realtime.budget.period=10ms"}),
             2);
   EXPECT_TRUE(err.contains("realtime.budget: ")) << err;
-  EXPECT_EQ(run({"--realtime.priority=100"}), 2);
+  EXPECT_EQ(run({"--realtime.policy=fifo", "--realtime.priority=100"}), 2);
   EXPECT_TRUE(err.contains("realtime.priority is from 1 to 99")) << err;
 }
 

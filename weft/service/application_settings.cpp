@@ -130,7 +130,8 @@ void application_settings::offer(command_line& cli, config& given) {
 std::vector<std::string> application_settings::apply(const command_line& cli, config& given) {
   if (std::string wrong = read_sources(cli, given); !wrong.empty()) return {std::move(wrong)};
   auto faults = given.apply();
-  for (auto wrong : {wrong_value(given), wrong_together(realtime_), wrong_levels(log_, given)})
+  for (auto wrong :
+       {wrong_value(given), wrong_together(realtime_, given), wrong_levels(log_, given)})
     if (!wrong.empty()) faults.push_back(std::move(wrong));
   return faults;
 }

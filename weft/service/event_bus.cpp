@@ -4,6 +4,7 @@
 
 #include <weft/base/assert.hpp>
 #include <weft/coro/shielded.hpp>
+#include <weft/loop/backend.hpp>
 #include <weft/loop/event_loop.hpp>
 
 namespace weft {
@@ -163,6 +164,12 @@ bool event_bus::stands_back(unsigned lane) noexcept {
   return false;
 }
 
+/// To a release, which the loop sees to between two pieces of work, of which a lane is one. What is
+/// critical is as urgent. Asked while something is armed exactly: it looks at the clock.
+bool event_bus::gives_way(unsigned lane) const noexcept {
+  return lane != critical && loop_.io().now() >= loop_.timers().next_due();
+}
+
 void event_bus::run_band(unsigned lane, event_ring& ring) noexcept {
   while (!ring.empty()) {
     if (stands_back(lane)) return;
@@ -170,6 +177,8 @@ void event_bus::run_band(unsigned lane, event_ring& ring) noexcept {
     if (left_ != 0 && !ring.empty()) tell_next(ring);
     if (somebody_waits_for_room()) [[unlikely]]
       serve_room();
+    if (loop_.timers().has_exact() && gives_way(lane)) [[unlikely]]
+      return go_on(lane);
   }
   occupied_ &= ~(1U << lane);
 }
@@ -216,6 +225,7 @@ void event_bus::run_due() noexcept {
     tell(next.cell);
     event_heap::free(next);
     if (somebody_waits_for_room()) serve_room();
+    if (loop_.timers().has_exact() && gives_way(due)) return go_on(due);
   }
   occupied_ &= ~(1U << due);
 }

@@ -219,6 +219,7 @@ class event_bus {
   void tell_next(event_ring& ring) noexcept;
   void run_due() noexcept;
   [[nodiscard]] bool stands_back(unsigned lane) noexcept;
+  [[nodiscard]] bool gives_way(unsigned lane) const noexcept;
   void go_on(unsigned lane) noexcept;
   void end_rest() noexcept;
   void end_pause() noexcept;

@@ -1,9 +1,14 @@
 #include <weft/service/realtime_settings.hpp>
 
+#include <array>
 #include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
+#include <weft/service/config_printer.hpp>
 
 namespace weft::detail {
 namespace {
@@ -31,13 +36,48 @@ realtime::setup_effect watched_allocations() {
   return effect;
 }
 
+auto lengths_of(realtime::deadline_budget& budget) noexcept {
+  return std::array{std::pair{"realtime.budget.runtime", &budget.runtime},
+                    std::pair{"realtime.budget.deadline", &budget.deadline},
+                    std::pair{"realtime.budget.period", &budget.period}};
+}
+
+std::string unused(const std::string& path, std::string_view value, std::string_view policy,
+                   const config& given) {
+  return weft::format(
+      "{}: {} is {}, which only policy \"{}\" uses: set realtime.policy to that, or leave it out",
+      given.origin_of(path), path, value, policy);
+}
+
+/// What a program has set for its own policy is no fault where somebody asks for another.
+void forget_unused(realtime_options& wanted, const config& given) {
+  const auto is_of_program = [&](const std::string& path) {
+    return given.origin_of(path) == "program";
+  };
+  if (given.origin_of("realtime.policy") == "default") return;
+  if (wanted.policy != realtime::scheduling::fifo && is_of_program("realtime.priority"))
+    wanted.priority = realtime_options{}.priority;
+  if (wanted.policy == realtime::scheduling::deadline) return;
+  for (const auto& [path, length] : lengths_of(wanted.budget))
+    if (is_of_program(path)) *length = duration::zero();
+}
+
 }  // namespace
 
-std::string wrong_together(const realtime_options& wanted) {
-  if (wanted.policy != realtime::scheduling::deadline) return {};
+std::string wrong_together(realtime_options& wanted, const config& given) {
+  forget_unused(wanted, given);
+  using realtime::scheduling;
+  if (wanted.policy != scheduling::fifo && wanted.priority != realtime_options{}.priority)
+    return unused("realtime.priority", std::to_string(wanted.priority), "fifo", given);
+  if (wanted.policy != scheduling::deadline) {
+    for (const auto& [path, length] : lengths_of(wanted.budget))
+      if (*length != duration::zero())
+        return unused(path, option_text(option_type_of<duration>, length), "deadline", given);
+    return {};
+  }
+  const realtime::deadline_budget& budget = wanted.budget;
   if (!wanted.cpus.empty())
     return "realtime.cpus: a thread of policy \"deadline\" may not be pinned: leave them out";
-  const realtime::deadline_budget& budget = wanted.budget;
   const bool is_in_order = budget.runtime > duration::zero() && budget.runtime <= budget.deadline &&
                            budget.deadline <= budget.period;
   return is_in_order ? std::string{}

@@ -16,12 +16,15 @@
 
 #include <weft/realtime/allocation_guard.hpp>
 #include <weft/realtime/thread_setup.hpp>
+#include <weft/service/config.hpp>
 #include <weft/service/realtime_options.hpp>
 
 namespace weft::detail {
 
-/// What is wrong with the section as a whole; empty: nothing.
-[[nodiscard]] std::string wrong_together(const realtime_options& wanted);
+/// What is wrong with the section as a whole; empty: nothing. What the policy does not use is wrong
+/// where somebody has set it, and forgotten where it was the program, for another policy. After
+/// given.apply().
+[[nodiscard]] std::string wrong_together(realtime_options& wanted, const config& given);
 
 [[nodiscard]] realtime::applied_setup apply_on_shard(const realtime_options& wanted,
                                                      unsigned shard);

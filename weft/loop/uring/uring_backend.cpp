@@ -34,6 +34,7 @@ result<void> uring_backend::open(std::string& why) {
   if (!wake) return fail(wake.error());
   wake_ = *wake;
   watch_wake();
+  buffers_.top_up();  // so that the first turn allocates nothing
   why = ring_.mode();
   return {};
 }

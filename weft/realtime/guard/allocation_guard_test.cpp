@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <malloc.h>
+
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -27,10 +30,9 @@ TEST(allocation_guard, sees_every_way_to_allocate) {
   const auto see = [&](auto how) {
     const std::uint64_t before = guard.allocations();
     void* volatile const block = how();
-    // To a compiler that knows what malloc() is, it changes nothing that can be read.
-    __asm__ volatile("" ::: "memory");
+    const std::uint64_t after = guard.allocations();
     std::free(block);
-    return guard.allocations() - before;
+    return after - before;
   };
   const std::uint64_t by_malloc = see([] { return std::malloc(10); });
   const std::uint64_t by_calloc = see([] { return std::calloc(10, 10); });
@@ -44,9 +46,23 @@ TEST(allocation_guard, sees_every_way_to_allocate) {
       void* made = nullptr;
       return ::posix_memalign(&made, 64, 64) == 0 ? made : nullptr;
     });
+    const std::uint64_t by_page = see([] { return ::valloc(64); });
+    const std::uint64_t by_whole_pages = see([] { return ::pvalloc(64); });
     EXPECT_EQ(aligned, 1U);
     EXPECT_EQ(posix, 1U);
+    EXPECT_EQ(by_page, 1U);
+    EXPECT_EQ(by_whole_pages, 1U);
   }
+}
+
+TEST(allocation_guard, sees_none_in_what_calloc_cannot_even_ask_for) {
+  if (WEFT_SANITIZED != 0) GTEST_SKIP() << "sanitizers end the program";
+  const allocation_guard guard{on_allocation::count};
+  const volatile std::size_t count = SIZE_MAX / 2;
+  void* volatile const block = std::calloc(count, 4);
+  const std::uint64_t bytes = guard.bytes();
+  EXPECT_EQ(block, nullptr);
+  EXPECT_EQ(bytes, 0U);
 }
 
 TEST(allocation_guard, counts_bytes_of_its_thread_while_it_lives) {
@@ -72,6 +88,25 @@ TEST(allocation_guard, counts_bytes_of_its_thread_while_it_lives) {
   EXPECT_EQ(seen, 0U) << "the inner one allows them";
 }
 
+TEST(allocation_guard, may_end_before_those_that_were_made_after_it) {
+  auto first = std::make_unique<allocation_guard>(on_allocation::count);
+  auto second = std::make_unique<allocation_guard>(on_allocation::count);
+  auto third = std::make_unique<allocation_guard>(on_allocation::count);
+  const auto seen_by = [](const allocation_guard& guard) {
+    const std::uint64_t before = guard.allocations();
+    allocate(100);
+    return guard.allocations() - before;
+  };
+  second.reset();
+  const std::uint64_t by_third = seen_by(*third);
+  first.reset();
+  const std::uint64_t by_third_alone = seen_by(*third);
+  third.reset();
+  allocate(100);
+  EXPECT_EQ(by_third, 1U);
+  EXPECT_EQ(by_third_alone, 1U);
+}
+
 TEST(allocation_guard, logs_each_and_not_those_of_the_log) {
   static std::vector<std::string> lines;
   log::set_sink([](log::level, std::string_view line, void*) { lines.emplace_back(line); },
@@ -87,6 +122,15 @@ TEST(allocation_guard, logs_each_and_not_those_of_the_log) {
                        "task",
                        "65 bytes are allocated on a thread that is not to allocate, by what is no "
                        "task"}));
+}
+
+TEST(allocation_guard_death_test, ends_where_it_was_made) {
+  EXPECT_DEATH(
+      {
+        auto guard = std::make_unique<allocation_guard>(on_allocation::count);
+        std::thread{[&] { guard.reset(); }}.join();
+      },
+      "on the thread that made it");
 }
 
 TEST(allocation_guard_death_test, aborts) {

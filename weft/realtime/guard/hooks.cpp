@@ -40,6 +40,8 @@ void* __libc_malloc(std::size_t size_bytes) noexcept;
 void* __libc_calloc(std::size_t count, std::size_t size_bytes) noexcept;
 void* __libc_realloc(void* memory, std::size_t size_bytes) noexcept;
 void* __libc_memalign(std::size_t alignment, std::size_t size_bytes) noexcept;
+void* __libc_valloc(std::size_t size_bytes) noexcept;
+void* __libc_pvalloc(std::size_t size_bytes) noexcept;
 
 void* malloc(std::size_t size_bytes) noexcept {
   note(size_bytes);
@@ -47,7 +49,8 @@ void* malloc(std::size_t size_bytes) noexcept {
 }
 
 void* calloc(std::size_t count, std::size_t size_bytes) noexcept {
-  note(count * size_bytes);
+  std::size_t all_bytes = 0;
+  if (!__builtin_mul_overflow(count, size_bytes, &all_bytes)) note(all_bytes);
   return __libc_calloc(count, size_bytes);
 }
 
@@ -63,6 +66,16 @@ void* memalign(std::size_t alignment, std::size_t size_bytes) noexcept {
 
 void* aligned_alloc(std::size_t alignment, std::size_t size_bytes) noexcept {
   return memalign(alignment, size_bytes);
+}
+
+void* valloc(std::size_t size_bytes) noexcept {
+  note(size_bytes);
+  return __libc_valloc(size_bytes);
+}
+
+void* pvalloc(std::size_t size_bytes) noexcept {
+  note(size_bytes);
+  return __libc_pvalloc(size_bytes);
 }
 
 int posix_memalign(void** memory, std::size_t alignment, std::size_t size_bytes) noexcept {
