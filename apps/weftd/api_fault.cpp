@@ -29,6 +29,7 @@ weft::http::status status_of(weft::store::failure_kind kind) noexcept {
     case weft::store::failure_kind::invalid: return weft::http::status::bad_request;
     case weft::store::failure_kind::read_only: return weft::http::status::forbidden;
     case weft::store::failure_kind::full: return weft::http::status::insufficient_storage;
+    case weft::store::failure_kind::too_large: return weft::http::status::content_too_large;
     default: return weft::http::status::internal_server_error;
   }
 }

@@ -1,6 +1,7 @@
 #include <apps/weftd/check_batch.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <span>
 #include <string>
 #include <utility>
@@ -55,13 +56,15 @@ checked check_batch(const batch_of<Operation>& asked, const batch_words& known,
   return {};
 }
 
-/// The part behind the last slash, which `text` loses with it.
+/// The part behind the last slash, which `text` loses with it. libc++ looks for one from the end
+/// character by character.
 std::optional<std::string_view> take_last_part(std::string_view& text) noexcept {
   if (text.empty()) return std::nullopt;
-  const std::size_t slash = text.rfind('/');
-  const bool is_only = slash == std::string_view::npos;
-  const std::string_view part = is_only ? text : text.substr(slash + 1);
-  text = is_only ? std::string_view{} : text.substr(0, slash);
+  const void* const slash = ::memrchr(text.data(), '/', text.size());
+  if (slash == nullptr) return std::exchange(text, {});
+  const auto before = static_cast<std::size_t>(static_cast<const char*>(slash) - text.data());
+  const std::string_view part = text.substr(before + 1);
+  text = text.substr(0, before);
   return part;
 }
 

@@ -1,7 +1,11 @@
 #include <apps/weftd/engine_choice.hpp>
 
+#include <sys/stat.h>
+
+#include <cstdint>
 #include <utility>
 
+#include <weft/base/format.hpp>
 #include <weft/service/application.hpp>
 #include <weft/store/sqlite/engine.hpp>
 #ifdef WEFTD_HAS_MYSQL
@@ -15,6 +19,19 @@ namespace weftd {
 
 namespace store = weft::store;
 
+namespace {
+
+std::string identity_in(const std::string& directory, const std::string& database) {
+  if (directory.empty()) return {};
+  struct stat facts{};
+  const std::string path = weft::format("{}/{}.db", directory, database);
+  if (::stat(path.c_str(), &facts) != 0) facts = {};
+  return weft::format("file {} of device {}", std::uint64_t{facts.st_ino},
+                      std::uint64_t{facts.st_dev});
+}
+
+}  // namespace
+
 #ifdef WEFTD_HAS_MYSQL
 
 engine_choice::engine_choice(weft::application& app, store::sqlite::engine_options folder)
@@ -24,6 +41,10 @@ engine_choice::engine_choice(weft::application& app, store::sqlite::engine_optio
                        "Server that has the databases, such as mysql://shop@db.example:3306/shop",
                        "SERVER");
   app.options().stands_for("--mysql", "store.mysql.engine.server");
+  app.options().option("--mysql-replicas", server_.replicas,
+                       "Servers that follow it, to read from: two.example,three.example",
+                       "SERVERS");
+  app.options().stands_for("--mysql-replicas", "store.mysql.engine.replicas");
 }
 
 void engine_choice::add_engines() {
@@ -33,6 +54,12 @@ void engine_choice::add_engines() {
   app_.add<store::sqlite::engine>(folder_).as<store::engine, store::query_engine>().when(
       [has_server] { return !has_server(); });
   app_.add<store::mysql::engine>(server_).as<store::engine, store::query_engine>().when(has_server);
+}
+
+std::string engine_choice::identity_of(const std::string& database) const {
+  const std::string& server = app_.options_for<store::mysql::engine>().server;
+  if (!server.empty()) return weft::format("server {}", server);
+  return identity_in(app_.options_for<store::sqlite::engine>().directory, database);
 }
 
 std::vector<std::string> engine_choice::faults() const {
@@ -65,6 +92,10 @@ engine_choice::engine_choice(weft::application& app, store::sqlite::engine_optio
 
 void engine_choice::add_engines() {
   app_.add<store::sqlite::engine>(folder_).as<store::engine, store::query_engine>();
+}
+
+std::string engine_choice::identity_of(const std::string& database) const {
+  return identity_in(app_.options_for<store::sqlite::engine>().directory, database);
 }
 
 std::vector<std::string> engine_choice::faults() const { return {}; }

@@ -34,6 +34,9 @@ class engine_choice {
   void add_engines();
   /// As of the command line.
   [[nodiscard]] const std::string& directory() const noexcept { return folder_.directory; }
+  /// What tells the database from others of its name; empty: there is nowhere to look for it. Once
+  /// the options are read.
+  [[nodiscard]] std::string identity_of(const std::string& database) const;
   /// What is wrong with the options, a line each.
   [[nodiscard]] std::vector<std::string> faults() const;
 

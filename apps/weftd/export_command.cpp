@@ -9,9 +9,8 @@
 
 #include <weft/base/format.hpp>
 #include <weft/service/application.hpp>
-#include <weft/store/sqlite/engine.hpp>
 
-#include <apps/weftd/data_option.hpp>
+#include <apps/weftd/engine_choice.hpp>
 #include <apps/weftd/export_rows.hpp>
 #include <apps/weftd/known_table.hpp>
 
@@ -31,7 +30,8 @@ constexpr const char* about =
 constexpr const char* examples =
     "Examples:\n"
     "  weftd export --data /var/lib/shop --table shop.orders > orders.csv\n"
-    "  weftd export --data /var/lib/shop --table shop.orders --output orders.jsonl\n\n"
+    "  weftd export --data /var/lib/shop --table shop.orders --output orders.jsonl\n"
+    "  weftd export --mysql mysql://shop@db.example/shop --table shop.orders > orders.csv\n\n"
     "The file that --output names is there once all rows are in it. The server may run meanwhile; "
     "the\n"
     "rows are then no snapshot of one moment.\n"
@@ -130,8 +130,7 @@ int export_table(int argc, char** argv) {
                          .log_level = weft::log::level::warning}};
   export_words said;
   offer(app.options(), said);
-  weft::store::sqlite::engine_options store{.directory = ""};
-  offer_data_folder(app.options(), store);
+  engine_choice rows{app, {.directory = ""}};
   if (const auto ended = app.parse()) return *ended;
   const auto table = parse_table_name(said.table);
   if (!table) {
@@ -147,7 +146,8 @@ int export_table(int argc, char** argv) {
                                                            .format = format_of(said),
                                                            .to = output.file()});
   job->finished = [&app] { app.request_stop(); };
-  app.add<weft::store::sqlite::engine>(store).as<weft::store::engine>();
+  app.check_options([&rows] { return rows.faults(); });
+  rows.add_engines();
   app.add<row_export>({.job = job}).single();
   if (const int code = app.run()) return code;
   return finish(*job, output);

@@ -50,6 +50,11 @@ class import_batch final : public weft::store::write_sink {
     return writes_.size() >= rows_max || bytes_ >= bytes_max;
   }
   [[nodiscard]] std::span<const weft::store::key_write> writes() const noexcept { return writes_; }
+  /// How many of them are written at once: one where a batch could not be undone, since the table
+  /// has no transactions, and is refused by the engine.
+  [[nodiscard]] std::size_t at_once() const noexcept {
+    return to_.definition().has_transactions ? writes_.size() : 1;
+  }
   [[nodiscard]] std::uint64_t line_of(std::size_t operation) const noexcept {
     return lines_[operation];
   }

@@ -1,8 +1,5 @@
 #include <apps/weftd/import_command.hpp>
 
-#include <sys/stat.h>
-
-#include <cstdint>
 #include <cstdio>
 #include <expected>
 #include <initializer_list>
@@ -15,9 +12,8 @@
 
 #include <weft/base/format.hpp>
 #include <weft/service/application.hpp>
-#include <weft/store/sqlite/engine.hpp>
 
-#include <apps/weftd/data_option.hpp>
+#include <apps/weftd/engine_choice.hpp>
 #include <apps/weftd/import_rows.hpp>
 #include <apps/weftd/known_table.hpp>
 
@@ -38,6 +34,7 @@ constexpr const char* examples =
     "Examples:\n"
     "  weftd import orders.csv --data /var/lib/shop --table shop.orders\n"
     "  weftd import orders.jsonl --data /var/lib/shop --table shop.orders --if-exists refuse\n"
+    "  weftd import orders.csv --mysql mysql://shop@db.example/shop --table shop.orders\n"
     "  zcat orders.csv.gz | weftd import - --format csv --data /var/lib/shop --table "
     "shop.orders\n\n"
     "Values are those of the API: days and times as text, bytes in Base64. An empty field of CSV "
@@ -124,14 +121,9 @@ std::expected<import_job, std::string> job_of(const import_words& said) {
                     .state_path = state_path_of(said)};
 }
 
-/// Which database it is, and what else must be the same for an import to be gone on with.
-std::string identity_of(const import_words& said, const std::string& directory,
-                        const std::string& database) {
-  struct stat facts{};
-  const std::string path = weft::format("{}/{}.db", directory, database);
-  if (::stat(path.c_str(), &facts) != 0) facts = {};
-  return weft::format("file {} of device {}, {}, {}, {}", std::uint64_t{facts.st_ino},
-                      std::uint64_t{facts.st_dev}, said.format, said.separator, said.if_exists);
+/// What must be the same for an import to be gone on with.
+std::string identity_of(const import_words& said, const std::string& of_database) {
+  return weft::format("{}, {}, {}, {}", of_database, said.format, said.separator, said.if_exists);
 }
 
 int tell(const import_job& job) {
@@ -168,8 +160,7 @@ int import_file(int argc, char** argv) {
                          .log_level = weft::log::level::warning}};
   import_words said;
   offer(app.options(), said);
-  weft::store::sqlite::engine_options store{.directory = ""};
-  offer_data_folder(app.options(), store);
+  engine_choice rows{app, {.directory = ""}};
   if (const auto ended = app.parse()) return *ended;
   auto asked = job_of(said);
   if (!asked) {
@@ -178,13 +169,15 @@ int import_file(int argc, char** argv) {
   }
   const auto job = std::make_shared<import_job>(std::move(*asked));
   app.check_options([&] {
-    const auto& directory = app.options_for<weft::store::sqlite::engine>().directory;
-    job->how = identity_of(said, directory, job->database);
-    return directory.empty() ? std::vector<std::string>{"--data FOLDER: where are the databases?"}
-                             : std::vector<std::string>{};
+    const std::string database = rows.identity_of(job->database);
+    job->how = identity_of(said, database);
+    auto faults = rows.faults();
+    if (faults.empty() && database.empty())
+      faults.emplace_back("--data FOLDER, or --mysql SERVER: where are the databases?");
+    return faults;
   });
   job->finished = [&app] { app.request_stop(); };
-  app.add<weft::store::sqlite::engine>(store).as<weft::store::engine>();
+  rows.add_engines();
   app.add<row_import>({.job = job}).single();
   if (const int code = app.run()) return code;
   return tell(*job);

@@ -135,7 +135,7 @@ weft::task<std::optional<std::string>> row_import::import_rows(row_file& file,
 }
 
 weft::task<std::expected<bool, std::string>> row_import::write(import_batch& batch) {
-  std::size_t at_once = batch.writes().size();
+  std::size_t at_once = batch.at_once();
   while (!batch.writes().empty()) {
     const auto part = batch.writes().first(std::min(at_once, batch.writes().size()));
     const auto done = co_await engine_.write(part, batch);
@@ -149,7 +149,7 @@ weft::task<std::expected<bool, std::string>> row_import::write(import_batch& bat
       job_->passed_over += passed_over;
       job_->rows += part.size() - passed_over;
       batch.drop_first(part.size());
-      at_once = batch.writes().size();
+      at_once = batch.at_once();
       continue;
     }
     if (!is_of_a_row(*cause)) co_return std::unexpected{cause->message};

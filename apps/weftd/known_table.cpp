@@ -32,9 +32,9 @@ std::expected<const weft::store::table*, std::string> known_table(
     const weft::store::catalog& schema, std::string_view database, std::string_view table) {
   if (!schema.has(database)) {
     const auto all = schema.databases();
-    return std::unexpected{
-        weft::format("there is no database '{}'{} (--data FOLDER says where they are)", database,
-                     there_are({all.begin(), all.end()}))};
+    return std::unexpected{weft::format(
+        "there is no database '{}'{} (--data FOLDER, or --mysql SERVER, says where they are)",
+        database, there_are({all.begin(), all.end()}))};
   }
   if (const weft::store::table* const found = schema.find(database, table)) {
     if (!found->key().empty()) return found;

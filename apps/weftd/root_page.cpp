@@ -59,7 +59,7 @@ std::string make_text(const http::request& asked) {
 
 }  // namespace
 
-root_page::root_page(http::server& http) : page_{make_page()}, policy_{make_policy()} {
+root_page::root_page(http::server& http) {
   http.get("/", http::described([this](const http::request& asked) { return answer(asked); },
                                 {.summary = "A page for browsers, and a text for others",
                                  .tags = {"pages"},
@@ -67,16 +67,23 @@ root_page::root_page(http::server& http) : page_{make_page()}, policy_{make_poli
                                              {http::status::ok, {}, nullptr, "text/html"}}}));
 }
 
-http::response root_page::answer(const http::request& asked) const {
+/// Made for the first browser: to hash a text sets OpenSSL up, which is two megabytes of memory
+/// that most servers never need.
+const root_page::made_page& root_page::page() {
+  if (!page_) page_ = {.text = make_page(), .policy = make_policy()};
+  return *page_;
+}
+
+http::response root_page::answer(const http::request& asked) {
   // Who would take anything is no browser.
   static constexpr std::string_view offers[] = {"text/plain", "text/html"};
   const bool is_browser = http::choose_media_type(asked.header("accept"), offers) == 1U;
   http::response made{http::status::ok, is_browser ? http::text_html : http::text_plain,
-                      is_browser ? page_ : make_text(asked)};
+                      is_browser ? page().text : make_text(asked)};
   std::ignore = made.add_field("Vary", "Accept");
   std::ignore = made.add_field("Cache-Control", "no-cache");
   if (!is_browser) return made;
-  std::ignore = made.add_field("Content-Security-Policy", policy_);
+  std::ignore = made.add_field("Content-Security-Policy", page().policy);
   std::ignore = made.add_field("X-Content-Type-Options", "nosniff");
   std::ignore = made.add_field("Referrer-Policy", "no-referrer");
   return made;

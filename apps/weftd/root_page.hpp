@@ -8,6 +8,7 @@
 //   app.add<weftd::root_page>();
 #pragma once
 
+#include <optional>
 #include <string>
 
 namespace weft::http {
@@ -23,10 +24,15 @@ class root_page {
   explicit root_page(weft::http::server& http);
 
  private:
-  [[nodiscard]] weft::http::response answer(const weft::http::request& asked) const;
+  struct made_page {
+    std::string text;
+    std::string policy;
+  };
 
-  std::string page_;
-  std::string policy_;
+  [[nodiscard]] weft::http::response answer(const weft::http::request& asked);
+  [[nodiscard]] const made_page& page();
+
+  std::optional<made_page> page_;
 };
 
 }  // namespace weftd

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,7 +40,33 @@ struct http_stat {
       {"connectionsRefused", "Beyond the limit"},
       {"repliesOfServerFaults", "Of status 500 and above"}};
 };
+struct latency_stat {
+  std::int64_t count;
+  std::int64_t p50Us;
+  std::int64_t p99Us;
+  std::int64_t maxUs;
+};
+struct connection_stat {
+  std::int64_t open;
+  std::int64_t opened;
+  std::int64_t failed;
+  std::int64_t lost;
+  std::int64_t serversGivenUp;
+  latency_stat waits;
+
+  static constexpr weft::json::description descriptions[] = {
+      {"", "To the servers that have the rows, over all shards"},
+      {"failed", "Attempts to connect"},
+      {"serversGivenUp", "For the next of those that were named"},
+      {"waits", "Until one came free"}};
+};
 struct store_stat {
+  std::string engine;
+  bool reachable;
+  std::optional<connection_stat> connections;
+  latency_stat readTimes;
+  latency_stat writeTimes;
+  latency_stat queryTimes;
   std::int64_t readsInMemory;
   std::int64_t readsElsewhere;
   std::int64_t rowsRead;
@@ -54,6 +81,10 @@ struct store_stat {
 
   static constexpr weft::json::description descriptions[] = {
       {"", "What the shards' engines have done since the program began"},
+      {"engine", "sqlite, or mysql: whoever speaks its protocol"},
+      {"reachable", "Whether this shard's rows are to be had now"},
+      {"readTimes", "Of batches of look-ups that were made elsewhere"},
+      {"writeTimes", "Until a batch was durable"},
       {"readsInMemory", "Look-ups by key that the shards made"},
       {"readsElsewhere", "And those that threads made which may wait for the disk, or a server"},
       {"rowsRead", "Look-ups that found a row"},
@@ -95,6 +126,17 @@ class numbers {
     const telemetry::series* const found = seen_.find(name, labels);
     return found == nullptr ? 0 : found->value;
   }
+  [[nodiscard]] bool are_of(std::string_view name) const { return seen_.find(name) != nullptr; }
+  /// Of a histogram in nanoseconds.
+  [[nodiscard]] latency_stat latency(std::string_view name) const {
+    const telemetry::series* const found = seen_.find(name);
+    if (found == nullptr) return {};
+    const auto us = [](std::uint64_t ns) { return static_cast<std::int64_t>(ns / 1'000); };
+    return {.count = found->value,
+            .p50Us = us(found->values.percentile(50)),
+            .p99Us = us(found->values.percentile(99)),
+            .maxUs = us(found->values.max())};
+  }
   [[nodiscard]] std::int64_t replies(std::string_view status_class) const {
     return of("http_replies_total", {{"class", status_class}});
   }
@@ -127,8 +169,26 @@ http_stat http_of(const numbers& seen) {
           .replyBodyBytes = seen.of("http_reply_body_bytes_total")};
 }
 
-store_stat store_of(const numbers& seen) {
-  return {.readsInMemory = seen.of("store_reads_total", {{"by", "shard"}}),
+/// None of an engine that has the rows itself.
+std::optional<connection_stat> connections_of(const numbers& seen) {
+  if (!seen.are_of("store_connections_open")) return std::nullopt;
+  return connection_stat{.open = seen.of("store_connections_open"),
+                         .opened = seen.of("store_connections_opened_total"),
+                         .failed = seen.of("store_connect_failures_total"),
+                         .lost = seen.of("store_connections_lost_total"),
+                         .serversGivenUp = seen.of("store_servers_given_up_total"),
+                         .waits = seen.latency("store_connection_wait_ns")};
+}
+
+store_stat store_of(const numbers& seen, bool is_reachable) {
+  const auto connections = connections_of(seen);
+  return {.engine = connections ? "mysql" : "sqlite",
+          .reachable = is_reachable,
+          .connections = connections,
+          .readTimes = seen.latency("store_read_wait_ns"),
+          .writeTimes = seen.latency("store_write_wait_ns"),
+          .queryTimes = seen.latency("store_query_duration_ns"),
+          .readsInMemory = seen.of("store_reads_total", {{"by", "shard"}}),
           .readsElsewhere = seen.of("store_reads_total", {{"by", "thread"}}) +
                             seen.of("store_reads_total", {{"by", "server"}}),
           .rowsRead = seen.of("store_rows_read_total"),
@@ -186,7 +246,7 @@ server_stat stat_api::read(const permit& found) const {
           .shards = seen.shards(),
           .databases = databases_of(*engine_.schema(), found),
           .http = http_of(seen),
-          .store = store_of(seen),
+          .store = store_of(seen, engine_.is_reachable()),
           .memory = {.coroutineFrames = seen.of("loop_live_frames"),
                      .frameBytes = seen.of("loop_frame_bytes"),
                      .receiveBuffers = seen.of("loop_buffers_in_use")}};

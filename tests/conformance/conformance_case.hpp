@@ -10,8 +10,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <filesystem>
-#include <fstream>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -19,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include <tests/conformance/case_files.hpp>
 #include <weft/http/limits.hpp>
 
 namespace weft::http {
@@ -138,11 +137,7 @@ inline expected_reply& last_reply(conformance_case& of) {
   return of.replies.back();
 }
 
-inline void add_line(conformance_case& to, const std::string& line) {
-  const std::size_t colon = line.find(": ");
-  if (colon == line.npos) throw std::runtime_error("no key in: " + line);
-  const std::string key = line.substr(0, colon);
-  const std::string value = line.substr(colon + 2);
+inline bool set_value(conformance_case& to, const std::string& key, const std::string& value) {
   if (key == "send") {
     to.bytes += unescape(value);
   } else if (key.starts_with("send*")) {
@@ -168,11 +163,10 @@ inline void add_line(conformance_case& to, const std::string& line) {
     to.awaits.emplace_back(to.bytes.size(), std::stoul(value));
   } else if (key == "end") {
     to.end = parse_end(value);
-  } else if (key == "rule") {
-    to.rule = value;
   } else {
-    throw std::runtime_error("unknown key: " + key);
+    return false;
   }
+  return true;
 }
 
 /// The method as it was sent, which an echo names first.
@@ -226,25 +220,8 @@ inline void add_defaults(conformance_case& to) {
 }  // namespace conformance_detail
 
 [[nodiscard]] inline std::vector<conformance_case> read_cases() {
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator{"tests/conformance/http1"})
-    if (entry.path().extension() == ".txt") files.push_back(entry.path());
-  std::ranges::sort(files);
-  std::vector<conformance_case> cases;
-  for (const auto& path : files) {
-    std::ifstream file{path};
-    for (std::string line; std::getline(file, line);) {
-      if (line.empty() || line[0] == '#') continue;
-      if (line[0] == '[') {
-        cases.emplace_back();
-        cases.back().name = line.substr(1, line.size() - 2);
-        cases.back().file = path.filename();
-      } else {
-        conformance_detail::add_line(cases.back(), line);
-      }
-    }
-  }
-  for (conformance_case& one : cases) conformance_detail::add_defaults(one);
+  auto cases = read_case_files<conformance_case>("http1", &conformance_detail::set_value);
+  std::ranges::for_each(cases, conformance_detail::add_defaults);
   return cases;
 }
 

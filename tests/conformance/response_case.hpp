@@ -8,14 +8,11 @@
 //     check(one, describe_response(one.bytes, {}, one.how));
 #pragma once
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <tests/conformance/case_files.hpp>
 #include <tests/conformance/conformance_case.hpp>
 #include <tests/conformance/response_outcome.hpp>
 
@@ -34,11 +31,7 @@ struct response_case {
 
 namespace conformance_detail {
 
-inline void add_line(response_case& to, const std::string& line) {
-  const std::size_t colon = line.find(": ");
-  if (colon == line.npos) throw std::runtime_error("no key in: " + line);
-  const std::string key = line.substr(0, colon);
-  const std::string value = line.substr(colon + 2);
+inline bool set_value(response_case& to, const std::string& key, const std::string& value) {
   if (key == "send") {
     to.bytes += unescape(value);
   } else if (key.starts_with("send*")) {
@@ -55,39 +48,17 @@ inline void add_line(response_case& to, const std::string& line) {
     to.why = value;
   } else if (key == "fact") {
     to.facts.push_back(unescape(value));
-  } else if (key == "rule") {
-    to.rule = value;
   } else {
-    throw std::runtime_error("unknown key: " + key);
+    return false;
   }
-}
-
-inline std::vector<response_case> read_response_cases() {
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator{"tests/conformance/http1_responses"})
-    if (entry.path().extension() == ".txt") files.push_back(entry.path());
-  std::ranges::sort(files);
-  std::vector<response_case> cases;
-  for (const auto& path : files) {
-    std::ifstream file{path};
-    for (std::string line; std::getline(file, line);) {
-      if (line.empty() || line[0] == '#') continue;
-      if (line[0] != '[') {
-        add_line(cases.back(), line);
-        continue;
-      }
-      cases.emplace_back();
-      cases.back().name = line.substr(1, line.size() - 2);
-      cases.back().file = path.filename();
-    }
-  }
-  return cases;
+  return true;
 }
 
 }  // namespace conformance_detail
 
 [[nodiscard]] inline const std::vector<response_case>& response_cases() {
-  static const std::vector<response_case> all = conformance_detail::read_response_cases();
+  static const std::vector<response_case> all =
+      read_case_files<response_case>("http1_responses", &conformance_detail::set_value);
   return all;
 }
 

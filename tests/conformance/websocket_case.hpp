@@ -8,14 +8,11 @@
 //     check(one, describe_frames(one.bytes, {}, one.how));
 #pragma once
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <tests/conformance/case_files.hpp>
 #include <tests/conformance/conformance_case.hpp>
 #include <tests/conformance/websocket_outcome.hpp>
 
@@ -45,11 +42,7 @@ inline std::string from_hex(std::string_view text) {
   return bytes;
 }
 
-inline void add_line(websocket_case& to, const std::string& line) {
-  const std::size_t colon = line.find(": ");
-  if (colon == line.npos) throw std::runtime_error("no key in: " + line);
-  const std::string key = line.substr(0, colon);
-  const std::string value = line.substr(colon + 2);
+inline bool set_value(websocket_case& to, const std::string& key, const std::string& value) {
   if (key == "hex") {
     to.bytes += from_hex(value);
   } else if (key.starts_with("hex*")) {
@@ -64,39 +57,17 @@ inline void add_line(websocket_case& to, const std::string& line) {
     to.how.message_bytes = std::stoul(value);
   } else if (key == "event") {
     to.events += http::conformance_detail::unescape(value) + "\n";
-  } else if (key == "rule") {
-    to.rule = value;
   } else {
-    throw std::runtime_error("unknown key: " + key);
+    return false;
   }
-}
-
-inline std::vector<websocket_case> read_websocket_cases() {
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator{"tests/conformance/websocket"})
-    if (entry.path().extension() == ".txt") files.push_back(entry.path());
-  std::ranges::sort(files);
-  std::vector<websocket_case> cases;
-  for (const auto& path : files) {
-    std::ifstream file{path};
-    for (std::string line; std::getline(file, line);) {
-      if (line.empty() || line[0] == '#') continue;
-      if (line[0] != '[') {
-        add_line(cases.back(), line);
-        continue;
-      }
-      cases.emplace_back();
-      cases.back().name = line.substr(1, line.size() - 2);
-      cases.back().file = path.filename();
-    }
-  }
-  return cases;
+  return true;
 }
 
 }  // namespace conformance_detail
 
 [[nodiscard]] inline const std::vector<websocket_case>& websocket_cases() {
-  static const std::vector<websocket_case> all = conformance_detail::read_websocket_cases();
+  static const std::vector<websocket_case> all =
+      read_case_files<websocket_case>("websocket", &conformance_detail::set_value);
   return all;
 }
 

@@ -14,11 +14,11 @@ from mariadb_server import PASSWORD, USER, find
 class MariadbClient:
     """Texts come as the client's batch mode has them: ask for HEX() of what may have line ends."""
 
-    def __init__(self, server):
+    def __init__(self, server, user=USER):
         self.process = subprocess.Popen(
-            [find("mariadb"), "--no-defaults", "--user", USER, "--socket", server.socket, "--batch", "--skip-column-names",
+            [find("mariadb"), "--no-defaults", "--user", user, "--socket", server.socket, "--batch", "--skip-column-names",
              "--unbuffered", "--force", "--default-character-set=utf8mb4"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={"MYSQL_PWD": PASSWORD})
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={"MYSQL_PWD": PASSWORD if user == USER else ""})
         self.numbers = itertools.count()
 
     def __enter__(self):
@@ -42,6 +42,9 @@ class MariadbClient:
             assert not line.startswith("ERROR "), f"{line}\n{text}"
             rows.append(tuple(line.split("\t")))
         raise AssertionError(f"the client has ended: {rows}")
+
+    def locks_waited_for(self):
+        return int(self.ask("SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'")[0][1])
 
     def run(self, *statements):
         for each in statements:

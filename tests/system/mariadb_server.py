@@ -5,10 +5,12 @@ is read or touched, and whoever ends, it ends too.
     with MariadbServer() as server:
         connect(server.socket, user=USER, password=PASSWORD, database=DATABASE)
 
-As a program it serves C++ tests: it says "ready SOCKET PORT" or "unavailable WHY", obeys lines ("kill", "start") that
+As a program, which passes its arguments on to the server, it serves C++ tests: it says "ready SOCKET PORT" or "unavailable WHY", obeys lines ("kill", "start") that
 it answers in the same way, and ends with its standard input.
 """
 
+import atexit
+import functools
 import os
 import shutil
 import signal
@@ -52,8 +54,27 @@ def end_with_parent():
     ctypes.CDLL(None).prctl(death_signal, signal.SIGKILL)
 
 
+def as_user():
+    return ["--user=root"] if os.geteuid() == 0 else []
+
+
+@functools.cache
+def new_files(*options):
+    """A folder with what a new server begins with, to be copied; it takes seconds to make, and is there for as long as this
+    program. `options`: those that its files depend on."""
+    folder = Path(tempfile.mkdtemp(prefix="weft-mariadb-new-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    subprocess.run([find("mariadb-install-db"), "--no-defaults", f"--datadir={folder}/data",
+                    "--auth-root-authentication-method=normal", "--skip-name-resolve", "--skip-test-db",
+                    "--innodb-autoextend-increment=1", *as_user(), *OPTIONS[1:3], *options],
+                   check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return folder / "data"
+
+
 class MariadbServer:
-    def __init__(self):
+    def __init__(self, *options):
+        """`options`: that the server has as well, or otherwise."""
+        self.options = options
         self.folder = Path(tempfile.mkdtemp(prefix="weft-mariadb-"))
         self.socket = str(self.folder / "socket")
         self.port = 0
@@ -73,18 +94,11 @@ class MariadbServer:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _make(self):
-        subprocess.run([find("mariadb-install-db"), "--no-defaults", f"--datadir={self.folder}/data",
-                        "--auth-root-authentication-method=normal", "--skip-name-resolve", "--skip-test-db",
-                        *self._user(), *OPTIONS[1:3]],
-                       check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        shutil.copytree(new_files(*[each for each in self.options if each.startswith("--innodb")]), self.folder / "data")
         (self.folder / "init.sql").write_text(
             f"CREATE DATABASE IF NOT EXISTS {DATABASE};\n"
             f"CREATE USER IF NOT EXISTS {USER} IDENTIFIED BY '{PASSWORD}';\n"
-            f"GRANT ALL ON *.* TO {USER};\n")
-
-    @staticmethod
-    def _user():
-        return ["--user=root"] if os.geteuid() == 0 else []
+            f"GRANT ALL ON *.* TO {USER} WITH GRANT OPTION;\n")
 
     def start(self):
         """Once more, too, with what is there. A port that another takes meanwhile is given up for the next."""
@@ -93,9 +107,9 @@ class MariadbServer:
             self.port = self.port or free_port()
             with (self.folder / "log").open("ab") as log:
                 self.process = subprocess.Popen(
-                    [find("mariadbd"), "--no-defaults", *self._user(), f"--datadir={self.folder}/data",
+                    [find("mariadbd"), "--no-defaults", *as_user(), f"--datadir={self.folder}/data",
                      f"--socket={self.socket}", f"--port={self.port}", f"--pid-file={self.folder}/pid",
-                     f"--init-file={self.folder}/init.sql", *OPTIONS],
+                     f"--init-file={self.folder}/init.sql", *OPTIONS, *self.options],
                     stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=end_with_parent)
             while self.process.poll() is None:
                 if self._greets():
@@ -129,7 +143,7 @@ def main():
     if why := missing():
         print("unavailable", why, flush=True)
         return
-    with MariadbServer() as server:
+    with MariadbServer(*sys.argv[1:]) as server:
         print("ready", server.socket, server.port, flush=True)
         for line in sys.stdin:
             if line == "kill\n":

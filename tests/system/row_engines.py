@@ -32,14 +32,14 @@ def sql_literal(declared, told):
 
 
 @contextlib.contextmanager
-def mariadb(folder):
+def mariadb(folder, *options):
     """A server with what weftd is to be told of it, and a client. Skips where there is none."""
     if why := mariadb_server.missing():
         pytest.skip(why)
     password = folder / "password"
     password.write_text(mariadb_server.PASSWORD + "\n")
     password.chmod(0o600)
-    with mariadb_server.MariadbServer() as server, MariadbClient(server) as client:
+    with mariadb_server.MariadbServer(*options) as server, MariadbClient(server) as client:
         server.arguments = ["--mysql", f"mysql://{mariadb_server.USER}@127.0.0.1:{server.port}",
                             f"--store.mysql.engine.password_file={password}"]
         server.client = client

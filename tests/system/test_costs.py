@@ -48,6 +48,23 @@ def converse(server, connections, rounds, pipelined=1, request=ping, reply_end=R
     return connections * rounds * pipelined
 
 
+def converse_once_each(server, connections, rounds):
+    """As converse(), with a connection for each request, which the client asks to be the last one on it."""
+    request = b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+    for _ in range(rounds):
+        clients = [server.connect() for _ in range(connections)]
+        for client in clients:
+            client.sendall(request)
+        for client in clients:
+            reply = b""
+            while part := client.recv(65536):
+                reply += part
+            assert reply.startswith(b"HTTP/1.1 200 OK\r\n"), reply
+            client.close()
+    assert server.stop() == 0, server.log
+    return connections * rounds
+
+
 def ends_in(received):
     """How many replies over HTTP/2 end in what has come, and the rest of it, which is no whole frame."""
     ends, at = 0, 0
@@ -104,7 +121,7 @@ class Bill:
                           *(f"  {count:8.3f}  {name}" for name, count in rows), f"  {self.total:8.2f}   in all"])
 
 
-def bill(weftd, tmp_path, backend, few, many, **how):
+def bill(weftd, tmp_path, backend, few, many, talk=converse, **how):
     skip_unless_traceable()
     tables, requests = [], []
     for rounds in (few, many):
@@ -113,7 +130,7 @@ def bill(weftd, tmp_path, backend, few, many, **how):
         command = [weftd, "--listen", "127.0.0.1:0", "--threads", "1", "--backend", backend,
                    "--application.stall_limit=0s"]
         with traced(command, table) as server:
-            requests.append(converse(server, rounds=rounds, **how))
+            requests.append(talk(server, rounds=rounds, **how))
         tables.append(calls_in(table))
     return Bill(*tables, requests[1] - requests[0])
 
@@ -133,6 +150,18 @@ def test_system_calls_of_pipelined_requests(weftd, tmp_path, backend):
     cost = bill(weftd, tmp_path, backend, few=5, many=105, connections=8, pipelined=PIPELINED)
     print(cost)
     assert cost.total <= 0.25, str(cost)
+
+
+def test_system_calls_of_a_connection_for_one_request(weftd, tmp_path, backend):
+    cost = bill(weftd, tmp_path, backend, few=2, many=22, talk=converse_once_each, connections=CONNECTIONS)
+    print(cost)
+    if backend == "io_uring":
+        assert cost.total <= 2.5, str(cost)
+        return
+    # Who connects while nobody else does is accepted alone, and then there is a look for another one.
+    assert cost.of({"accept4"}) <= 2.0, str(cost)
+    rest = cost.of(cost.calls.keys() - WAITS - {"accept4"})
+    assert rest <= 6.0, f"more than watch, receive, send, shut down, receive the client's end, close\n{cost}"
 
 
 def profile_of(profiles, requests, rows=15):

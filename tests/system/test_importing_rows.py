@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
+from row_engines import mariadb
 
 SCHEMA = """
 PRAGMA journal_mode=WAL;
@@ -389,3 +390,71 @@ def test_an_export_that_fails_leaves_no_file(run_weftd, folder, tmp_path):
     done = run_weftd("export", "--data", folder, "--table", "shop.pairs", "--output", tmp_path / "no" / "x.csv")
     assert done.returncode == 1 and "cannot be written: No such file" in done.stderr
     assert run_weftd("export", "--data", folder).returncode == 2
+
+
+@pytest.fixture
+def database(tmp_path):
+    with mariadb(tmp_path) as server:
+        server.client.run("USE shop", "CREATE TABLE users(id INT PRIMARY KEY, name VARCHAR(20) NOT NULL, email VARCHAR(100) UNIQUE, "
+                          "balance DECIMAL(10,2), photo BLOB) CHARACTER SET utf8mb4")
+        yield server
+
+
+def test_rows_go_into_a_server_and_come_out_of_it(run_weftd, database, tmp_path):
+    file, out = tmp_path / "users.csv", tmp_path / "out.csv"
+    file.write_text('id,name,email,balance,photo\n1,"Ada, ""the"" first",,12.50,AAEC\nx,b,,,\n3,κόσμε,a@x,,\n4,d,a@x,,\n2,"",,-0.01,\n')
+    done = run_weftd("import", file, *database.arguments, "--table", "shop.users")
+    assert done.returncode == 1 and done.stdout.startswith("imported 3 rows into shop.users in "), done.stdout + done.stderr
+    told = done.stderr.splitlines()
+    assert told[0] == f"{file}:3: Wrong data type. Expecting INT. Column: id"
+    assert told[1].startswith(f"{file}:5: Duplicate entry 'a@x'") and len(told) == 3, told
+    done = run_weftd("export", *database.arguments, "--table", "shop.users", "--output", out)
+    assert done.returncode == 0 and "exported 3 rows of shop.users" in done.stderr, done.stderr
+    assert out.read_text() == 'id,name,email,balance,photo\n1,"Ada, ""the"" first",,12.50,AAEC\n2,"",,-0.01,\n3,κόσμε,a@x,,\n'
+    database.client.run("DELETE FROM users")
+    done = run_weftd("import", out, *database.arguments, "--table", "shop.users")
+    assert (done.returncode, done.stderr) == (0, "")
+    done = run_weftd("import", out, *database.arguments, "--table", "shop.users", "--if-exists", "refuse")
+    assert done.returncode == 1 and "3 rows were wrong" in done.stderr
+    assert database.client.ask("SELECT COUNT(*), SUM(id) FROM users") == [("3", "6")]
+
+
+def test_rows_go_one_by_one_into_a_table_without_transactions(run_weftd, database, tmp_path):
+    database.client.run("CREATE TABLE log(id INT PRIMARY KEY, a INT, u INT UNIQUE) ENGINE=MyISAM", "INSERT INTO log VALUES(7, 1, 1)")
+    file = tmp_path / "log.csv"
+    file.write_text("id,a,u\n" + "".join(f"{i},{i},{9 if i == 20 else i}\n" for i in range(5, 1205)))
+    done = run_weftd("import", file, *database.arguments, "--table", "shop.log")
+    assert done.returncode == 1 and done.stdout.startswith("imported 1,199 rows into shop.log in "), done.stdout + done.stderr
+    told = done.stderr.splitlines()
+    assert told[0].startswith(f"{file}:17: Duplicate entry '9'") and len(told) == 2, told
+    assert database.client.ask("SELECT COUNT(*), SUM(a = id AND u = id) FROM log") == [("1199", "1199")]
+    done = run_weftd("import", file, *database.arguments, "--table", "shop.log", "--if-exists", "refuse", "--wrong-max", "2000")
+    assert done.returncode == 1 and "1,200 rows were wrong" in done.stderr
+
+
+def test_what_was_interrupted_on_a_server_is_gone_on_with(weftd, run_weftd, database, tmp_path):
+    count = 20_000
+    file = tmp_path / "many.csv"
+    file.write_text(many(count))
+    command = [weftd, "import", file, *database.arguments, "--table", "shop.users"]
+    state = tmp_path / "many.csv.import"
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for_rows(process, state)
+    process.kill()
+    process.wait()
+    before = json.loads(state.read_text())
+    [(there,)] = database.client.ask("SELECT COUNT(*) FROM users")
+    assert 0 < before["rows"] <= int(there) < count
+    other = run_weftd("import", file, *["--mysql", f"mysql://weft@localhost:{database.port}"], *database.arguments[2:], *command[-2:])
+    assert other.returncode != 0, "the server is named otherwise"
+    done = run_weftd(*command[1:])
+    assert done.returncode == 0 and f"going on at line {before['line']}" in done.stderr, done.stderr
+    assert database.client.ask("SELECT COUNT(*), SUM(id) FROM users") == [(str(count), str(count * (count - 1) // 2))]
+    assert not state.exists()
+
+
+def test_a_server_that_is_not_there_is_told(run_weftd, database, tmp_path):
+    database.kill()
+    for words in (["export"], ["import", "-", "--format", "csv"]):
+        done = run_weftd(*words, *database.arguments, "--store.mysql.engine.start_timeout=100ms", "--table", "shop.users")
+        assert done.returncode == 1 and "cannot connect to 127.0.0.1" in done.stderr, done.stderr

@@ -97,7 +97,7 @@ def test_browsers_get_the_page_and_others_a_text(server):
     assert varies_by_accept(page) and page.text.startswith("<!doctype html>")
     policy = page.headers["content-security-policy"]
     assert policy.startswith("default-src 'none'; style-src 'sha256-") and "unsafe" not in policy
-    assert not re.findall(r'(?:src|href)="(?!/|data:)', page.text), "nothing comes from elsewhere"
+    assert not re.findall(r'(?:src|href)="(?!/|#|data:)', page.text), "nothing comes from elsewhere"
     for accept in ({}, {"Accept": "*/*"}, {"Accept": "text/plain"}):
         text = httpx.get(server.url("/"), headers=accept)
         assert text.headers["content-type"] == "text/plain; charset=utf-8" and varies_by_accept(text)
@@ -172,6 +172,21 @@ def test_the_page_works_by_keyboard_and_on_narrow_screens(server, open_page):
         page.run(f"location.hash = '#shop/people/{kind}'")
         page.wait("document.querySelector('.kinds [aria-pressed=true]').innerText.toLowerCase() === '%s'" % kind)
         assert page.run("document.documentElement.scrollWidth") <= 320, kind
+
+
+def test_the_page_shows_how_the_server_is(server, open_page):
+    page = open_page(server.url("/#state"))
+    figure = "[...document.querySelectorAll('#state dt')].find((it) => it.innerText === '%s').nextSibling.innerText"
+    page.wait("document.querySelectorAll('#state dt').length > 10")
+    assert [page.run(figure % name) for name in ("Engine", "Reachable", "Shards", "Found")] == ["sqlite", "yes", "1", "0"]
+    assert page.run("document.getElementById('work').hidden") and page.text("to-state") == "Status"
+    httpx.post(server.url("/0.2.0/shop/people/pk-read"), content='{"filters": [{"column": "id", "value": 1}]}').raise_for_status()
+    page.wait(f"{figure % 'Found'} === '1'")  # asked again by itself
+    page.chromium.ask("Emulation.setDeviceMetricsOverride", page.session, width=320, height=640, deviceScaleFactor=1, mobile=True)
+    assert page.run("document.documentElement.scrollWidth") <= 320
+    page.run("document.querySelector('#tables button').click()")
+    page.wait("!document.getElementById('work').hidden && document.getElementById('state').hidden")
+    assert page.run("[violations, errors]") == [0, 0]
 
 
 def test_the_page_says_what_is_missing(weftd, tmp_path, open_page):

@@ -1,15 +1,20 @@
 """weftd with its rows on a MariaDB: the server goes and comes back, and nobody is told what is not so."""
 
 import json
+import os
+import signal
 import threading
 import time
+from pathlib import Path
 
 import httpx
 import pytest
+from authority import Authority
 from mariadb_client import MariadbClient
+from mariadb_server import PASSWORD, USER
 from row_client import RowClient, given, operation
 from row_engines import mariadb
-from weft_process import Server
+from weft_process import Server, wait_until
 
 PATIENCE_S = 30
 
@@ -34,11 +39,9 @@ def person(action, key, **content):
     return operation(f"shop/people/{action}", body)
 
 
-def wait_until(is_so):
-    give_up = time.monotonic() + PATIENCE_S
-    while not is_so():
-        assert time.monotonic() < give_up
-        time.sleep(0.05)
+def memory_kib(server, which):
+    status = Path(f"/proc/{server.pid}/status").read_text()
+    return int(status.split(f"{which}:")[1].split()[0])
 
 
 def is_well(server):
@@ -95,6 +98,69 @@ def test_a_server_that_is_not_there_at_first_is_waited_for(start, database):
         assert server.stop() == 0, server.log
 
 
+def test_the_way_to_the_server_is_encrypted_and_the_server_proves_its_name(weftd, tmp_path, run_weftd):
+    authority, other = Authority(tmp_path / "ca"), Authority(tmp_path / "other", "another authority")
+    certificate, key = authority.issue("localhost", "localhost")
+    with mariadb(tmp_path, f"--ssl-cert={certificate}", f"--ssl-key={key}") as database:
+        database.client.run("CREATE TABLE shop.t(id INT PRIMARY KEY)", "INSERT INTO shop.t VALUES(1)")
+        login = [database.arguments[-1], "--store.mysql.engine.start_timeout=100ms"]
+
+        def start(url):
+            return Server([weftd, "--listen", "127.0.0.1:0", "--threads", "1", "--mysql", url, *login])
+
+        verified = f"mysql://weft@localhost:{database.port}/shop?tls=verify&tls_ca="
+        with start(f"{verified}{authority.file}") as server, RowClient(server) as client:
+            assert client.ask("shop/t/pk-read", {"filters": given(id=1)})[0] == 200
+            assert server.get("/0.1.0/health") == (200, "1")
+            assert server.stop() == 0, server.log
+        for url, why in [
+            (f"{verified}{other.file}", "tls_ca is to name the file of who has signed the server's certificate"),
+            (f"{verified}{authority.file}".replace("localhost", "127.0.0.1"),
+             "the certificate is made out to localhost, and not to 127.0.0.1"),
+        ]:
+            with start(url) as server:
+                assert server.get("/0.1.0/health") == (503, "0")
+                log = server.read_log()
+                assert f"cannot connect to 127.0.0.1:{database.port}: " in log and why in log, log
+                assert server.stop() == 0
+        done = run_weftd("--mysql", verified + "/no/such.pem", *login)
+        assert done.returncode == 2 and 'store.mysql.engine.tls.ca: cannot read "/no/such.pem": ' in done.stderr, done.stderr
+
+
+def test_rows_are_read_from_a_replica_and_written_to_its_main_server(weftd, tmp_path):
+    ways = ["--log-bin=log", "--server-id={}", "--gtid-domain-id=1", "--slave-net-timeout=5"]
+    (tmp_path / "main").mkdir()
+    (tmp_path / "replica").mkdir()
+    with (mariadb(tmp_path / "main", *(way.format(1) for way in ways)) as main,
+          mariadb(tmp_path / "replica", *(way.format(2) for way in ways)) as replica):
+        replica.client.run(
+            "SET GLOBAL gtid_slave_pos = ''",
+            f"CHANGE MASTER TO master_host = '127.0.0.1', master_port = {main.port}, master_user = '{USER}', "
+            f"master_password = '{PASSWORD}', master_use_gtid = slave_pos", "SET GLOBAL slave_exec_mode = IDEMPOTENT", "START SLAVE")
+        main.client.run("CREATE TABLE shop.people(id INT PRIMARY KEY, name VARCHAR(20))", "INSERT INTO shop.people VALUES(1, 'Ada')")
+        wait_until(lambda: replica.client.ask("SELECT COUNT(*) FROM information_schema.tables WHERE table_name = 'people'") == [("1",)])
+        with Server([weftd, "--listen", "127.0.0.1:0", "--threads", 1, *main.arguments,
+                     "--mysql-replicas", f"127.0.0.1:{replica.port}"]) as server, RowClient(server) as client:
+            wait_until(lambda: "store_replicas_reachable 1" in server.get("/metrics")[1])
+
+            def name_of(key):
+                status, text = client.ask("shop/people/pk-read", {"filters": given(id=key)})
+                return json.loads(text)["data"]["name"] if status == 200 else status
+
+            assert client.write(person("pk-insert", 2, name="Alan"))[0] == 200
+            wait_until(lambda: name_of(2) == "Alan")
+            replica.client.run("STOP SLAVE SQL_THREAD")
+            assert client.write(person("pk-update", 2, name="Turing"))[0] == 200
+            assert name_of(2) == "Alan"
+            assert main.client.ask("SELECT name FROM shop.people WHERE id = 2") == [("Turing",)]
+            replica.client.run("START SLAVE SQL_THREAD")
+            wait_until(lambda: name_of(2) == "Turing")
+            replica.kill()
+            assert client.write(person("pk-update", 2, name="A. M. T."))[0] == 200
+            assert name_of(2) == "A. M. T."
+            assert server.stop() == 0, server.log
+
+
 def test_a_wrong_password_is_told_and_shown_to_nobody(weftd, database, tmp_path, run_weftd):
     (tmp_path / "wrong").write_text("hunter2\n")
     arguments = ["--mysql", f"weft@127.0.0.1:{database.port}", f"--store.mysql.engine.password_file={tmp_path / 'wrong'}",
@@ -106,6 +172,22 @@ def test_a_wrong_password_is_told_and_shown_to_nobody(weftd, database, tmp_path,
         assert "hunter2" not in server.log
     shown = run_weftd(*arguments, "--print-config")
     assert shown.returncode == 0 and "hunter2" not in shown.stdout and "password_file" in shown.stdout
+
+
+def test_a_password_that_has_changed_is_read_on_sighup(weftd, database, tmp_path):
+    file = tmp_path / "changed"
+    file.write_text("before\n")
+    database.client.run("CREATE USER clerk IDENTIFIED BY 'before'", "GRANT ALL ON shop.* TO clerk")
+    arguments = ["--mysql", f"mysql://clerk@127.0.0.1:{database.port}/shop", f"--store.mysql.engine.password_file={file}"]
+    with Server([weftd, "--listen", "127.0.0.1:0", "--threads", "2", *arguments]) as server:
+        assert is_well(server)
+        database.client.run("ALTER USER clerk IDENTIFIED BY 'after'", "KILL USER clerk")
+        file.write_text("after\n")
+        wait_until(lambda: "Access denied for user 'clerk'" in server.read_log())
+        server.send_signal(signal.SIGHUP)
+        wait_until(lambda: is_well(server))
+        assert all(reply.status_code == 200 for reply in requests(server))
+        assert server.stop() == 0
 
 
 @pytest.mark.parametrize("arguments, words", [
@@ -138,6 +220,38 @@ def test_tables_that_come_and_change_are_noticed(start, database):
         assert json.loads(client.ask("shop/later/pk-read", {"filters": given(id=1)})[1])["data"] == {"b": 7}
         database.client.run("DROP TABLE later")
         assert client.ask("shop/later/pk-read", {"filters": given(id=1)})[0] == 404
+        assert server.stop() == 0, server.log
+
+
+def test_a_batch_that_could_not_be_undone_is_refused(start, database):
+    database.client.run("CREATE TABLE people_log(id INT PRIMARY KEY) ENGINE=MyISAM")
+    with start(threads=1) as server, RowClient(server) as client:
+        insert = operation("shop/people_log/pk-insert", {"filters": given(id=1)})
+        status, text = client.ask("batchwrite", {"operations": [person("pk-insert", 9), insert]})[:2]
+        assert status == 400 and "operation 1: the table shop.people_log is kept by MyISAM" in text, text
+        assert client.ask("batchwrite", {"operations": [insert]})[0] == 200
+        assert server.stop() == 0, server.log
+    assert database.client.ask("SELECT (SELECT COUNT(*) FROM people), (SELECT COUNT(*) FROM people_log)") == [("2", "1")]
+
+
+def test_rows_that_are_too_large_together_are_refused_and_kept_by_nobody(start, database, monkeypatch):
+    # A sanitizer keeps what was freed, for a while.
+    monkeypatch.setenv("ASAN_OPTIONS", os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=4")
+    database.client.run("CREATE TABLE photos(id INT PRIMARY KEY, photo LONGBLOB)",
+                        *[f"INSERT INTO photos SELECT seq, REPEAT('x', 1000000) FROM seq_{n}_to_{n + 9}" for n in range(1, 100, 10)])
+    one = operation("shop/photos/pk-read", {"filters": given(id=1)})
+    all_of_them = [operation("shop/photos/pk-read", {"filters": given(id=n)}) for n in range(1, 101)]
+    with start("--store.mysql.engine.read_memory_bytes=8000000", threads=1) as server, RowClient(server) as client:
+        assert client.batch(one, one)[0] == 200
+        before = memory_kib(server, "VmHWM")
+        status, text = client.fault("batch", {"operations": all_of_them})
+        assert status == 413 and "more than 8000000 bytes (store.mysql.engine.read_memory_bytes)" in text, text
+        status, text = client.ask("shop/photos/scan", {"limit": 100})
+        assert status == 200 and "continuation" in text and len(text) < 6_000_000
+        status, text = client.ask("sql", {"database": "shop", "query": "SELECT * FROM photos"})
+        assert status == 200 and json.loads(text)["truncated"]
+        assert client.batch(*all_of_them[:5])[0] == 200
+        assert memory_kib(server, "VmHWM") - before < 60_000  # of 100 MB
         assert server.stop() == 0, server.log
 
 

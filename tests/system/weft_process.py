@@ -17,6 +17,13 @@ TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 LISTENING = re.compile(r"listening on (\S+)")
 
 
+def wait_until(is_so, patience_s=30):
+    give_up = time.monotonic() + patience_s
+    while not is_so():
+        assert time.monotonic() < give_up, "it has not come to that in time"
+        time.sleep(0.02)
+
+
 class Server:
     """A program that logs `listening on ADDRESS` and then `ready` on stderr, in lines for people.
     `passed_on`: descriptors that it inherits; `scheme`: what it speaks."""

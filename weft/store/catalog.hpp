@@ -40,6 +40,13 @@ class catalog {
   /// nullptr: no such database, or no such table in it.
   [[nodiscard]] const table* find(std::string_view database,
                                   std::string_view table_name) const noexcept;
+  /// The table of this catalog that is the same as one of another; nullptr: there is none.
+  [[nodiscard]] const table* current(const table& named) const noexcept {
+    if (&named.owner() == this) [[likely]]
+      return &named;
+    const table* const now = find(named.database(), named.name());
+    return now != nullptr && now->definition() == named.definition() ? now : nullptr;
+  }
   /// The databases' names, as they were given.
   [[nodiscard]] std::span<const std::string> databases() const noexcept { return names_; }
   /// In the order they were given.

@@ -26,6 +26,7 @@ enum class failure_kind : std::uint8_t {
   corrupt,         // the file is damaged, or no database
   input_output,    // the disk, or the way to it, failed
   invalid,         // what was asked for is not to be had: a query with a mistake, say
+  too_large,       // the rows have more bytes than the engine keeps at once: ask for fewer
   other,
 };
 inline constexpr std::size_t failure_kinds =

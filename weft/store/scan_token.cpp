@@ -117,4 +117,13 @@ std::optional<std::span<const value>> read_scan_token(const scan_request& reques
   return place;
 }
 
+result<std::span<const value>> place_of(const scan_request& request, scratch& room) {
+  if (!is_within_bounds(request)) return fail(errc::limit_exceeded);
+  if (request.from->key().empty()) return fail(errc::invalid_argument);
+  if (request.continuation.empty()) return std::span<const value>{};
+  const auto read = read_scan_token(request, room);
+  if (!read) return fail(errc::invalid_argument);
+  return *read;
+}
+
 }  // namespace weft::store

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 
+#include <weft/base/result.hpp>
 #include <weft/store/scan.hpp>
 #include <weft/store/scratch.hpp>
 
@@ -23,5 +24,10 @@ namespace weft::store {
 /// Of request.continuation, which is not empty; the values lie in `room`.
 [[nodiscard]] std::optional<std::span<const value>> read_scan_token(const scan_request& request,
                                                                     scratch& room);
+
+/// Behind which row a scan goes on; empty: it begins. Lies in `room`. errc::limit_exceeded for a
+/// request beyond the bounds, errc::invalid_argument where its table has no key, or its
+/// continuation is no token of it.
+[[nodiscard]] result<std::span<const value>> place_of(const scan_request& request, scratch& room);
 
 }  // namespace weft::store

@@ -37,6 +37,10 @@ struct column {
   bool makes_numbers = false;
   /// Its order is not that of the texts that its values are told as: ENUM and SET of MySQL.
   bool is_enumerated = false;
+  /// Those of its values that look like numbers.
+  std::vector<std::string> numeric_values{};
+  /// The character set that keeps its texts, where an engine has several: "latin1".
+  std::string charset{};
   /// Characters of CHAR and VARCHAR, bytes of BINARY and VARBINARY, bits of BIT; 0: no bound.
   std::uint32_t length = 0;
   /// Digits of a DECIMAL, and how many of them are behind the point; precision 0: any number.
@@ -65,6 +69,10 @@ struct table_definition {
   std::vector<column> columns{};       // in table order
   std::vector<column_position> key{};  // the primary key, in its order; empty: there is none
   std::vector<secondary_index> indexes{};
+  /// What keeps it, where a database has several ways to: "InnoDB", "MyISAM".
+  std::string storage_engine{};
+  /// False: what was done to it cannot be undone, so that no batch is all or nothing there.
+  bool has_transactions = true;
 
   friend bool operator==(const table_definition&, const table_definition&) = default;
 };

@@ -77,6 +77,7 @@ function fail(text) {
   state.databases = [];
   $("tables").replaceChildren(make("p", { className: "quiet" }, "No tables to show."));
   $("work").hidden = true;
+  showState();
 }
 
 // The choice stands in the address: #demo/users/scan
@@ -90,6 +91,7 @@ function choose() {
   state.kind = !state.table ? "sql" : Object.hasOwn(kinds, kind) ? kind : "row";
   state.answer = null;
   show();
+  showState();
 }
 function go(database, table, kind) {
   location.hash = [database, table, kind].map(encodeURIComponent).join("/");
@@ -97,7 +99,7 @@ function go(database, table, kind) {
 
 function show() {
   showTables();
-  $("work").hidden = !state.database;
+  $("work").hidden = !state.database || isStateShown();
   if (!state.database) return;
   $("where").textContent = state.table ? state.database.name + " / " + state.table.name : state.database.name;
   showAbout();
@@ -116,7 +118,7 @@ function showTables() {
   replace("tables", state.databases.flatMap((database) => [
     make("h3", {}, database.name),
     ...database.tables.map((table) => make("button", {
-      type: "button", ...(table === state.table ? { "aria-current": "true" } : {}),
+      type: "button", ...(table === state.table && !isStateShown() ? { "aria-current": "true" } : {}),
       onclick: () => go(database.name, table.name, state.kind) }, table.name)),
     ...(database.tables.length ? [] : [make("p", { className: "quiet" }, "no tables")])]));
 }
@@ -133,6 +135,61 @@ function showAbout() {
   const line = (tag, texts) => make("tr", {}, ...(isWide ? texts : texts.slice(0, 4)).map((text) => make(tag, {}, text)));
   $("about").replaceChildren(make("thead", {}, line("th", ["Column", "Type", "Key", "Null", "Indexes"])),
     make("tbody", {}, ...rows.map((row) => line("td", row))));
+}
+
+// What it has done: asked for again as long as it is shown
+
+const isStateShown = () => location.hash === "#state";
+const stateEvery = 2000;
+
+async function showState() {
+  $("state").hidden = !isStateShown();
+  $("to-state").ariaCurrent = isStateShown() ? "page" : null;
+  clearTimeout(state.again);
+  if (!isStateShown()) return;
+  try {
+    const reply = await fetch("/0.2.0/stat", { headers: headers() });
+    const said = await reply.json();
+    if (!reply.ok) throw new Error(said.error?.message ?? String(reply.status));
+    $("state").replaceChildren(...stateOf(said));
+    notice("");
+  } catch (why) {
+    notice("The server does not say how it is: " + why.message);
+  }
+  if (isStateShown()) state.again = setTimeout(showState, stateEvery);
+}
+function figures(title, pairs) {
+  return make("section", { className: "figures" }, make("h3", {}, title), make("dl", {}, ...pairs.flatMap(([name, value, isBad]) =>
+    [make("dt", {}, name), make("dd", { className: isBad ? "bad" : "" }, typeof value === "number" ? value.toLocaleString("en") : value)])));
+}
+function stateOf({ version, uptimeSeconds, shards, http, store, memory }) {
+  const link = store.connections;
+  const failures = Object.entries(store.failures);
+  const times = [["Reads, by batches", store.readTimes], ["Writes", store.writeTimes], ["Queries", store.queryTimes],
+    ...(link ? [["Wait for a connection", link.waits]] : [])];
+  const cells = (tag, texts) => texts.map((text, i) => make(tag, { className: i ? "number" : "" }, text));
+  return [make("h2", {}, "Status"), make("div", { className: "cards" },
+    figures("Server", [["Version", version], ["Up", lasting(uptimeSeconds)], ["Shards", shards], ["Connections", http.connections],
+      ["Replies", http.replies], ["Replies with 5xx", http.repliesOfServerFaults, http.repliesOfServerFaults > 0],
+      ["Memory of coroutines", Math.round(memory.frameBytes / 1024) + " KiB"]]),
+    figures("Rows", [["Engine", store.engine], ["Reachable", store.reachable ? "yes" : "no", !store.reachable], ["Read in memory", store.readsInMemory],
+      ["Read elsewhere", store.readsElsewhere], ["Found", store.rowsRead], ["Scanned", store.rowsScanned], ["Written", store.rowsWritten],
+      ["Batches of writes that wait", store.writeBatchesWaiting]]),
+    ...(link ? [figures("Connections to servers", [["Open", link.open], ["Opened", link.opened], ["Attempts that failed", link.failed, link.failed > 0],
+      ["Lost", link.lost], ["Servers given up", link.serversGivenUp, link.serversGivenUp > 0]])] : []),
+    figures("Not done, by why", failures.length ? failures.map(([why, count]) => [why.replaceAll("_", " "), count, true]) : [["nothing", ""]])),
+  make("h3", {}, "How long it took"), make("div", { className: "scroller" }, make("table", {},
+    make("thead", {}, make("tr", {}, ...cells("th", ["", "Number", "p50", "p99", "max"]))),
+    make("tbody", {}, ...times.map(([name, of]) => make("tr", {}, ...cells("td",
+      [name, of.count.toLocaleString("en"), ...(of.count ? [of.p50Us, of.p99Us, of.maxUs].map(inTime) : ["", "", ""])]))))))];
+}
+function inTime(us) {
+  return us < 1000 ? us + " µs" : us < 1e6 ? (us / 1000).toPrecision(3) + " ms" : (us / 1e6).toPrecision(3) + " s";
+}
+function lasting(seconds) {
+  const parts = [[86400, " d"], [3600, " h"], [60, " min"], [1, " s"]];
+  const first = parts.findIndex(([of]) => seconds >= of || of === 1);
+  return parts.slice(first, first + 2).map(([of, unit], i) => Math.floor((i ? seconds % parts[first][0] : seconds) / of) + unit).join(" ");
 }
 
 // Forms: each makes a body

@@ -1,5 +1,6 @@
 #include <weft/store/mysql/bound_row.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 
@@ -11,6 +12,10 @@ constexpr std::size_t number_bytes = 8;
 /// What any day and time fits into, which the library makes a text of: it tells no length of one
 /// that does not.
 constexpr std::size_t temporal_bytes = 96;
+/// Of a column whose rows come one by one: what is longer is fetched by itself.
+constexpr std::size_t short_bytes_max = 256;
+/// Of what a result has taken, for the next one.
+constexpr std::size_t kept_bytes = 64 * 1024;
 
 template <class T>
 T number_at(const char* place) noexcept {
@@ -74,12 +79,16 @@ void bound_row::bind(MYSQL_STMT* of, bool is_stored) {
       case meaning::float64: bind.buffer_type = MYSQL_TYPE_DOUBLE; break;
       case meaning::text:
         bind.buffer_type = MYSQL_TYPE_STRING;
-        bind.buffer_length = is_stored ? fields[i].max_length : temporal_bytes;
+        bind.buffer_length = is_stored ? fields[i].max_length
+                                       : std::clamp<unsigned long>(fields[i].length, temporal_bytes,
+                                                                   short_bytes_max);
         break;
       case meaning::bits:
       case meaning::bytes:
         bind.buffer_type = MYSQL_TYPE_BLOB;
-        bind.buffer_length = is_stored ? fields[i].max_length : number_bytes;
+        bind.buffer_length =
+            is_stored ? fields[i].max_length
+                      : std::clamp<unsigned long>(fields[i].length, number_bytes, short_bytes_max);
     }
     bind.length = &cells_[i].length;
     bind.is_null = &cells_[i].is_null;
@@ -91,8 +100,7 @@ void bound_row::bind(MYSQL_STMT* of, bool is_stored) {
     cells_[i].place = content_.data() + cells_[i].offset;
     binds_[i].buffer = content_.data() + cells_[i].offset;
   }
-  long_.clear();
-  if (!is_stored) long_.resize(columns);
+  long_.resize(is_stored ? 0 : columns);
   mysql_stmt_bind_result(of, binds_.data());
 }
 
@@ -110,6 +118,11 @@ void bound_row::fill(MYSQL_STMT* from) {
     mysql_stmt_fetch_column(from, &rest, i, 0);
     each.place = whole.data();
   }
+}
+
+void bound_row::end() noexcept {
+  if (content_.size() > kept_bytes) std::vector<char>{}.swap(content_);
+  for (std::vector<char>& each : long_) std::vector<char>{}.swap(each);
 }
 
 value bound_row::value_of(const cell& from) const noexcept {

@@ -5,7 +5,8 @@
 // texts in the server's own spelling; what has the charset `binary` as bytes. A value is good until
 // the next row is fetched. Allocates when a result is wider than those before.
 //
-// A result that is not stored comes row by row: bind_next() before the first, fill() after each.
+// A result that is not stored comes row by row: bind_next() before the first, fill() after each,
+// end() after the last.
 //
 //   bound_row row;
 //   row.bind(statement);                          // after mysql_stmt_store_result()
@@ -31,6 +32,8 @@ class bound_row {
   void bind_next(MYSQL_STMT* of);
   /// Takes the long texts and bytes of the row that was fetched.
   void fill(MYSQL_STMT* from);
+  /// Gives back what long values have taken. There are no values any more.
+  void end() noexcept;
   /// What the last fetch has found.
   [[nodiscard]] std::span<const value> values();
 

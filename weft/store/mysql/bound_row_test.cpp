@@ -1,9 +1,13 @@
 #include <weft/store/mysql/bound_row.hpp>
 
+#include <cstddef>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include <weft/net/proxy_test.hpp>
 #include <weft/store/mysql/mariadb_server_test.hpp>
 
 namespace weft::store::mysql {
@@ -34,6 +38,27 @@ class mysql_row_test : public mysql_fixture {
       }
       EXPECT_TRUE(co_await server.run("DROP TABLE typed"));
     });
+  }
+};
+
+/// Has the server tell of a VECTOR, as that of MySQL 9 does, where it tells of a LONGBLOB.
+class vector_proxy : public net::test_proxy {
+ public:
+  using test_proxy::test_proxy;
+
+ private:
+  task<bool> on_text(said& by, std::string& text) override {
+    static constexpr char long_blob = '\xfb';
+    static constexpr char vector = '\xf2';
+    // The charset of bytes and four bytes of length stand before the type.
+    static constexpr std::string_view before{"\x0c\x3f\0", 3};
+    static constexpr std::size_t length_bytes = 4;
+    if (by.whose == side::client) co_return true;
+    for (std::size_t at = 0; (at = text.find(before, at)) != std::string::npos;) {
+      at += before.size() + length_bytes;
+      if (at < text.size() && text[at] == long_blob) text[at] = vector;
+    }
+    co_return true;
   }
 };
 
@@ -110,6 +135,34 @@ TEST_P(mysql_row_test, texts_come_in_utf8_and_bytes_as_they_are) {
       {"TINYBLOB", "('x')", "b'x'"},
       {"LONGBLOB", "(REPEAT('d', 70000))", "b'" + std::string(70'000, 'd') + "'"},
   });
+}
+
+TEST_P(mysql_row_test, what_the_library_has_no_type_for_comes_as_bytes) {
+  vector_proxy proxy{*loop_, server_.unix_socket()};
+  loop_->spawn(proxy.serve_one());
+  loop_->spawn([](event_loop& loop, net::endpoint where) -> task<void> {
+    connection server{loop};
+    EXPECT_TRUE(co_await server.open(where, mariadb_server::account()));
+    auto select = co_await server.prepare(
+        "SELECT 1, CAST(REPEAT('v', seq * 100) AS BINARY) b, 2, 'x' FROM seq_1_to_9 WHERE seq "
+        "IN(1, 9)");
+    EXPECT_TRUE(select) << server.last_failure().message;
+    if (!select) co_return;
+    const std::string rows =
+        "1 b'" + std::string(100, 'v') + "' 2 'x'|1 b'" + std::string(900, 'v') + "' 2 'x'";
+    for (int run = 0; run < 2; ++run) {
+      EXPECT_TRUE(co_await server.execute(*select, {}));
+      EXPECT_EQ(text_of(*select), rows);
+      EXPECT_TRUE(co_await server.begin(*select, {}));
+      EXPECT_EQ(select->columns()[1].type, column_type::blob);
+      std::string one_by_one;
+      while ((co_await server.fetch(*select)).value_or(false))
+        for (const value& each : select->row())
+          if (each.kind() == value_kind::bytes) one_by_one += each.as_text();
+      EXPECT_EQ(one_by_one, std::string(1'000, 'v'));
+    }
+  }(*loop_, proxy.address()));
+  loop_->run();
 }
 
 }  // namespace

@@ -2,58 +2,38 @@
 
 #include <sys/socket.h>
 
-#include <chrono>
+#include <charconv>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include <mariadb/mysql.h>
+#include <mariadb/mysqld_error.h>
+#include <openssl/err.h>
 
 #include <weft/base/assert.hpp>
-#include <weft/base/format.hpp>
 #include <weft/loop/sleep.hpp>
 #include <weft/store/mysql/library.hpp>
+#include <weft/store/mysql/login.hpp>
+#include <weft/store/mysql/result_columns.hpp>
+#include <weft/store/mysql/server_address.hpp>
 #include <weft/store/mysql/server_errors.hpp>
+#include <weft/store/mysql/server_proof.hpp>
+#include <weft/store/mysql/sql_text.hpp>
+#include <weft/store/mysql/thread_login.hpp>
 
 namespace weft::store::mysql {
 namespace {
 
+constexpr unsigned long buffer_bytes_kept = 4UL << 20U;
+
 struct statement_end {
   void operator()(MYSQL_STMT* ended) const noexcept { mysql_stmt_close(ended); }
 };
-struct result_end {
-  void operator()(MYSQL_RES* ended) const noexcept { mysql_free_result(ended); }
-};
 
-/// "127.0.0.1" or "::1" of an endpoint's text, so that the library has no name to look up.
-std::string host_of(std::string_view text) {
-  text = text.substr(0, text.rfind(':'));
-  if (text.starts_with('[')) text = text.substr(1, text.size() - 2);
-  return std::string{text};
-}
-
-/// Those that do not show the password to who listens, or only says that it is the server. Others
-/// are refused.
-constexpr const char* authentications =
-    "mysql_native_password,client_ed25519,caching_sha2_password,sha256_password";
-
-/// What the statements of this engine rely on. Zero days stay what they are: they are told, and
-/// to_value() makes none.
-std::string session_setup(bool is_mariadb, duration statement_time) {
-  std::string text = weft::format(
-      "SET SESSION autocommit=1, completion_type=0, sql_select_limit=18446744073709551615, "
-      "time_zone='+00:00', "
-      "sql_mode='STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO', "
-      "{}='READ-COMMITTED'",
-      is_mariadb ? "tx_isolation" : "transaction_isolation");
-  if (statement_time <= duration::zero()) return text;
-  const auto limit_ms = std::chrono::ceil<std::chrono::milliseconds>(statement_time).count();
-  if (is_mariadb)
-    text += weft::format(", max_statement_time={}", static_cast<double>(limit_ms) / 1000);
-  else
-    text += weft::format(", max_execution_time={}", limit_ms);
-  return text;
-}
+/// Of one statement in a call: whose table is changed all the time is told so.
+constexpr int reprepares_max = 3;
 
 }  // namespace
 
@@ -66,6 +46,7 @@ class connection::call {
     on_.is_at_work_ = true;
     on_.server_error_ = 0;
     on_.round_trips_ += asks ? 1 : 0;
+    on_.forget_others_failures();
   }
   call(const call&) = delete;
   call& operator=(const call&) = delete;
@@ -84,6 +65,10 @@ void connection::close() noexcept {
   if (handle_ != nullptr) mysql_close(std::exchange(handle_, nullptr));
 }
 
+void connection::close_if_large() noexcept {
+  if (handle_ != nullptr && handle_->net.max_packet > buffer_bytes_kept) close();
+}
+
 /// Goes on with a call of the library as often as it would wait. One that may wait no longer is not
 /// left where it stands: with its socket shut down it comes to an end by itself.
 template <class GoOn>
@@ -96,6 +81,7 @@ task<result<void>> connection::see_through(int status, GoOn go_on) {
           loop_,
           (status & MYSQL_WAIT_READ) != 0 ? operation_kind::readable : operation_kind::writable,
           fd};
+    forget_others_failures();
     if (outcome) {
       status = go_on(status & (MYSQL_WAIT_READ | MYSQL_WAIT_WRITE));
     } else {
@@ -113,108 +99,115 @@ result<void> connection::admit(const environment& env) noexcept {
   return {};
 }
 
-result<void> connection::make_handle(bool is_unix) {
+/// OpenSSL keeps those of a thread in one place, and the library takes any there for its own.
+void connection::forget_others_failures() const noexcept {
+  if (is_secured_) ERR_clear_error();
+}
+
+result<void> connection::make_handle(const login& as) {
   if (auto ready = prepare_library(); !ready) return ready;
   handle_ = mysql_init(nullptr);
   if (handle_ == nullptr) return fail(errc::exhausted);
-  const unsigned protocol = is_unix ? MYSQL_PROTOCOL_SOCKET : MYSQL_PROTOCOL_TCP;
-  const unsigned no_files = 0;
-  const my_bool no = 0;
-  const bool is_ready =
-      mysql_options(handle_, MYSQL_OPT_NONBLOCK, nullptr) == 0 &&
-      mysql_options(handle_, MYSQL_OPT_PROTOCOL, &protocol) == 0 &&
-      // From 3.4 on the library speaks TLS unless it is told that no certificate is asked for.
-      mysql_options(handle_, MYSQL_OPT_SSL_ENFORCE, &no) == 0 &&
-      mysql_options(handle_, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &no) == 0 &&
-      mysql_options(handle_, MYSQL_OPT_LOCAL_INFILE, &no_files) == 0 &&
-      mysql_options(handle_, MYSQL_SET_CHARSET_NAME, "utf8mb4") == 0 &&
-      mysql_optionsv(handle_, MARIADB_OPT_RESTRICTED_AUTH, authentications) == 0;
-  if (is_ready) return {};
-  close();
-  return fail(errc::exhausted);
+  auto prepared = as.prepare(handle_);
+  if (!prepared) close();
+  return prepared;
 }
 
-result<void> connection::settle_cut(error why) {
-  failure_kind_ = failure_kind::input_output;
-  failure_text_ =
-      weft::format("the connection was cut off in the middle of a call: {}", why.message());
-  close();
-  return fail(why);
-}
-
-result<void> connection::settle_failure(unsigned number, const char* state, const char* message) {
-  const bool is_of_server = mysql::is_of_server(number);
-  server_error_ = is_of_server ? number : 0;
-  failure_kind_ = kind_of(number);
-  failure_text_ =
-      is_of_server
-          ? weft::format("{} (error {} of the server, SQL state {})", message, number, state)
-          : weft::format("{} (error {} of the way to the server)", message, number);
-  if (ends_connection(number)) close();
-  return fail(code_of(number));
-}
-
-result<void> connection::settle(result<void> seen_through, bool has_failed) {
-  if (!seen_through) return settle_cut(seen_through.error());
-  if (!has_failed) return {};
-  return settle_failure(mysql_errno(handle_), mysql_sqlstate(handle_), mysql_error(handle_));
-}
-
-result<void> connection::settle(result<void> seen_through, bool has_failed, MYSQL_STMT* of) {
-  if (!seen_through) return settle_cut(seen_through.error());
-  if (!has_failed) return {};
-  // Of rows that come one by one the connection alone knows.
-  if (mysql_stmt_errno(of) == 0) return settle(seen_through, has_failed);
-  return settle_failure(mysql_stmt_errno(of), mysql_stmt_sqlstate(of), mysql_stmt_error(of));
-}
-
-task<result<void>> connection::open(const net::endpoint& where, const connection_options& options) {
-  if (const auto in = co_await log_in(where, options); !in) co_return in;
+task<result<void>> connection::open(const net::endpoint& where, const connection_options& options,
+                                    std::string_view name) {
+  if (const auto in = co_await log_in(where, options, name); !in) co_return in;
   const bool is_mariadb = mariadb_connection(handle_) != 0;
   const auto ready = co_await run(session_setup(is_mariadb, options.statement_time));
-  if (ready) co_return {};
-  close();
-  co_return fail(ready.error());
+  const auto serves = ready ? co_await ping() : fail(ready.error());
+  const auto known = serves ? co_await learn_bytes_max() : serves;
+  if (!known) close();
+  co_return known;
 }
 
-task<result<void>> connection::log_in(const net::endpoint& where,
-                                      const connection_options& options) {
+task<result<void>> connection::learn_bytes_max() {
+  const call under_way{*this};
+  if (const auto sent = co_await send("SELECT @@max_allowed_packet"); !sent) {
+    const bool is_unknown = is_open() && server_error_ != 0;
+    co_return is_unknown ? result<void>{} : sent;
+  }
+  const auto rows = co_await read_rows();
+  if (!rows) co_return fail(rows.error());
+  const char* const* const row = mysql_fetch_row(rows->get());
+  if (row == nullptr || row[0] == nullptr) co_return {};
+  const std::string_view told{row[0]};
+  std::from_chars(told.begin(), told.end(), bytes_max_);
+  co_return {};
+}
+
+task<result<void>> connection::log_in(const net::endpoint& where, const connection_options& options,
+                                      std::string_view name) {
   const call under_way{*this};
   close();
   statements_.clear();
   statements_.set_most(options.statements_max);
   database_ = options.database;
-  const bool is_unix = where.family() == AF_UNIX;
-  if (auto made = make_handle(is_unix); !made) co_return made;
+  room_ = options.room;
+  shortages_ = room_ == nullptr ? 0 : room_->shortages;
+  is_secured_ = options.tls.mode != tls_mode::off;
+  is_logged_in_ = false;
+  bytes_max_ = 0;
+  const login as{where, options};
+  if (auto made = make_handle(as); !made) co_return made;
   if (auto admitted = admit(co_await this_task::environment()); !admitted) {
     close();
     co_return admitted;
   }
-  const std::string text = where.to_string();
-  const std::string path = is_unix ? text.substr(std::string_view{"unix:"}.size()) : "";
-  const std::string host = is_unix ? "" : host_of(text);
   MYSQL* connected = nullptr;
-  const int status = mysql_real_connect_start(
-      &connected, handle_, is_unix ? nullptr : host.c_str(), options.user.c_str(),
-      options.password.c_str(), options.database.empty() ? nullptr : options.database.c_str(),
-      where.port(), is_unix ? path.c_str() : nullptr, CLIENT_FOUND_ROWS);
-  const auto seen = co_await see_through(
-      status, [&](int ready) { return mysql_real_connect_cont(&connected, handle_, ready); });
+  result<void> seen;
+  if (is_secured_) {
+    const server_proof proof{options.tls.mode, name.empty() ? host_of(where.to_string()) : name};
+    if (std::string fault = proof.ask_for(handle_); !fault.empty()) {
+      failure_kind_ = failure_kind::input_output;
+      failure_text_ = std::move(fault);
+      public_text_ = {};
+      close();
+      co_return fail(errc::unsupported);
+    }
+    seen = co_await log_in_by_thread(handle_, as, &connected);
+  } else {
+    const int status = as.start(&connected, handle_);
+    seen = co_await see_through(
+        status, [&](int ready) { return mysql_real_connect_cont(&connected, handle_, ready); });
+  }
   auto outcome = settle(seen, connected == nullptr);
-  if (!outcome) close();
+  is_logged_in_ = outcome.has_value();
+  if (!outcome)
+    close();
+  else if (!as.is_unix() && options.silence_max > duration::zero())
+    watch_network(mysql_get_socket(handle_), options.silence_max);
   co_return outcome;
 }
 
 task<result<std::uint64_t>> connection::run(std::string_view text) {
   const call under_way{*this};
-  if (auto admitted = admit(co_await this_task::environment()); !admitted)
-    co_return fail(admitted.error());
+  if (const auto sent = co_await send(text); !sent) co_return fail(sent.error());
+  co_return co_await drop_results();
+}
+
+task<result<void>> connection::send(std::string_view text) {
+  if (auto admitted = admit(co_await this_task::environment()); !admitted) co_return admitted;
   int failed = 0;
   const int status = mysql_real_query_start(&failed, handle_, text.data(), text.size());
   const auto seen = co_await see_through(
       status, [&](int ready) { return mysql_real_query_cont(&failed, handle_, ready); });
-  if (auto asked = settle(seen, failed != 0); !asked) co_return fail(asked.error());
-  co_return co_await drop_results();
+  co_return settle(seen, failed != 0);
+}
+
+void connection::rows_end::operator()(MYSQL_RES* ended) const noexcept { mysql_free_result(ended); }
+
+task<result<connection::stored_rows>> connection::read_rows() {
+  MYSQL_RES* rows = nullptr;
+  const int status = mysql_store_result_start(&rows, handle_);
+  const auto seen = co_await see_through(
+      status, [&](int ready) { return mysql_store_result_cont(&rows, handle_, ready); });
+  stored_rows stored{rows};
+  if (auto read = settle(seen, rows == nullptr); !read) co_return fail(read.error());
+  co_return stored;
 }
 
 task<result<std::uint64_t>> connection::drop_results() {
@@ -223,12 +216,7 @@ task<result<std::uint64_t>> connection::drop_results() {
     if (mysql_field_count(handle_) == 0) {
       changed = mysql_affected_rows(handle_);
     } else {
-      MYSQL_RES* rows = nullptr;
-      const int status = mysql_store_result_start(&rows, handle_);
-      const auto seen = co_await see_through(
-          status, [&](int ready) { return mysql_store_result_cont(&rows, handle_, ready); });
-      const std::unique_ptr<MYSQL_RES, result_end> dropped{rows};
-      if (auto read = settle(seen, rows == nullptr); !read) co_return fail(read.error());
+      if (const auto rows = co_await read_rows(); !rows) co_return fail(rows.error());
     }
     if (mysql_more_results(handle_) == 0) co_return changed;
     int failed = 0;
@@ -241,8 +229,25 @@ task<result<std::uint64_t>> connection::drop_results() {
 
 task<result<statement>> connection::prepare(std::string_view text) {
   const call under_way{*this};
+  while (true) {
+    auto made = co_await prepare_once(text);
+    if (made || server_error_ != ER_MAX_PREPARED_STMT_COUNT_REACHED) co_return made;
+    if (statements_.shrink()) continue;
+    if (room_ != nullptr) shortages_ = ++room_->shortages;
+    co_return made;
+  }
+}
+
+void connection::make_room() noexcept {
+  if (room_ == nullptr || std::exchange(shortages_, room_->shortages) == room_->shortages) return;
+  statements_.shrink();
+}
+
+task<result<statement>> connection::prepare_once(std::string_view text) {
+  server_error_ = 0;
   if (auto admitted = admit(co_await this_task::environment()); !admitted)
     co_return fail(admitted.error());
+  if (auto admitted = admit_bytes(text.size()); !admitted) co_return fail(admitted.error());
   std::unique_ptr<MYSQL_STMT, statement_end> made{mysql_stmt_init(handle_)};
   const my_bool yes = 1;
   if (made == nullptr || mysql_stmt_attr_set(made.get(), STMT_ATTR_UPDATE_MAX_LENGTH, &yes) != 0)
@@ -253,14 +258,26 @@ task<result<statement>> connection::prepare(std::string_view text) {
       status, [&](int ready) { return mysql_stmt_prepare_cont(&failed, made.get(), ready); });
   if (auto prepared = settle(seen, failed != 0, made.get()); !prepared)
     co_return fail(prepared.error());
-  co_return statement{made.release()};
+  co_return statement{made.release(), text};
 }
 
 task<result<statement*>> connection::prepared(std::string_view text) {
+  make_room();
   if (statement* const known = statements_.find(text)) co_return known;
   auto made = co_await prepare(text);
   if (!made) co_return fail(made.error());
-  co_return &statements_.keep(std::string{text}, std::move(*made));
+  co_return &statements_.keep(std::move(*made));
+}
+
+task<result<void>> connection::start_again(statement& lost, std::span<const value> parameters) {
+  result<void> ran = fail(errc::invalid_argument);
+  for (int more = reprepares_max; !ran && more > 0 && is_of_lost_statement(server_error_); --more) {
+    auto anew = co_await prepare_once(lost.text());
+    if (!anew) co_return fail(anew.error());
+    lost.take_over(*anew);
+    ran = co_await start(lost, parameters);
+  }
+  co_return ran;
 }
 
 task<result<void>> connection::start(statement& to_run, std::span<const value> parameters) {
@@ -268,17 +285,25 @@ task<result<void>> connection::start(statement& to_run, std::span<const value> p
   MYSQL_STMT* const asked = to_run.get();
   if (asked->mysql != handle_) co_return fail(errc::closed);
   if (parameters.size() != to_run.parameters()) co_return fail(errc::invalid_argument);
-  to_run.bind(parameters);
+  const std::size_t bytes = to_run.bind(parameters);
+  if (auto admitted = admit_bytes(bytes); !admitted) {
+    to_run.forget_types();
+    co_return admitted;
+  }
   int failed = 0;
   const int status = mysql_stmt_execute_start(&failed, asked);
   const auto seen = co_await see_through(
       status, [&](int ready) { return mysql_stmt_execute_cont(&failed, asked, ready); });
-  co_return settle(seen, failed != 0, asked);
+  auto ran = settle(seen, failed != 0, asked);
+  ran ? read_unknown_types_as_bytes(asked) : to_run.forget_types();
+  co_return ran;
 }
 
 task<result<void>> connection::execute(statement& to_run, std::span<const value> parameters) {
   const call under_way{*this};
-  if (const auto ran = co_await start(to_run, parameters); !ran) co_return ran;
+  auto ran = co_await start(to_run, parameters);
+  if (!ran && is_of_lost_statement(server_error_)) ran = co_await start_again(to_run, parameters);
+  if (!ran) co_return ran;
   MYSQL_STMT* const asked = to_run.get();
   if (mysql_stmt_field_count(asked) != 0) {
     int failed = 0;
@@ -293,31 +318,42 @@ task<result<void>> connection::execute(statement& to_run, std::span<const value>
 
 task<result<void>> connection::begin(statement& to_run, std::span<const value> parameters) {
   const call under_way{*this};
-  if (const auto ran = co_await start(to_run, parameters); !ran) co_return ran;
+  auto ran = co_await start(to_run, parameters);
+  if (!ran && is_of_lost_statement(server_error_)) ran = co_await start_again(to_run, parameters);
+  if (!ran) co_return ran;
   to_run.take_rows_one_by_one();
   co_return result<void>{};
 }
 
-task<result<bool>> connection::fetch(statement& to_run) {
+std::optional<result<bool>> connection::take_row(statement& of, const environment& env,
+                                                 int& status) {
   const call under_way{*this, false};
-  if (auto admitted = admit(co_await this_task::environment()); !admitted)
-    co_return fail(admitted.error());
-  MYSQL_STMT* const asked = to_run.get();
+  if (auto admitted = admit(env); !admitted) return fail(admitted.error());
   int told = 0;
-  const int status = mysql_stmt_fetch_start(&told, asked);
+  status = mysql_stmt_fetch_start(&told, of.get());
+  if (status != 0) return std::nullopt;
+  return settle_row(of, {}, told);
+}
+
+task<result<bool>> connection::await_row(statement& of, int status) {
+  const call under_way{*this, false};
+  int told = 0;
   const auto seen = co_await see_through(
-      status, [&](int ready) { return mysql_stmt_fetch_cont(&told, asked, ready); });
-  if (auto read = settle(seen, told == 1, asked); !read) co_return fail(read.error());
-  if (told == MYSQL_NO_DATA) co_return false;
-  to_run.take_next_row();
-  co_return true;
+      status, [&](int ready) { return mysql_stmt_fetch_cont(&told, of.get(), ready); });
+  co_return settle_row(of, seen, told);
+}
+
+result<bool> connection::settle_row(statement& of, result<void> seen_through, int told) {
+  if (auto read = settle(seen_through, told == 1, of.get()); !read) return fail(read.error());
+  const bool is_row = told != MYSQL_NO_DATA;
+  is_row ? of.take_next_row() : of.end_rows();
+  return is_row;
 }
 
 task<result<void>> connection::use(std::string_view database) {
   if (database == database_) co_return result<void>{};
-  std::string text = "USE `";
-  for (const char c : database) text.append(c == '`' ? 2 : 1, c);
-  text += '`';
+  std::string text = "USE ";
+  append_name(database, text);
   const auto used = co_await run(text);
   if (!used) co_return fail(used.error());
   database_ = database;
@@ -325,13 +361,8 @@ task<result<void>> connection::use(std::string_view database) {
 }
 
 task<result<void>> connection::ping() {
-  const call under_way{*this};
-  if (auto admitted = admit(co_await this_task::environment()); !admitted) co_return admitted;
-  int failed = 0;
-  const int status = mysql_ping_start(&failed, handle_);
-  const auto seen = co_await see_through(
-      status, [&](int ready) { return mysql_ping_cont(&failed, handle_, ready); });
-  co_return settle(seen, failed != 0);
+  if (const auto done = co_await run("DO 1"); !done) co_return fail(done.error());
+  co_return {};
 }
 
 }  // namespace weft::store::mysql

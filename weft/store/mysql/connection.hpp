@@ -18,11 +18,15 @@
 //   auto find = co_await server.prepare("SELECT name FROM shop.orders WHERE id = ?");
 #pragma once
 
+#include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <weft/base/result.hpp>
 #include <weft/base/time.hpp>
@@ -31,8 +35,10 @@
 #include <weft/store/failure.hpp>
 #include <weft/store/mysql/statement.hpp>
 #include <weft/store/mysql/statement_cache.hpp>
+#include <weft/store/mysql/tls_options.hpp>
 
 struct st_mysql;
+struct st_mysql_res;
 struct st_mysql_stmt;
 
 namespace weft {
@@ -49,9 +55,20 @@ struct connection_options {
   /// After which the server itself ends a statement (errc::unavailable, failure_kind::busy), where
   /// it can: MariaDB all, MySQL those that only read. Zero: it does not.
   duration statement_time = duration::zero();
+  /// How long the network may be silent, where it owes an answer, before the connection is lost:
+  /// not the server, which may take its time. Zero: as long as the system says, so many minutes.
+  duration silence_max = duration::zero();
+  /// A row with more ends the connection, as errc::limit_exceeded and failure_kind::too_large.
+  /// Zero: the library has a bound of its own, 1 GiB.
+  std::size_t row_bytes_max = 0;
   /// Statements that prepared() keeps.
   std::size_t statements_max = 64;
+  tls_options tls{};
+  /// Of several connections to a server, on one shard; outlives them. nullptr: it shares none.
+  statement_room* room = nullptr;
 };
+
+class login;
 
 class connection {
  public:
@@ -65,35 +82,57 @@ class connection {
   /// Texts are UTF-8 from then on, times are UTC, what does not fit a column is refused, and rows
   /// are counted that were found, whether they changed or not. Each statement sees what was
   /// committed when it began (READ COMMITTED). The server is not let read files of this machine,
-  /// nor ask for the password in clear text.
+  /// nor ask for the password in clear text. `name`: by which `where` was found, which TLS has the
+  /// server prove; empty: its address. With TLS a thread of blocking() logs in. errc::unavailable:
+  /// it is there, but serves nobody.
   [[nodiscard]] task<result<void>> open(const net::endpoint& where,
-                                        const connection_options& options);
+                                        const connection_options& options,
+                                        std::string_view name = {});
   [[nodiscard]] bool is_open() const noexcept { return handle_ != nullptr; }
   void close() noexcept;
+  /// Closes one that has had a row of more than 4 MiB, whose memory the library keeps for the next.
+  void close_if_large() noexcept;
 
   /// One statement; rows that it gives are dropped. How many it changed.
   [[nodiscard]] task<result<std::uint64_t>> run(std::string_view text);
   [[nodiscard]] task<result<statement>> prepare(std::string_view text);
   /// As prepare(), of a statement that the connection keeps: asks the server only for one that is
-  /// not kept yet. Good until the next call of this or open().
+  /// not kept yet. Good until the next call of this, prepare() or open(). Where the server has no
+  /// room for one more (failure_kind::busy), others are given up first.
   [[nodiscard]] task<result<statement*>> prepared(std::string_view text);
   /// `to_run` is of this connection. errc::invalid_argument: it has another number of parameters.
   [[nodiscard]] task<result<void>> execute(statement& to_run, std::span<const value> parameters);
   /// As execute(), whose rows fetch() gives one by one: until the last, the connection does nothing
   /// else, and who wants no more of them closes it.
   [[nodiscard]] task<result<void>> begin(statement& to_run, std::span<const value> parameters);
-  /// Whether there is one more row, which is to_run.row() then.
-  [[nodiscard]] task<result<bool>> fetch(statement& to_run);
+  class next_row;
+  /// Awaitable: whether there is one more row, which is to_run.row() then. One that has come
+  /// already costs no coroutine.
+  [[nodiscard]] next_row fetch(statement& to_run) noexcept;
   /// Names without a database are of this one from now on. Asks the server where it was another.
   [[nodiscard]] task<result<void>> use(std::string_view database);
-  /// Whether the server is there.
+  /// Whether the server is there, and serves: a node that its cluster is without answers to all but
+  /// statements.
   [[nodiscard]] task<result<void>> ping();
+
+  /// Whether the server has refused something, since this was asked last, because it only reads.
+  [[nodiscard]] bool take_read_only_refusal() noexcept {
+    return std::exchange(has_met_read_only_, false);
+  }
+  /// Whether the server has ended it, as far as that has come here already: asks nobody.
+  [[nodiscard]] bool has_ended() const noexcept;
 
   /// Calls that have asked the server something and waited for what it says.
   [[nodiscard]] std::uint64_t round_trips() const noexcept { return round_trips_; }
-  /// Why the last call that failed did so. Good until the next call.
-  [[nodiscard]] failure last_failure() const noexcept { return {failure_kind_, failure_text_}; }
-  /// The number that the server gave it (1062: a duplicate key); 0: it was not the server's.
+  /// Why the last call that failed did so, in words for whoever asks for rows: what names accounts
+  /// and machines is kept for the log, which is told of it. Good until the next call.
+  [[nodiscard]] failure last_failure() const noexcept {
+    return {failure_kind_, public_text_.empty() ? std::string_view{failure_text_} : public_text_};
+  }
+  /// In words for the log.
+  [[nodiscard]] const std::string& failure_for_log() const noexcept { return failure_text_; }
+  /// The number that the server gave it (1062: a duplicate key), or would have given what was not
+  /// sent to it for its size (1153); 0: it was not the server's.
   [[nodiscard]] unsigned server_error() const noexcept { return server_error_; }
 
  private:
@@ -102,9 +141,36 @@ class connection {
   task<result<void>> see_through(int status, GoOn go_on);
   /// Why no call may begin now.
   [[nodiscard]] result<void> admit(const environment& env) noexcept;
-  [[nodiscard]] result<void> make_handle(bool is_unix);
-  task<result<void>> log_in(const net::endpoint& where, const connection_options& options);
+  /// Why a statement or its values, of so many bytes at least, are not to be sent: a server ends
+  /// the connection in the middle of what it does not take, and why may be lost with that.
+  [[nodiscard]] result<void> admit_bytes(std::size_t bytes);
+  /// Asks the server how many bytes it takes at once. One that does not know bounds nothing.
+  task<result<void>> learn_bytes_max();
+  [[nodiscard]] result<void> make_handle(const login& as);
+  task<result<void>> log_in(const net::endpoint& where, const connection_options& options,
+                            std::string_view name);
+  void forget_others_failures() const noexcept;
+  /// That there was one whose words are not for everybody, once.
+  void log_failure();
+  task<result<statement>> prepare_once(std::string_view text);
+  /// In the room that another has asked for.
+  void make_room() noexcept;
   task<result<void>> start(statement& to_run, std::span<const value> parameters);
+  /// Prepares one anew that the server has lost, or cannot run any more as it was prepared.
+  task<result<void>> start_again(statement& lost, std::span<const value> parameters);
+  /// Fetches a row that has come already. Nothing: it has to be waited for as the library says by
+  /// `status`, by await_row().
+  [[nodiscard]] std::optional<result<bool>> take_row(statement& of, const environment& env,
+                                                     int& status);
+  task<result<bool>> await_row(statement& of, int status);
+  [[nodiscard]] result<bool> settle_row(statement& of, result<void> seen_through, int told);
+  task<result<void>> send(std::string_view text);
+  struct rows_end {
+    void operator()(st_mysql_res* ended) const noexcept;
+  };
+  using stored_rows = std::unique_ptr<st_mysql_res, rows_end>;
+  /// Of a statement's text that has been sent.
+  task<result<stored_rows>> read_rows();
   /// Reads the results of a statement's text, and drops their rows.
   task<result<std::uint64_t>> drop_results();
   /// What a call came to that was seen through so, and that the library says has failed or not.
@@ -117,12 +183,56 @@ class connection {
   event_loop& loop_;
   st_mysql* handle_ = nullptr;
   statement_cache statements_{0};
-  std::string database_;  // in use
+  statement_room* room_ = nullptr;
+  std::uint64_t shortages_ = 0;  // that this has heard of
+  std::string database_;         // in use
   std::uint64_t round_trips_ = 0;
+  std::size_t bytes_max_ = 0;  // that the server takes at once; 0: it has not said
   bool is_at_work_ = false;
+  bool is_secured_ = false;  // by TLS
+  bool is_logged_in_ = false;
+  bool has_met_read_only_ = false;
   unsigned server_error_ = 0;
   failure_kind failure_kind_ = failure_kind::other;
   std::string failure_text_;
+  std::string_view public_text_;  // static; empty: it is the same
+  std::string logged_;
 };
+
+class [[nodiscard]] connection::next_row {
+  /// Made where a row has not come yet: a task, and what awaits it, once.
+  struct waiting_for_row {
+    explicit waiting_for_row(task<result<bool>> row) noexcept : work{std::move(row)} {}
+    task<result<bool>> work;
+    decltype(std::move(work).operator co_await()) awaiter = std::move(work).operator co_await();
+  };
+
+ public:
+  next_row(connection& by, statement& of) noexcept : by_{by}, of_{of} {}
+
+  bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> waiting) {
+    int status = 0;
+    taken_ = by_.take_row(of_, *waiting.promise().env, status);
+    if (taken_) [[likely]]
+      return waiting;
+    awaited_.emplace(by_.await_row(of_, status));
+    return awaited_->awaiter.await_suspend(waiting);
+  }
+  [[nodiscard]] result<bool> await_resume() {
+    return taken_ ? *taken_ : awaited_->awaiter.await_resume();
+  }
+
+ private:
+  connection& by_;
+  statement& of_;
+  std::optional<result<bool>> taken_;
+  std::optional<waiting_for_row> awaited_;
+};
+
+inline connection::next_row connection::fetch(statement& to_run) noexcept {
+  return {*this, to_run};
+}
 
 }  // namespace weft::store::mysql

@@ -1,8 +1,8 @@
 // What becomes of a connection when the way to the server fails, or its task is asked to stop, at
 // every place in turn.
 
+#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,57 +10,32 @@
 #include <gtest/gtest.h>
 
 #include <weft/coro/scope.hpp>
-#include <weft/net/connector.hpp>
-#include <weft/net/tcp_listener.hpp>
+#include <weft/net/proxy_test.hpp>
 #include <weft/store/mysql/mariadb_server_test.hpp>
 
 namespace weft::store::mysql {
 namespace {
 
-/// Passes bytes on between a client and a server, and breaks off once the server has said so many.
-class cutting_proxy {
+/// Breaks off once the server has said so many bytes.
+class cutting_proxy : public net::test_proxy {
  public:
-  cutting_proxy(event_loop& loop, net::endpoint server)
-      : loop_{loop},
-        server_{std::move(server)},
-        door_{std::move(*net::tcp_listener::bind(loop, net::endpoint::loopback(0)))} {}
+  cutting_proxy(event_loop& loop, net::endpoint server, std::size_t said_max)
+      : test_proxy{loop, std::move(server)}, left_{said_max} {}
 
-  [[nodiscard]] net::endpoint address() const { return door_.local_endpoint(); }
   /// Whether it had to break off.
   [[nodiscard]] bool has_cut() const noexcept { return has_cut_; }
 
-  /// One client.
-  task<void> serve(std::size_t said_max) {
-    auto client = co_await door_.accept();
-    auto names = net::resolver::create(loop_);
-    auto server = co_await net::connect(loop_, *names, server_.to_string());
-    EXPECT_TRUE(client);
-    EXPECT_TRUE(server);
-    if (!client || !server) co_return;
-    scope both{co_await this_task::environment()};
-    both.spawn(pass(*client, *server, SIZE_MAX, both));
-    both.spawn(pass(*server, *client, said_max, both));
-    co_await both.join();
-    std::ignore = co_await client->close();
-    std::ignore = co_await server->close();
-  }
-
  private:
-  task<void> pass(net::tcp_stream& from, net::tcp_stream& to, std::size_t left, scope& both) {
-    while (auto bytes = co_await from.read()) {
-      if (bytes->size() == 0) break;
-      std::string text{bytes->text().substr(0, left)};
-      has_cut_ = has_cut_ || text.size() < bytes->size();
-      left -= text.size();
-      if (!co_await to.write(std::move(text))) break;
-      if (has_cut_) break;
+  task<bool> on_text(said& by, std::string& text) override {
+    if (by.whose == side::server) {
+      has_cut_ = text.size() > left_;
+      text.resize(std::min(text.size(), left_));
+      left_ -= text.size();
     }
-    both.request_stop();
+    co_return !has_cut_;
   }
 
-  event_loop& loop_;
-  net::endpoint server_;
-  net::tcp_listener door_;
+  std::size_t left_;
   bool has_cut_ = false;
 };
 
@@ -83,10 +58,10 @@ INSTANTIATE_TEST_SUITE_P(on, mysql_faults_test, kernel_backends, backend_name);
 TEST_P(mysql_faults_test, a_way_that_breaks_at_any_byte_fails_the_call_and_ends_the_connection) {
   bool is_through = false;
   for (std::size_t said_max = 0; !is_through && said_max < 5'000; ++said_max) {
-    cutting_proxy proxy{*loop_, server_.unix_socket()};
+    cutting_proxy proxy{*loop_, server_.unix_socket(), said_max};
     connection server{*loop_};
     std::optional<bool> was_done;
-    loop_->spawn(proxy.serve(said_max));
+    loop_->spawn(proxy.serve_one());
     loop_->spawn([](connection& on, net::endpoint where, auto& done) -> task<void> {
       done = co_await use(on, std::move(where));
       on.close();

@@ -5,8 +5,10 @@
 
 #include <weft/base/assert.hpp>
 #include <weft/base/format.hpp>
+#include <weft/base/log.hpp>
 #include <weft/coro/with_deadline.hpp>
 #include <weft/loop/event_loop.hpp>
+#include <weft/store/mysql/server_errors.hpp>
 
 namespace weft::store::mysql {
 namespace {
@@ -23,25 +25,28 @@ connection_pool::counts::counts(telemetry::meter& meter)
       failed{meter.counter("store_connect_failures_total", "Attempts to connect that failed")},
       lost{meter.counter("store_connections_lost_total",
                          "Connections that ended while they were wanted")},
+      given_up{meter.counter("store_servers_given_up_total",
+                             "How often a server was, since it served no more")},
       open{meter.gauge("store_connections_open", "Connections to servers, now")},
       waits{meter.histogram("store_connection_wait_ns",
                             "How long was waited for a connection to come free")} {}
 
-connection_pool::connection_pool(event_loop& loop, net::resolver& names, server_address server,
-                                 const pool_options& options, telemetry::meter& meter)
+connection_pool::connection_pool(event_loop& loop, net::resolver& names,
+                                 std::vector<server_address> servers, const pool_options& options,
+                                 telemetry::meter& meter)
     : timer{idle_kind},
       loop_{loop},
       names_{names},
-      server_{std::move(server)},
       options_{options},
       counts_{meter},
-      pace_{options.retry_first, options.retry_most,
-            static_cast<std::uint64_t>(loop.now().time_since_epoch().count()) + loop.shard()} {
+      servers_{std::move(servers), options.retry_first, options.retry_most,
+               static_cast<std::uint64_t>(loop.now().time_since_epoch().count()) +
+                   (std::uint64_t{loop.shard()} << 32)} {
   idle_.reserve(options.connections_max);
 }
 
 connection_pool::~connection_pool() {
-  WEFT_ASSERT(taken_ == idle_.size(),
+  WEFT_ASSERT(taken_ == idle_.size() && past_ == 0,
               "leases of a pool end before it: end the tasks that have them");
   loop_.disarm(*this);
   counts_.open.add(-static_cast<std::int64_t>(idle_.size()));
@@ -79,7 +84,7 @@ bool connection_pool::give(turn_wait& to) noexcept {
     idle_.pop_back();
     return true;
   }
-  if (is_dialling_ || taken_ == options_.connections_max || !pace_.is_open(loop_.now()))
+  if (is_dialling_ || taken_ == options_.connections_max || !servers_.may_try_any(loop_.now()))
     return false;
   ++taken_;
   is_dialling_ = true;
@@ -87,7 +92,7 @@ bool connection_pool::give(turn_wait& to) noexcept {
 }
 
 bool connection_pool::is_hopeless() const noexcept {
-  return taken_ == 0 && !pace_.is_open(loop_.now());
+  return taken_ == 0 && !servers_.may_try_any(loop_.now());
 }
 
 void connection_pool::serve() noexcept {
@@ -102,74 +107,127 @@ task<result<connection_pool::lease>> connection_pool::acquire() {
   while (true) {
     auto given = co_await turn_wait{*this};
     if (!given) co_return fail(given.error());
-    if (given->kept == nullptr) {
-      auto made = co_await dial();
-      if (!made) co_return fail(made.error());
-      co_return lease{*this, std::move(*made)};
-    }
+    if (given->kept == nullptr) co_return co_await dial();
     const auto is_fit = co_await check(*given);
     if (!is_fit) co_return fail(is_fit.error());
-    if (*is_fit) co_return lease{*this, std::move(given->kept)};
+    if (*is_fit) co_return lease{*this, std::move(given->kept), given->epoch};
   }
 }
 
 task<result<bool>> connection_pool::check(idle_connection& given) {
-  if (!given.is_doubtful && loop_.now() - given.since < options_.check_after) co_return true;
+  const duration idle = loop_.now() - given.since;
+  if (idle >= options_.look_after && given.kept->has_ended()) {
+    drop(std::move(given.kept), given.epoch);
+    serve();
+    co_return false;
+  }
+  if (!given.is_doubtful && idle < options_.check_after) co_return true;
   const auto alive = co_await with_timeout(options_.connect_timeout, given.kept->ping());
-  if (alive) co_return true;
-  const bool is_callers = has_given_up(co_await this_task::environment(), loop_.now());
-  if (is_callers && given.kept->is_open())
+  const bool is_current = given.epoch == epoch_;
+  if (alive && is_current) co_return true;
+  const bool is_callers = !alive && has_given_up(co_await this_task::environment(), loop_.now());
+  if (is_callers && is_current && given.kept->is_open()) {
     keep(std::move(given));
-  else
-    drop(std::move(given.kept));
+  } else {
+    const bool is_of_all =
+        !alive && !is_callers &&
+        (alive.error() == errc::timed_out || is_of_whole_server(given.kept->server_error()));
+    if (is_of_all && is_current) lose_server(alive.error(), *given.kept);
+    drop(std::move(given.kept), given.epoch);
+  }
   serve();
   if (is_callers) co_return fail(alive.error());
   co_return false;
 }
 
-task<result<std::unique_ptr<connection>>> connection_pool::dial() {
-  auto made = co_await try_addresses();
+task<result<connection_pool::lease>> connection_pool::dial() {
+  auto made = co_await try_servers();
   is_dialling_ = false;
   if (made) {
-    pace_.succeeded();
     counts_.opened.add();
     counts_.open.add(1);
   } else {
     --taken_;
-    if (!has_given_up(co_await this_task::environment(), loop_.now())) {
-      failure_ = made.error();
-      counts_.failed.add();
-      pace_.failed(loop_.now());
-    }
   }
   serve();
+  if (!made) co_return fail(made.error());
+  co_return lease{*this, std::move(*made), epoch_};
+}
+
+task<result<std::unique_ptr<connection>>> connection_pool::try_servers() {
+  result<std::unique_ptr<connection>> made = fail(failure_);
+  std::string failures;
+  for (std::size_t place = 0; place < servers_.size(); ++place) {
+    if (!servers_.may_try(place, loop_.now())) continue;
+    const server_address& server = servers_.at(place);
+    made = co_await try_addresses(server);
+    if (made) {
+      if (place != 0)
+        log::warning(
+            weft::format("the rows are asked of {} from now on: {}", server.text(), failure_text_));
+      servers_.succeeded(place);
+      break;
+    }
+    if (has_given_up(co_await this_task::environment(), loop_.now())) break;
+    counts_.failed.add();
+    servers_.failed(place, loop_.now());
+    failure_ = made.error();
+    failures += (failures.empty() ? "" : "; ") + failure_text_;
+    // One that is full is no worse to those that it has let in.
+    const bool is_full = refusal_ != 0 && !is_of_whole_server(refusal_) && taken_ > 1;
+    if (!servers_.is_given_up() && !is_full) give_up_server();
+  }
+  if (!failures.empty()) failure_text_ = std::move(failures);
   co_return made;
 }
 
-task<result<std::unique_ptr<connection>>> connection_pool::try_addresses() {
-  const auto addresses = co_await server_.look_up(names_);
+task<result<std::unique_ptr<connection>>> connection_pool::try_addresses(const server_address& of) {
+  const auto addresses = co_await of.look_up(names_);
   if (!addresses) {
-    failure_text_ = weft::format("cannot look the server up: {}", addresses.error().message());
+    refusal_ = 0;
+    failure_text_ = weft::format("cannot look up {}: {}", of.text(), addresses.error().message());
     co_return fail(addresses.error());
   }
   error why{errc::unavailable};
+  const connection_options account = options_.account;  // whose password may change meanwhile
   for (const net::endpoint& address : *addresses) {
     auto made = std::make_unique<connection>(loop_);
     const auto opened =
-        co_await with_timeout(options_.connect_timeout, made->open(address, options_.account));
+        co_await with_timeout(options_.connect_timeout, made->open(address, account, of.host()));
     if (opened) co_return made;
     why = opened.error();
+    refusal_ = made->server_error();
     failure_text_ =
-        weft::format("cannot connect to {}: {}", address.to_string(), made->last_failure().message);
+        weft::format("cannot connect to {}: {}", address.to_string(), made->failure_for_log());
   }
   co_return fail(why);
 }
 
-void connection_pool::take_back(std::unique_ptr<connection> returned) noexcept {
-  if (returned->is_open())
-    keep({.kept = std::move(returned), .since = loop_.now()});
-  else
-    drop(std::move(returned));
+void connection_pool::give_up(const lease& of, error why) {
+  if (!of.is_current()) return;
+  lose_server(why, *of);
+  serve();
+}
+
+bool connection_pool::is_to_be_left(connection& by) noexcept {
+  if (!by.take_read_only_refusal() || servers_.size() == 1 || loop_.now() < stays_until_)
+    return false;
+  stays_until_ = loop_.now() + options_.retry_most;
+  return true;
+}
+
+void connection_pool::take_back(std::unique_ptr<connection> returned,
+                                std::uint64_t epoch) noexcept {
+  const bool is_current = epoch == epoch_;
+  if (is_current && returned->is_open() && !is_to_be_left(*returned)) {
+    keep({.kept = std::move(returned), .since = loop_.now(), .epoch = epoch});
+  } else {
+    const unsigned last = returned->server_error();
+    const bool is_cut_off = has_waited_in_vain(last) && servers_.size() > 1;
+    if (is_current && (returned->is_open() || is_of_whole_server(last) || is_cut_off))
+      lose_server(errc::unavailable, *returned);
+    drop(std::move(returned), epoch);
+  }
   serve();
 }
 
@@ -178,12 +236,35 @@ void connection_pool::keep(idle_connection returned) noexcept {
   idle_.push_back(std::move(returned));
 }
 
-void connection_pool::drop(std::unique_ptr<connection> lost) noexcept {
+void connection_pool::drop(std::unique_ptr<connection> lost, std::uint64_t epoch) noexcept {
   lost.reset();
-  --taken_;
-  for (idle_connection& each : idle_) each.is_doubtful = true;
+  if (epoch == epoch_) {
+    --taken_;
+    for (idle_connection& each : idle_) each.is_doubtful = true;
+  } else {
+    --past_;
+  }
   counts_.lost.add();
   counts_.open.add(-1);
+}
+
+void connection_pool::lose_server(error why, const connection& by) {
+  failure_ = why;
+  failure_text_ =
+      weft::format("{} serves no more: {}", servers_.at(0).text(), by.failure_for_log());
+  servers_.failed(0, loop_.now());
+  give_up_server();
+}
+
+void connection_pool::give_up_server() noexcept {
+  const std::size_t being_made = is_dialling_ ? 1 : 0;
+  past_ += taken_ - idle_.size() - being_made;
+  taken_ = being_made;
+  counts_.open.add(-static_cast<std::int64_t>(idle_.size()));
+  counts_.given_up.add();
+  idle_.clear();
+  ++epoch_;
+  servers_.give_up();
 }
 
 /// Those used longest ago stand first.

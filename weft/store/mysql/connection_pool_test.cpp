@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include <weft/base/sanitizers.hpp>
 #include <weft/coro/scope.hpp>
 #include <weft/coro/with_deadline.hpp>
+#include <weft/net/tcp_listener.hpp>
 #include <weft/store/mysql/mariadb_server_test.hpp>
 #include <weft/telemetry/registry.hpp>
 #include <weft/testing/allocation_counter.hpp>
@@ -52,13 +54,15 @@ class mysql_pool_test : public mysql_fixture {
   }
 
   std::optional<telemetry::registry> metrics_;
+  std::vector<std::string> servers_{server_.unix_socket().to_string()};
 
  private:
   template <class Body>
   task<void> with_pool(const pool_options& options, Body& body) {
     auto names = net::resolver::create(*loop_);
-    auto where = server_address::parse(server_.unix_socket().to_string());
-    connection_pool pool{*loop_, *names, *where, options, metrics_->shard(0)};
+    std::vector<server_address> servers;
+    for (const std::string& each : servers_) servers.push_back(*server_address::parse(each));
+    connection_pool pool{*loop_, *names, std::move(servers), options, metrics_->shard(0)};
     co_await body(pool);
   }
 };
@@ -189,6 +193,30 @@ TEST_P(mysql_pool_test, idle_ones_that_have_died_are_noticed) {
   });
 }
 
+TEST_P(mysql_pool_test, one_that_its_server_has_ended_is_not_given_and_nobody_is_asked) {
+  run_pool(small(1), [&](connection_pool& pool) -> task<void> {
+    connection other{*loop_};
+    EXPECT_TRUE(co_await other.open(server_.tcp(), mariadb_server::account()));
+    std::string number;
+    {
+      auto mine = co_await pool.acquire();
+      EXPECT_TRUE(mine) << pool.last_failure();
+      number = co_await number_of(**mine);
+    }
+    EXPECT_TRUE(co_await other.run("KILL " + number));
+    const std::string left =
+        "SELECT CAST(COUNT(*) AS SIGNED) FROM information_schema.processlist WHERE id = " + number;
+    while (co_await ask(other, left) != "0") std::ignore = co_await pause(5);
+    std::ignore = co_await pause(50);
+    auto mine = co_await pool.acquire();
+    EXPECT_TRUE(mine) << pool.last_failure();
+    EXPECT_TRUE((*mine)->is_open());
+    EXPECT_NE(co_await number_of(**mine), number);
+    EXPECT_EQ(counted("store_connections_lost_total"), 1);
+    EXPECT_EQ(counted("store_connections_opened_total"), 2);
+  });
+}
+
 TEST_P(mysql_pool_test, closes_what_nobody_uses) {
   auto options = small(3);
   options.idle_max = milliseconds{20};
@@ -241,6 +269,154 @@ TEST_P(mysql_pool_test, a_stop_request_while_connecting_is_no_fault_of_the_serve
     co_await users.join();
     EXPECT_EQ(counted("store_connect_failures_total"), 0);
     EXPECT_TRUE(co_await pool.acquire()) << pool.last_failure();
+  });
+}
+
+TEST_P(mysql_pool_test, goes_to_the_next_server_and_stays_there) {
+  servers_ = {"unix:/nowhere/one", server_.unix_socket().to_string(), "unix:/nowhere/three"};
+  run_pool(small(2), [&](connection_pool& pool) -> task<void> {
+    for (int i = 0; i < 20; ++i) {
+      auto one = co_await pool.acquire();
+      auto two = co_await pool.acquire();
+      EXPECT_TRUE(one && two) << pool.last_failure();
+    }
+    EXPECT_EQ(counted("store_connect_failures_total"), 1);
+    EXPECT_EQ(counted("store_connections_opened_total"), 2);
+    EXPECT_EQ(counted("store_servers_given_up_total"), 0);
+  });
+}
+
+TEST_P(mysql_pool_test, says_of_all_servers_why_none_can_be_used) {
+  servers_ = {"unix:/nowhere/one", "unix:/nowhere/two"};
+  auto options = small(1);
+  options.retry_first = options.retry_most = std::chrono::hours{1};
+  run_pool(options, [&](connection_pool& pool) -> task<void> {
+    for (int i = 0; i < 10; ++i) EXPECT_EQ((co_await pool.acquire()).error(), errc::unavailable);
+    EXPECT_TRUE(pool.last_failure().contains("unix:/nowhere/one")) << pool.last_failure();
+    EXPECT_TRUE(pool.last_failure().contains("; cannot connect to unix:/nowhere/two"))
+        << pool.last_failure();
+    EXPECT_EQ(counted("store_connect_failures_total"), 2) << "each has its own pause";
+  });
+}
+
+TEST_P(mysql_pool_test, comes_to_a_server_by_its_other_way_when_the_one_in_use_is_lost) {
+  // Two ways to the one server that there is: TCP stands for a second server.
+  servers_ = {server_.unix_socket().to_string(), server_.tcp().to_string()};
+  run_pool(small(3), [&](connection_pool& pool) -> task<void> {
+    {
+      auto held = co_await pool.acquire();
+      {
+        auto idle = co_await pool.acquire();
+        EXPECT_TRUE(held && idle) << pool.last_failure();
+      }
+      EXPECT_EQ(counted("store_connections_open"), 2);
+      // As a node that its cluster is without says it, to one of them.
+      const auto told = co_await (*held)->run("SIGNAL SQLSTATE '08S01' SET MYSQL_ERRNO = 1047");
+      EXPECT_EQ(told.error(), errc::unavailable);
+      EXPECT_FALSE((*held)->is_open());
+    }
+    EXPECT_EQ(counted("store_servers_given_up_total"), 1);
+    EXPECT_EQ(counted("store_connections_open"), 0) << "those that lay idle, too";
+    auto other = co_await pool.acquire();
+    EXPECT_TRUE(other) << pool.last_failure();
+    EXPECT_EQ(co_await ask(**other,
+                           "SELECT CAST(COUNT(*) AS SIGNED) FROM "
+                           "information_schema.processlist WHERE id = CONNECTION_ID() "
+                           "AND host LIKE '127.0.0.1:%'"),
+              "1");
+    EXPECT_EQ(counted("store_connect_failures_total"), 0);
+  });
+}
+
+TEST_P(mysql_pool_test, leaves_a_server_that_only_reads_but_not_one_after_the_other) {
+  servers_ = {server_.unix_socket().to_string(), server_.tcp().to_string()};
+  auto options = small(1);
+  options.retry_most = std::chrono::hours{1};
+  run_pool(options, [&](connection_pool& pool) -> task<void> {
+    std::vector<std::string> numbers;
+    for (int i = 0; i < 3; ++i) {
+      auto mine = co_await pool.acquire();
+      EXPECT_TRUE(mine) << pool.last_failure();
+      if (!mine) co_return;
+      numbers.push_back(co_await number_of(**mine));
+      EXPECT_FALSE(co_await (*mine)->run("SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1290"));
+      EXPECT_TRUE(co_await (*mine)->ping()) << "what comes after it, as a ROLLBACK, hides nothing";
+    }
+    EXPECT_NE(numbers[0], numbers[1]);
+    EXPECT_EQ(numbers[1], numbers[2]) << "all may only read";
+    EXPECT_EQ(counted("store_servers_given_up_total"), 1);
+    EXPECT_EQ(counted("store_connect_failures_total"), 0);
+  });
+}
+
+TEST_P(mysql_pool_test, one_that_only_reads_is_kept_where_there_is_no_other) {
+  run_pool(small(1), [&](connection_pool& pool) -> task<void> {
+    for (int i = 0; i < 2; ++i) {
+      auto mine = co_await pool.acquire();
+      EXPECT_TRUE(mine) << pool.last_failure();
+      EXPECT_FALSE(co_await (*mine)->run("SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1290"));
+    }
+    EXPECT_EQ(counted("store_connections_opened_total"), 1);
+  });
+}
+
+TEST_P(mysql_pool_test, what_is_in_use_at_a_server_that_is_lost_is_not_kept) {
+  servers_ = {server_.unix_socket().to_string(), server_.tcp().to_string()};
+  run_pool(small(2), [&](connection_pool& pool) -> task<void> {
+    {
+      auto one = co_await pool.acquire();
+      std::optional<connection_pool::lease> two;
+      if (auto made = co_await pool.acquire()) two.emplace(std::move(*made));
+      EXPECT_TRUE(one && two) << pool.last_failure();
+      std::ignore = co_await (*two)->run("SIGNAL SQLSTATE '08S01' SET MYSQL_ERRNO = 1047");
+      two.reset();
+      // The one that is out still counts to nobody: two of the next server can be had.
+      auto three = co_await pool.acquire();
+      auto four = co_await pool.acquire();
+      EXPECT_TRUE(three && four) << pool.last_failure();
+      EXPECT_TRUE(co_await (*one)->ping()) << "nobody takes it away";
+      EXPECT_EQ(counted("store_connections_open"), 3);
+    }
+    EXPECT_EQ(counted("store_connections_open"), 2);
+    EXPECT_EQ(counted("store_connections_opened_total"), 4);
+  });
+}
+
+TEST_P(mysql_pool_test, a_server_that_does_not_answer_is_given_up_by_who_finds_out) {
+  // A listener that accepts nothing: its kernel says yes, and then there is silence.
+  auto silent = net::tcp_listener::bind(*loop_, net::endpoint::loopback(0));
+  ASSERT_TRUE(silent);
+  servers_ = {silent->local_endpoint().to_string(), server_.tcp().to_string()};
+  auto options = small(1);
+  options.connect_timeout = milliseconds{100};
+  run_pool(options, [&](connection_pool& pool) -> task<void> {
+    auto mine = co_await pool.acquire();
+    EXPECT_TRUE(mine) << pool.last_failure();
+    EXPECT_EQ(counted("store_connect_failures_total"), 1);
+  });
+}
+
+TEST_P(mysql_pool_test, one_that_is_full_is_kept_by_those_whom_it_has_let_in) {
+  servers_ = {server_.unix_socket().to_string(), server_.tcp().to_string()};
+  run_pool(small(3), [&](connection_pool& pool) -> task<void> {
+    connection other{*loop_};
+    EXPECT_TRUE(co_await other.open(server_.unix_socket(), mariadb_server::account()));
+    auto held = co_await pool.acquire();
+    EXPECT_TRUE(held) << pool.last_failure();
+    EXPECT_TRUE(co_await other.run("SET GLOBAL max_connections = 10"));
+    std::vector<std::unique_ptr<connection>> crowd;
+    for (bool has_room = true; has_room;) {
+      crowd.push_back(std::make_unique<connection>(*loop_));
+      has_room =
+          (co_await crowd.back()->open(server_.tcp(), mariadb_server::account())).has_value();
+    }
+    EXPECT_EQ(crowd.back()->server_error(), 1040U);
+    EXPECT_FALSE(co_await pool.acquire());
+    EXPECT_TRUE(co_await (*held)->ping());
+    crowd.clear();
+    EXPECT_TRUE(co_await other.run("SET GLOBAL max_connections = 100"));
+    EXPECT_EQ(counted("store_servers_given_up_total"), 0);
+    EXPECT_EQ(counted("store_connect_failures_total"), 1);
   });
 }
 

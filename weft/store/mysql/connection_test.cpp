@@ -48,7 +48,7 @@ TEST_P(mysql_connection_test, speaks_over_tcp_and_over_unix_sockets) {
       EXPECT_EQ(co_await ask(server, "SELECT 1, DATABASE(), @@character_set_client"),
                 "1 'shop' 'utf8mb4'");
       EXPECT_EQ(co_await ask(server, "SHOW SESSION STATUS LIKE 'Ssl_version'"), "'Ssl_version' ''")
-          << "a handshake of TLS would keep the loop";
+          << "nobody has asked for it";
       EXPECT_TRUE(co_await server.ping());
     }
   });
@@ -116,6 +116,105 @@ TEST_P(mysql_connection_test, runs_a_statement_again_with_wider_rows) {
     EXPECT_TRUE(co_await server.execute(*repeated, none));
     EXPECT_EQ(text_of(*repeated), "");
     EXPECT_EQ(co_await server.execute(*repeated, {}), fail(errc::invalid_argument));
+  });
+}
+
+/// What the server has received on its connection, by a statement that is there already.
+class received_bytes {
+ public:
+  static constexpr std::string_view text =
+      "SELECT CAST(variable_value AS SIGNED) FROM information_schema.session_status "
+      "WHERE variable_name = 'Bytes_received'";
+
+  received_bytes(connection& by, statement& select) : by_{by}, select_{select} {}
+
+  /// That it takes to run `what` so.
+  task<std::int64_t> of(statement& what, std::vector<value> given, bool is_good = true) {
+    const std::int64_t before = co_await so_far();
+    EXPECT_EQ((co_await by_.execute(what, given)).has_value(), is_good);
+    co_return (co_await so_far()) - before;
+  }
+
+ private:
+  task<std::int64_t> so_far() {
+    EXPECT_TRUE(co_await by_.execute(select_, {}));
+    EXPECT_TRUE(select_.next());
+    co_return select_.row()[0].as_integer();
+  }
+
+  connection& by_;
+  statement& select_;
+};
+
+constexpr std::int64_t bytes_of_type = 2;
+
+TEST_P(mysql_connection_test, tells_the_types_of_numbers_once) {
+  run([](connection& server) -> task<void> {
+    auto add = co_await server.prepare("SELECT ? + ?, ?");
+    auto select = co_await server.prepare(received_bytes::text);
+    EXPECT_TRUE(add && select) << server.last_failure().message;
+    if (!add || !select) co_return;
+    received_bytes received{server, *select};
+    const auto cost = [&](std::vector<value> given, std::string_view sum) -> task<std::int64_t> {
+      const std::int64_t bytes = co_await received.of(*add, std::move(given));
+      EXPECT_EQ(text_of(*add), sum);
+      co_return bytes;
+    };
+    constexpr std::int64_t types = 3 * bytes_of_type;
+    const std::int64_t first =
+        co_await cost({value::integer(1), value::integer(2), value::real(0.5)}, "3 0.500000");
+    EXPECT_EQ(co_await cost({value::integer(-5), value::integer(3), value::real(1)}, "-2 1.000000"),
+              first - types);
+    EXPECT_EQ(co_await cost({value::natural(9), value::integer(0), value::real(2)}, "9u 2.000000"),
+              first)
+        << "one of them is another";
+    EXPECT_EQ(co_await cost({value::natural(1), value::integer(1), value::text("x")}, "2u 'x'"),
+              first - 8 + 2);
+    EXPECT_EQ(co_await cost({value::natural(2), value::integer(1), value::text("yz")}, "3u 'yz'"),
+              first - 8 + 3)
+        << "a text may lie elsewhere";
+    EXPECT_EQ(co_await cost({value{}, value::integer(1), value{}}, "NULL NULL"), first - 16);
+    EXPECT_EQ(co_await cost({value{}, value::integer(2), value{}}, "NULL NULL"),
+              first - 16 - types);
+  });
+}
+
+TEST_P(mysql_connection_test, tells_the_types_anew_after_a_run_that_failed) {
+  run([](connection& server) -> task<void> {
+    EXPECT_TRUE(co_await server.run("CREATE OR REPLACE TABLE told(id INT UNSIGNED PRIMARY KEY)"));
+    auto insert = co_await server.prepare("INSERT INTO told VALUES (?)");
+    auto select = co_await server.prepare(received_bytes::text);
+    EXPECT_TRUE(insert && select) << server.last_failure().message;
+    if (!insert || !select) co_return;
+    received_bytes received{server, *select};
+    const std::int64_t first = co_await received.of(*insert, {value::integer(1)});
+    EXPECT_EQ(co_await received.of(*insert, {value::integer(-1)}, false), first - bytes_of_type);
+    EXPECT_EQ(co_await received.of(*insert, {value::integer(2)}), first);
+    EXPECT_EQ(co_await ask(server, "SELECT * FROM told"), "1u|2u");
+    EXPECT_TRUE(co_await server.run("DROP TABLE told"));
+  });
+}
+
+TEST_P(mysql_connection_test, is_set_up_whatever_the_server_makes_of_new_connections) {
+  run([&](connection& administrator) -> task<void> {
+    EXPECT_TRUE(co_await administrator.run("CREATE OR REPLACE USER plain IDENTIFIED BY 'secret'"));
+    EXPECT_TRUE(
+        co_await administrator.run("SET GLOBAL init_connect = 'SET NAMES latin1, "
+                                   "sql_big_selects=0, max_join_size=1, sql_safe_updates=1'"));
+    connection_options account = mariadb_server::account();
+    account.user = "plain";
+    account.database.clear();
+    connection made{*loop_};
+    EXPECT_TRUE(co_await made.open(server_.unix_socket(), account)) << made.last_failure().message;
+    EXPECT_EQ(co_await ask(made, "SELECT CHAR_LENGTH('é€'), '€', _utf8mb4 x'F09F9880'"),
+              "2 '€' '😀'");
+    EXPECT_EQ(co_await ask(made,
+                           "SELECT COUNT(*) FROM information_schema.collations a, "
+                           "information_schema.collations b WHERE a.id < 3 AND b.id < 3"),
+              "4");
+    EXPECT_EQ(co_await ask(made, "SELECT @@sql_safe_updates"), "0");
+    EXPECT_TRUE(co_await administrator.run("SET GLOBAL init_connect = ''"));
+    EXPECT_TRUE(co_await administrator.run("DROP USER plain"));
   });
 }
 

@@ -1,7 +1,7 @@
 #include <weft/store/mysql/engine.hpp>
 
 #include <algorithm>
-#include <expected>
+#include <chrono>
 #include <string>
 #include <utility>
 
@@ -14,6 +14,7 @@
 #include <weft/store/mysql/scan_run.hpp>
 #include <weft/store/mysql/write_run.hpp>
 #include <weft/store/scan_token.hpp>
+#include <weft/store/schema_change.hpp>
 
 namespace weft::store::mysql {
 namespace {
@@ -22,17 +23,22 @@ constexpr std::size_t password_bytes_max = 4096;
 constexpr unsigned refreshes_max = 2;
 
 /// The first line of a file.
-task<result<std::string>> read_password(const std::string& file) {
-  if (file.empty()) co_return std::string{};
-  std::expected<std::string, std::string> text;
-  const auto waited = co_await blocking([&] { text = read_file(file, password_bytes_max); });
-  if (!waited) co_return fail(waited.error());
+result<std::string> read_password(const std::string& file) {
+  if (file.empty()) return std::string{};
+  auto text = read_file(file, password_bytes_max);
   if (!text) {
     log::error("store.mysql.engine.password_file: cannot read " + file + ": " + text.error());
-    co_return fail(errc::invalid_argument);
+    return fail(errc::invalid_argument);
   }
   text->resize(std::min(text->find_first_of("\r\n"), text->size()));
-  co_return std::move(*text);
+  return std::move(*text);
+}
+
+/// How long what may have been begun is awaited: until the server has ended it by itself, and has
+/// said so, which leaves no doubt.
+duration patience_of(const engine_options& options) noexcept {
+  constexpr duration answer_time = std::chrono::seconds{1};
+  return std::max(options.write_time, options.statement_time + answer_time);
 }
 
 }  // namespace
@@ -45,12 +51,23 @@ engine::~engine() {
 
 task<result<void>> engine::start() {
   state& s = *state_;
-  auto password = co_await read_password(s.options.password_file);
+  result<std::string> password;
+  const auto read = co_await blocking([&] { password = read_password(s.options.password_file); });
+  if (!read) co_return fail(read.error());
   if (!password) co_return fail(password.error());
   if (const auto made = s.make_pool(std::move(*password)); !made) co_return made;
   if (const auto waited = co_await s.wait_for_server(); !waited) co_return waited;
   s.own.spawn(s.follow());
+  if (s.readers != nullptr) s.own.spawn(s.readers->follow());
   co_return {};
+}
+
+result<void> engine::reload() {
+  const auto password = read_password(state_->options.password_file);
+  if (!password) return fail(password.error());
+  state_->pool->set_password(*password);
+  if (state_->readers != nullptr) state_->readers->set_password(*password);
+  return {};
 }
 
 const catalog_ref& engine::schema() const noexcept { return state_->schema; }
@@ -62,10 +79,11 @@ task<result<void>> engine::read(std::span<const key_read> operations, read_sink&
   state& s = *state_;
   if (operations.empty()) co_return {};
   const time_point began = s.loop.now();
-  key_lookup batch{operations};
+  key_lookup batch{operations, s.options.read_memory_bytes};
   for (std::size_t i = 0; i < operations.size(); ++i)
-    if (s.current(*operations[i].from) == nullptr)
+    if (s.schema->current(*operations[i].from) == nullptr)
       batch.refuse(i, failure_kind::schema_changed, schema_has_changed);
+  batch.group();
   const auto run = co_await with_timeout(s.options.read_time, s.look_up(batch));
   s.counts.read_waits.record(s.loop.now() - began);
   if (!run) co_return run;
@@ -82,9 +100,9 @@ task<result<void>> engine::write(std::span<const key_write> operations, write_si
   if (!std::ranges::all_of(operations,
                            [&](const key_write& each) { return each.to->database() == database; }))
     co_return fail(errc::invalid_argument);
-  if (!s.are_current(operations, to)) co_return {};
+  if (!are_current(*s.schema, operations, to) || !s.are_meant(operations, to)) co_return {};
   const time_point began = s.loop.now();
-  write_run batch{operations, s.options.write_time};
+  write_run batch{operations, patience_of(s.options)};
   s.counts.batches_waiting.add(1);
   const auto run = co_await with_timeout(s.options.write_time, s.write(batch));
   s.counts.batches_waiting.add(-1);
@@ -99,19 +117,13 @@ task<result<void>> engine::write(std::span<const key_write> operations, write_si
 
 task<result<std::string>> engine::scan(const scan_request& request, scan_sink& to) {
   state& s = *state_;
-  if (!is_within_bounds(request)) co_return fail(errc::limit_exceeded);
-  if (request.from->key().empty()) co_return fail(errc::invalid_argument);
   scratch room;
-  std::span<const value> place;
-  if (!request.continuation.empty()) {
-    const auto read = read_scan_token(request, room);
-    if (!read) co_return fail(errc::invalid_argument);
-    place = *read;
-  }
+  const auto place = place_of(request, room);
+  if (!place) co_return fail(place.error());
   if (request.limit == 0) co_return std::string{request.continuation};
-  scan_run run{request, place};
+  scan_run run{request, *place};
   for (unsigned refreshes = 0; !run.is_over();) {
-    if (s.current(*request.from) == nullptr || refreshes > refreshes_max) {
+    if (s.schema->current(*request.from) == nullptr || refreshes > refreshes_max) {
       to.failed({.kind = failure_kind::schema_changed, .message = schema_has_changed});
       co_return std::string{};
     }

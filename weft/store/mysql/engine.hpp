@@ -2,9 +2,10 @@
 //
 // Problem: a server is a network away, may be slow, and may go. Contract: a service, one a shard,
 // of <weft/store/engine.hpp>, with a pool of connections of its own. A batch of look-ups takes one
-// round trip for each table and list of columns in it, and a second one where texts in keys are
-// spelled in another way than the table has them; it is made anew, once, where its connection was
-// lost. A batch of writes is one transaction, and never written twice (write_run.hpp). start()
+// round trip for each table and list of columns in it, a few of them at once, and a second one
+// where texts in keys are spelled in another way than the table has them; it is made anew, once,
+// where its connection was lost. A batch of writes is one transaction, and never written twice: it
+// is made anew, once, where its connection was lost before the commit (write_run.hpp). start()
 // waits for the server, for start_timeout at most, and reads its tables. As long as the server is
 // not there, calls fail as errc::unavailable, is_reachable() says so, and it is tried again. Before
 // it was there for the first time, the schema is empty. "Durable" is what the server takes it to
@@ -41,6 +42,9 @@ class engine final : public store::engine, public store::query_engine {
   /// errc::invalid_argument: the options name no server, or a password file that cannot be read.
   /// The log says more.
   [[nodiscard]] task<result<void>> start();
+  /// Reads the password file again, at once: connections are made by what it says from now on. If
+  /// it cannot be read (errc::invalid_argument; the log says why) all stays as it was.
+  [[nodiscard]] result<void> reload();
 
   [[nodiscard]] const catalog_ref& schema() const noexcept override;
   [[nodiscard]] bool is_reachable() const noexcept override;

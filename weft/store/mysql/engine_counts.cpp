@@ -20,8 +20,8 @@ engine_counts::engine_counts(telemetry::meter& meter)
       rows_read{meter.counter("store_rows_read_total", "Look-ups by key that found a row")},
       read_waits{meter.histogram("store_read_wait_ns", "How long batches of look-ups took")},
       reads_retried{meter.counter("store_reads_retried_total",
-                                  "Batches of look-ups that were made anew, since their "
-                                  "connection was lost")},
+                                  "Batches of look-ups that were made anew: their "
+                                  "connection was lost, or a replica could not answer")},
       round_trips{
           meter.counter("store_round_trips_total", "Calls that have waited for the server")},
       scan_slices{meter.counter("store_scan_slices_total", "Parts of scans, each a statement")},
@@ -32,6 +32,9 @@ engine_counts::engine_counts(telemetry::meter& meter)
                                   "How long queries in SQL took, in nanoseconds")},
       writes{meter.counter("store_writes_total", "Rows written, durably")},
       commits{meter.counter("store_commits_total", "Commits that rows were written in")},
+      writes_retried{meter.counter("store_writes_retried_total",
+                                   "Batches of writes that were made anew, since their connection "
+                                   "was lost before they were committed")},
       batches_waiting{meter.gauge("store_write_batches_waiting",
                                   "Batches of writes that wait until they are durable")},
       write_waits{meter.histogram("store_write_wait_ns", "Time until a batch was durable")},

@@ -32,6 +32,7 @@ struct engine_counts {
   telemetry::histogram query_times;
   telemetry::counter writes;  // operations done, and committed
   telemetry::counter commits;
+  telemetry::counter writes_retried;  // batches
   telemetry::gauge batches_waiting;
   telemetry::histogram write_waits;
   telemetry::counter catalogs;  // how often the schema was taken over

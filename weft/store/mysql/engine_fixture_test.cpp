@@ -21,6 +21,8 @@ void engine_fixture::SetUp() {
   options_.user = mariadb_server::account().user;
   options_.password_file = password_file_;
   options_.databases = {std::string{database}};
+  if (std::getenv("WEFT_MYSQL_TLS") != nullptr)
+    options_.tls = {.mode = tls_mode::verify_ca, .ca = server_.authority().ca()};
 }
 
 void engine_fixture::TearDown() {

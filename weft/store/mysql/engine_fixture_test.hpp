@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +18,7 @@
 
 #include <gtest/gtest.h>
 
+#include <weft/base/log.hpp>
 #include <weft/base/unique_function.hpp>
 #include <weft/coro/scope.hpp>
 #include <weft/store/json_value.hpp>
@@ -30,7 +32,7 @@ namespace weft::store::mysql {
 class noted {
  public:
   std::string text;
-  std::string message;  // of the last failure
+  std::string message;  // of the last failure that is no consequence of another
 
  protected:
   ~noted() = default;
@@ -49,7 +51,7 @@ class noted {
   }
   void add_failure(const failure& why) {
     add("!" + std::string{to_string(why.kind)});
-    message = why.message;
+    if (why.kind != failure_kind::rolled_back) message = why.message;
   }
 };
 
@@ -127,7 +129,37 @@ class noted_query final : public noted, public query_sink {
   std::span<const column> given_;
 };
 
-/// A loop, and the database `engine_test`, which is new for each test.
+/// What is logged as long as this is there.
+class kept_log {
+ public:
+  kept_log() {
+    log::set_sink(
+        [](log::level, std::string_view message, void* self) {
+          auto& to = *static_cast<kept_log*>(self);
+          const std::lock_guard lock{to.mutex_};
+          to.text_.append(message).append("\n");
+        },
+        this);
+  }
+  kept_log(const kept_log&) = delete;
+  kept_log& operator=(const kept_log&) = delete;
+  ~kept_log() { log::set_sink(nullptr, nullptr); }
+
+  [[nodiscard]] std::size_t count(std::string_view what) {
+    const std::lock_guard lock{mutex_};
+    std::size_t found = 0;
+    for (std::size_t at = text_.find(what); at != std::string::npos; at = text_.find(what, at + 1))
+      ++found;
+    return found;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string text_;
+};
+
+/// A loop, and the database `engine_test`, which is new for each test. With WEFT_MYSQL_TLS in the
+/// environment engines speak TLS.
 class engine_fixture : public mysql_fixture {
  protected:
   static constexpr std::string_view database = "engine_test";

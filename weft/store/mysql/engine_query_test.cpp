@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <weft/base/format.hpp>
 #include <weft/store/mysql/engine_fixture_test.hpp>
 
 namespace weft::store::mysql {
@@ -45,6 +46,40 @@ TEST_P(mysql_engine_query, tells_rows_with_columns_as_the_server_has_them) {
         co_await ask_sql(on, "SELECT REPEAT('x', 100000) a, REPEAT('y', 70) b");
     EXPECT_EQ(text.size(), 100'000U + 70 + std::string_view{"a b [\"\",\"\"]"}.size());
   });
+}
+
+TEST_P(mysql_engine_query, that_is_larger_than_the_server_takes_is_not_sent) {
+  run_engine({people, "SET GLOBAL max_allowed_packet = 16384"}, [&](engine& on) -> task<void> {
+    std::string message;
+    const std::string text = "SELECT '" + std::string(20'000, 'x') + "'";
+    EXPECT_EQ(co_await ask_sql(on, text, {}, &message), "!invalid");
+    EXPECT_EQ(message,
+              "20009 bytes are more than the database server takes at once, which is 16384: send "
+              "less, or raise max_allowed_packet there");
+    EXPECT_EQ(counted("store_connections_lost_total"), 0);
+    EXPECT_EQ(co_await sql("SET GLOBAL max_allowed_packet = DEFAULT"), "");
+  });
+}
+
+TEST_P(mysql_engine_query, tells_bits_only_where_it_is_sure_of_them) {
+  run_engine(
+      {"CREATE TABLE t(id INT PRIMARY KEY, b BIT(8))", "INSERT INTO t VALUES(1,255),(2,53)"},
+      [&](engine& on) -> task<void> {
+        EXPECT_EQ(co_await ask_sql(on, "SELECT b FROM t"), "b [\"/w==\"] [\"NQ==\"]");
+        EXPECT_EQ(co_await ask_sql(on, "SELECT b FROM t GROUP BY b"), "b [\"NQ==\"] [\"/w==\"]");
+        EXPECT_EQ(co_await ask_sql(on, "SELECT MAX(b)+0 v FROM t"), "v [255]");
+        for (const std::string_view computed :
+             {"MAX(b)", "IF(id=1,b,b)", "CASE WHEN id=1 THEN b END", "COALESCE(b)", "LEAST(b,b)",
+              "NULLIF(b,b'0')", "(SELECT MAX(b) FROM t)", "COALESCE(?,b)"}) {
+          const std::string text = weft::format("SELECT id, {} v FROM t WHERE id=1", computed);
+          std::vector<query_parameter> parameters;
+          if (computed.contains('?')) parameters.push_back({.bound = {}});
+          std::string why;
+          EXPECT_EQ(co_await ask_sql(on, text, parameters, &why), "!invalid") << computed;
+          EXPECT_TRUE(why.starts_with("v is a BIT that the server computes")) << why;
+        }
+        EXPECT_EQ(co_await ask_sql(on, "SELECT id FROM t WHERE id=1"), "id [1]");
+      });
 }
 
 TEST_P(mysql_engine_query, binds_values_to_parameters) {

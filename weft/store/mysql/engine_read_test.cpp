@@ -1,5 +1,6 @@
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -105,6 +106,106 @@ TEST_P(mysql_engine_read, texts_in_keys_are_the_same_where_the_server_says_so) {
                EXPECT_EQ(co_await look_up(on, "western", {text("κ"), text("é"), text("B")}),
                          "- [1] [2]");
                EXPECT_EQ(co_await look_up(on, "western", {text("κ")}), "-");
+             });
+}
+
+TEST_P(mysql_engine_read, texts_in_keys_of_several_columns_are_found_in_any_charset) {
+  for (const std::string charset :
+       {"latin1", "cp1251", "ucs2", "utf16", "utf32", "sjis", "gbk", "utf8mb3", "utf8mb4"}) {
+    for (const std::string_view type : {"VARCHAR(6)", "CHAR(6)", "ENUM('я','ab')"}) {
+      if (charset == "latin1" && type.starts_with("ENUM")) continue;  // it has no such letter
+      SCOPED_TRACE(charset + " " + std::string{type});
+      const std::string letter = charset == "latin1" ? "é" : "я";
+      run_engine({"CREATE TABLE t(k " + std::string{type} + " CHARACTER SET " + charset +
+                      ", n INT, v INT, PRIMARY KEY(k,n))",
+                  "INSERT INTO t VALUES('" + letter + "',1,10),('ab',1,20)"},
+                 [&](engine& on) -> task<void> {
+                   const std::vector first{value::text(letter), value::integer(1)};
+                   const std::vector second{value::text("ab"), value::integer(1)};
+                   const std::vector none{value::text("ab"), value::integer(2)};
+                   EXPECT_EQ(co_await look_up(on, "t", {first, second}), "[10] [20]");
+                   EXPECT_EQ(co_await look_up(on, "t", {first, none}), "[10] -");
+                   EXPECT_EQ(co_await look_up(on, "t", {none, first}), "- [10]");
+                 });
+    }
+  }
+}
+
+TEST_P(mysql_engine_read, a_key_that_its_charset_cannot_hold_costs_others_few_round_trips) {
+  run_engine({"CREATE TABLE t(k VARCHAR(20) CHARACTER SET cp1251 PRIMARY KEY, v INT)",
+              "INSERT INTO t SELECT CONCAT('k', seq), seq FROM seq_1_to_50",
+              "INSERT INTO t SELECT CONCAT('я', seq), seq FROM seq_51_to_99"},
+             [&](engine& on) -> task<void> {
+               std::vector<std::string> spelled;
+               std::string all;
+               for (int i = 1; i < 100; ++i) {
+                 spelled.push_back((i <= 50 ? "k" : "я") + std::to_string(i));
+                 all += "[" + std::to_string(i) + "] ";
+               }
+               std::vector<std::vector<value>> keys;
+               for (const std::string& each : spelled) keys.push_back({value::text(each)});
+               keys.push_back({value::text("😀")});
+               EXPECT_EQ(co_await look_up(on, "t", keys), all + "-");
+               const std::int64_t before = counted("store_round_trips_total");
+               EXPECT_EQ(co_await look_up(on, "t", keys), all + "-");
+               EXPECT_EQ(counted("store_round_trips_total") - before, 3)
+                   << "all, what the charset holds of them, and those that it holds";
+               // What the charset lacks is no longer than what it has.
+               keys.back() = {value::text("é")};
+               EXPECT_EQ(co_await look_up(on, "t", keys), all + "-");
+             });
+}
+
+TEST_P(mysql_engine_read, keys_that_no_charset_holds_cost_few_round_trips_however_many_they_are) {
+  run_engine({"CREATE TABLE one(k VARCHAR(20) CHARACTER SET latin1 PRIMARY KEY, v INT)",
+              "INSERT INTO one VALUES('?',1),('é',2),('a',3)",
+              "CREATE TABLE two(k VARCHAR(20) CHARACTER SET latin1, n INT, "
+              "l VARCHAR(20) CHARACTER SET cp1251, v INT, PRIMARY KEY(l,n,k))",
+              "INSERT INTO two VALUES('é',1,'я',1),('?',2,'? ?',2),('A?',3,'я?',3)"},
+             [&](engine& on) -> task<void> {
+               std::vector<std::vector<value>> keys;
+               std::string none;
+               for (int i = 0; i < 100; ++i) {
+                 keys.push_back({value::text(i % 2 == 0 ? "😀" : "é😀?")});
+                 none += none.empty() ? "-" : " -";
+               }
+               std::int64_t before = counted("store_round_trips_total");
+               const auto trips = [&] {
+                 const std::int64_t all = counted("store_round_trips_total");
+                 return all - std::exchange(before, all);
+               };
+               EXPECT_EQ(co_await look_up(on, "one", keys), none);
+               EXPECT_EQ(trips(), 4) << "two to prepare, and two to ask";
+               EXPECT_EQ(co_await look_up(on, "one", keys), none);
+               EXPECT_EQ(trips(), 2);
+               // Those that are no UTF-8 are no character together, either.
+               const std::string_view some[] = {"?", "κ?", "é",        "κ",    "A",
+                                                "é", "b",  "\xff\xfe", "\xe2", "\x82\xac"};
+               keys.resize(90);
+               for (const std::string_view each : some) keys.push_back({value::text(each)});
+               EXPECT_EQ(co_await look_up(on, "one", keys),
+                         none.substr(20) + " [1] - [2] - [3] [2] - - - -");
+               EXPECT_LE(trips(), 6);
+               const auto key = [](std::string_view l, int n, std::string_view k) {
+                 return std::vector{value::text(l), value::integer(n), value::text(k)};
+               };
+               keys = {key("κ", 1, "é"),   key("я", 1, "é"),   key("я", 1, "я"),
+                       key("é", 1, "é"),   key("? ?", 2, "?"), key("? κ", 2, "?"),
+                       key("? ?", 2, "κ"), key("я?", 3, "a?")};
+               EXPECT_EQ(co_await look_up(on, "two", keys), "- [1] - - [2] - - [3]");
+               EXPECT_LE(trips(), 8);
+             });
+}
+
+TEST_P(mysql_engine_read, a_charset_that_has_changed_is_noticed_and_looked_at_again) {
+  run_engine({"CREATE TABLE t(k VARCHAR(20) CHARACTER SET cp1251 PRIMARY KEY, v INT)",
+              "INSERT INTO t VALUES('a',1)"},
+             [&](engine& on) -> task<void> {
+               const std::vector<std::vector<value>> keys{{value::text("a")}, {value::text("я")}};
+               EXPECT_EQ(co_await look_up(on, "t", keys), "[1] -");
+               co_await sql("ALTER TABLE t MODIFY k VARCHAR(20) CHARACTER SET latin1");
+               EXPECT_EQ(co_await look_up(on, "t", keys), "!schema_changed !schema_changed");
+               EXPECT_EQ(co_await look_up(on, "t", keys), "[1] -");
              });
 }
 

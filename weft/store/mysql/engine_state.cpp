@@ -9,11 +9,9 @@
 #include <weft/base/log.hpp>
 #include <weft/coro/with_deadline.hpp>
 #include <weft/loop/sleep.hpp>
-#include <weft/store/mysql/query_run.hpp>
-#include <weft/store/mysql/query_text.hpp>
-#include <weft/store/mysql/scan_run.hpp>
+#include <weft/store/mysql/counted_use.hpp>
+#include <weft/store/mysql/enumerated.hpp>
 #include <weft/store/mysql/schema_reader.hpp>
-#include <weft/store/mysql/server_errors.hpp>
 #include <weft/store/mysql/server_url.hpp>
 #include <weft/store/mysql/write_run.hpp>
 
@@ -34,6 +32,13 @@ bool is_unchanged(const catalog& known, const std::vector<catalog::database_defi
     }
   }
   return tables == known.tables().size();
+}
+
+std::vector<server_address> addresses_of(const server_url& given) {
+  std::vector<server_address> servers;
+  servers.reserve(given.addresses.size());
+  for (const std::string& each : given.addresses) servers.push_back(*server_address::parse(each));
+  return servers;
 }
 
 }  // namespace
@@ -61,14 +66,24 @@ result<void> engine::state::make_pool(std::string password) {
   const pool_options connections{.account = {.user = options.user,
                                              .password = std::move(password),
                                              .statement_time = options.statement_time,
-                                             .statements_max = options.statements_max},
+                                             .silence_max = options.connect_timeout,
+                                             .row_bytes_max = options.read_memory_bytes,
+                                             .statements_max = options.statements_max,
+                                             .tls = given->tls_or(options.tls),
+                                             .room = &room},
                                  .connections_max = options.connections_max,
                                  .waiting_max = options.waiting_max,
                                  .connect_timeout = options.connect_timeout,
                                  .retry_first = options.retry_first,
                                  .retry_most = options.retry_most};
-  pool = std::make_unique<connection_pool>(loop, *names, *server_address::parse(given->address),
-                                           connections, meter);
+  pool = std::make_unique<connection_pool>(loop, *names, addresses_of(*given), connections, meter);
+  if (options.replicas.empty()) return {};
+  const auto to_read = read_server_url(options.replicas);
+  if (!to_read) {
+    log::error("store.mysql.engine.replicas: " + to_read.error());
+    return fail(errc::invalid_argument);
+  }
+  readers = std::make_unique<replicas>(loop, *names, addresses_of(*to_read), connections, meter);
   return {};
 }
 
@@ -112,12 +127,11 @@ task<result<void>> engine::state::refresh() {
   auto server = co_await acquire();
   if (!server) co_return fail(server.error());
   connection& from = **server;
-  const std::uint64_t trips = from.round_trips();
-  auto found = co_await with_timeout(options.read_time, read_schema(from));
-  counts.round_trips.add(from.round_trips() - trips);
+  const counted_use use{from, counts};
+  auto found = co_await with_timeout(options.read_time, read_schema(from, options.databases));
   if (!found) {
     if ((co_await this_task::environment()).stop.stop_requested()) co_return fail(errc::cancelled);
-    tell(weft::format("the server's tables cannot be read: {}", from.last_failure().message));
+    tell(weft::format("the server's tables cannot be read: {}", from.failure_for_log()));
     co_return fail(errc::unavailable);
   }
   ++looks;
@@ -177,101 +191,31 @@ task<result<connection_pool::lease>> engine::state::acquire() {
   co_return fail(errc::unavailable);
 }
 
-task<result<void>> engine::state::look_up(key_lookup& batch) {
-  for (bool is_second = false;; is_second = true) {
-    auto server = co_await acquire();
-    if (!server) co_return fail(server.error());
-    connection& by = **server;
-    const std::uint64_t trips = by.round_trips();
-    const auto run = co_await batch.run(by);
-    counts.round_trips.add(by.round_trips() - trips);
-    if (run || run.error() == errc::cancelled || run.error() == errc::timed_out || by.is_open())
-      co_return run;
-    if (is_second) co_return fail(errc::unavailable);
-    counts.reads_retried.add();
-  }
-}
-
 task<result<void>> engine::state::write(write_run& batch) {
-  auto server = co_await acquire();
-  if (!server) co_return fail(server.error());
-  connection& by = **server;
-  const std::uint64_t trips = by.round_trips();
-  const auto run = co_await batch.run(by);
-  counts.round_trips.add(by.round_trips() - trips);
-  co_return run;
-}
-
-task<result<std::optional<failure_kind>>> engine::state::scan_on(scan_run& run, scan_sink& to) {
   for (bool is_second = false;; is_second = true) {
     auto server = co_await acquire();
     if (!server) co_return fail(server.error());
     connection& by = **server;
-    const std::uint64_t trips = by.round_trips();
-    const std::size_t rows = run.rows();
-    const auto part = co_await run.advance(by, to);
-    counts.round_trips.add(by.round_trips() - trips);
-    if (part) {
-      counts.scan_slices.add();
-      counts.scan_rows.add(run.rows() - rows);
-      co_return std::nullopt;
-    }
-    if (by.is_open() && by.server_error() != 0) {
-      if (is_of_time(by.server_error())) co_return fail(errc::timed_out);
-      const failure why = by.last_failure();
-      if (why.kind != failure_kind::schema_changed) {
-        counts.failed(why.kind);
-        to.failed(why);
-      }
-      co_return why.kind;
-    }
-    if (by.is_open() || part.error() == errc::cancelled || part.error() == errc::timed_out)
-      co_return fail(part.error());
-    if (is_second) co_return fail(errc::unavailable);
+    const counted_use use{by, counts};
+    const auto run = co_await batch.run(by);
+    if (run || run.error() != errc::unavailable || by.is_open() || is_second) co_return run;
+    counts.writes_retried.add();
   }
 }
 
-task<result<bool>> engine::state::run_query(const query_request& request, query_sink& to) {
-  std::vector<std::string> others;
-  std::ranges::copy_if(all_databases, std::back_inserter(others),
-                       [&](const std::string& each) { return each != request.database; });
-  const auto text = read_query_text(request, others);
-  if (!text) {
-    counts.failed(failure_kind::invalid);
-    to.failed({.kind = failure_kind::invalid, .message = text.error()});
-    co_return false;
-  }
-  for (bool is_second = false;; is_second = true) {
-    auto server = co_await acquire();
-    if (!server) co_return fail(server.error());
-    connection& by = **server;
-    const std::uint64_t trips = by.round_trips();
-    query_run run{loop, request, *text};
-    const auto told = co_await run.run(by, to);
-    counts.round_trips.add(by.round_trips() - trips);
-    counts.query_rows.add(run.rows());
-    if (run.fault()) counts.failed(*run.fault());
-    if (told || told.error() == errc::cancelled || told.error() == errc::timed_out || by.is_open())
-      co_return told;
-    if (is_second || run.has_told()) co_return fail(errc::unavailable);
-  }
-}
-
-const table* engine::state::current(const table& named) const noexcept {
-  if (&named.owner() == schema.get()) [[likely]]
-    return &named;
-  const table* const now = schema->find(named.database(), named.name());
-  return now != nullptr && now->definition() == named.definition() ? now : nullptr;
-}
-
-bool engine::state::are_current(std::span<const key_write> operations, write_sink& to) const {
-  const auto changed = std::ranges::find_if(
-      operations, [this](const key_write& each) { return current(*each.to) == nullptr; });
-  if (changed == operations.end()) return true;
+bool engine::state::are_meant(std::span<const key_write> operations, write_sink& to) {
+  std::string fault;
+  const auto wrong = std::ranges::find_if(operations, [&fault](const key_write& each) {
+    fault = number_fault(each);
+    return !fault.empty();
+  });
+  if (wrong == operations.end()) return true;
+  const auto at = static_cast<std::size_t>(wrong - operations.begin());
+  const std::string others = weft::format("not done, since operation {} of the batch failed", at);
   for (std::size_t i = 0; i < operations.size(); ++i) {
-    const bool is_same = current(*operations[i].to) != nullptr;
-    to.failed(i, {.kind = is_same ? failure_kind::rolled_back : failure_kind::schema_changed,
-                  .message = schema_has_changed});
+    const auto why = i == at ? failure_kind::constraint : failure_kind::rolled_back;
+    counts.failed(why);
+    to.failed(i, {.kind = why, .message = i == at ? fault : others});
   }
   return false;
 }

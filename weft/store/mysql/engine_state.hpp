@@ -23,14 +23,24 @@
 #include <weft/store/mysql/engine.hpp>
 #include <weft/store/mysql/engine_counts.hpp>
 #include <weft/store/mysql/key_lookup.hpp>
+#include <weft/store/mysql/replicas.hpp>
 
 namespace weft::store::mysql {
 
 class scan_run;
 class write_run;
 
-inline constexpr std::string_view schema_has_changed =
-    "the table has changed since the request was made: make it anew";
+/// Where a read is asked that may be asked anew.
+struct read_attempts {
+  bool was_lost = false;     // its connection was, once
+  bool is_for_main = false;  // since a replica could not answer it
+  std::string lack{};        // what that one has said, if it may be behind
+};
+
+struct read_server {
+  connection_pool::lease by;
+  bool is_replica;
+};
 
 struct engine::state {
   state(engine_options from_config, event_loop& on, lifetime& owner, telemetry::meter& its_meter);
@@ -41,11 +51,30 @@ struct engine::state {
   [[nodiscard]] task<void> follow();
   [[nodiscard]] task<result<void>> refresh();
   [[nodiscard]] task<result<connection_pool::lease>> acquire();
+  /// To one that rows may be read from, which may be behind.
+  [[nodiscard]] task<result<read_server>> acquire_to_read(const read_attempts& made);
+  /// Leaves to the main server what a replica has failed at as `why`, with `lack` as what it has
+  /// said where it may be behind (errc::not_found). False: it is not to be asked anew for that.
+  [[nodiscard]] bool leave_to_main(const read_server& asked, const environment& env, error why,
+                                   std::string_view lack, read_attempts& made);
+  /// The main server has answered what a replica could not.
+  void note_lack(const read_attempts& made) {
+    if (!made.lack.empty()) readers->has_lacked(made.lack);
+  }
+  /// Its statements side by side, on a few connections.
   [[nodiscard]] task<result<void>> look_up(key_lookup& batch);
+  /// Those that are left, on a connection, and once more on another where that was lost.
+  [[nodiscard]] task<result<void>> look_up_by_one(key_lookup& batch);
+  [[nodiscard]] task<result<void>> look_up_on(const read_server& from, key_lookup& batch);
   [[nodiscard]] task<result<void>> write(write_run& batch);
   /// The next part; what the server says of it, if anything, of which the sink was told, but for
   /// failure_kind::schema_changed.
   [[nodiscard]] task<result<std::optional<failure_kind>>> scan_on(scan_run& run, scan_sink& to);
+  /// errc::not_found: a replica may lack what is asked for.
+  [[nodiscard]] task<result<void>> advance(const read_server& from, scan_run& run, scan_sink& to);
+  /// Of a part that has failed as `why`, and is not asked for anew.
+  [[nodiscard]] result<std::optional<failure_kind>> settle_part(const connection& by, error why,
+                                                                scan_sink& to);
   /// Where a query in SQL has its turn.
   [[nodiscard]] task<result<bool>> run_query(const query_request& request, query_sink& to);
 
@@ -53,10 +82,8 @@ struct engine::state {
   void note(bool is_there);
   void tell(std::string why);
   [[nodiscard]] std::string missing_databases() const;
-  /// The table of today's catalog that is the same; nullptr: there is none.
-  [[nodiscard]] const table* current(const table& named) const noexcept;
-  /// False: a table has changed, and `to` has been told of all.
-  [[nodiscard]] bool are_current(std::span<const key_write> operations, write_sink& to) const;
+  /// False: one has a value that its server would take for another, and `to` has been told of all.
+  [[nodiscard]] bool are_meant(std::span<const key_write> operations, write_sink& to);
 
   engine_options options;
   event_loop& loop;
@@ -64,7 +91,9 @@ struct engine::state {
   telemetry::meter& meter;
   engine_counts counts;
   std::optional<net::resolver> names;
+  statement_room room;
   std::unique_ptr<connection_pool> pool;
+  std::unique_ptr<replicas> readers;  // nullptr: there are none
   catalog_ref schema{std::make_unique<const catalog>(std::vector<catalog::database_definition>{})};
   /// All that the server has: queries in SQL are kept from those that are not theirs.
   std::vector<std::string> all_databases;

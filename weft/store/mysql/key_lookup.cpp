@@ -6,37 +6,24 @@
 #include <utility>
 
 #include <weft/base/assert.hpp>
+#include <weft/store/mysql/key_charsets.hpp>
+#include <weft/store/mysql/key_index.hpp>
 #include <weft/store/mysql/server_errors.hpp>
 #include <weft/store/mysql/sql_text.hpp>
+#include <weft/store/mysql/too_large.hpp>
 #include <weft/store/value_copy.hpp>
 
 namespace weft::store::mysql {
 namespace {
 
-constexpr std::size_t group_max = 128;
 constexpr std::string_view table_has_changed =
     "the table has changed since it was asked for: ask again";
 
 /// So that there are few statements of different lengths.
 std::size_t padded(std::size_t keys) noexcept { return std::bit_ceil(keys); }
 
-bool is_same_part(const value& left, const value& right) noexcept {
-  if (left.kind() == right.kind()) return left == right;
-  const auto is_content = [](value_kind kind) {
-    return kind == value_kind::text || kind == value_kind::bytes;
-  };
-  if (is_content(left.kind()) && is_content(right.kind())) return left.as_text() == right.as_text();
-  if (left.kind() == value_kind::int64 && right.kind() == value_kind::uint64)
-    return std::cmp_equal(left.as_integer(), right.as_natural());
-  if (left.kind() == value_kind::uint64 && right.kind() == value_kind::int64)
-    return std::cmp_equal(left.as_natural(), right.as_integer());
-  return false;
-}
-
-/// Whether texts that differ may be the same to the server.
-bool has_text_in_key(const table& of) noexcept {
-  return std::ranges::any_of(of.key(),
-                             [&](column_position at) { return is_text(of.columns()[at].type); });
+bool is_alike(const key_read& left, const key_read& right) noexcept {
+  return left.from == right.from && std::ranges::equal(left.columns, right.columns);
 }
 
 std::size_t number_in(const value& from) noexcept {
@@ -50,65 +37,87 @@ void key_lookup::refuse(std::size_t operation, failure_kind why, std::string_vie
   found_[operation] = {.is = outcome::failed, .why = why, .message = room_.copy(message)};
 }
 
-task<result<void>> key_lookup::run(connection& by) {
-  for (std::size_t i = 0; i < operations_.size(); ++i) {
-    if (found_[i].is != outcome::open) continue;
-    const std::vector<std::size_t> asked = next_group(i);
-    if (const auto done = co_await look_up(by, asked); !done) co_return done;
+void key_lookup::group() {
+  std::vector<bool> is_taken(operations_.size());
+  order_.reserve(operations_.size());  // groups are spans of it
+  for (std::size_t first = 0; first < operations_.size(); ++first) {
+    if (is_taken[first] || !is_open(first)) continue;
+    const key_read& of = operations_[first];
+    WEFT_ASSERT(!of.from->key().empty() && of.from->key().size() == of.key.size(),
+                "a key has a value for each column of the table's primary key");
+    const std::size_t begin = order_.size();
+    for (std::size_t i = first; i < operations_.size(); ++i) {
+      if (is_taken[i] || !is_open(i) || !is_alike(of, operations_[i])) continue;
+      is_taken[i] = true;
+      order_.push_back(i);
+      if (order_.size() - begin == key_index::operations_max) break;
+    }
+    waiting_.push_back(std::span{order_}.subspan(begin));
   }
-  co_return {};
+  std::ranges::reverse(waiting_);
 }
 
-/// Those that are open, of the same table and columns as `from`.
-std::vector<std::size_t> key_lookup::next_group(std::size_t from) const {
-  const key_read& first = operations_[from];
-  WEFT_ASSERT(!first.from->key().empty() && first.from->key().size() == first.key.size(),
-              "a key has a value for each column of the table's primary key");
-  std::vector<std::size_t> made;
-  for (std::size_t i = from; i < operations_.size() && made.size() < group_max; ++i) {
-    const key_read& each = operations_[i];
-    if (found_[i].is == outcome::open && each.from == first.from &&
-        std::ranges::equal(each.columns, first.columns))
-      made.push_back(i);
-  }
-  return made;
+task<result<void>> key_lookup::run_next(connection& by, bool is_on_replica) {
+  const std::span<std::size_t> asked = waiting_.back();
+  waiting_.pop_back();
+  result<void> done = co_await look_up(by, asked);
+  if (is_on_replica && reopen(asked)) done = fail(errc::not_found);
+  if (done) co_return done;
+  const auto answered =
+      std::ranges::partition(asked, [this](std::size_t each) { return is_open(each); });
+  if (const auto open = asked.first(asked.size() - answered.size()); !open.empty())
+    waiting_.push_back(open);
+  co_return done;
 }
 
-task<result<statement*>> key_lookup::ask(connection& by, std::string_view sql, group asked) {
-  parameters_.clear();
-  for (std::size_t i = 0; i < padded(asked.size()); ++i) {
-    const std::span key = operations_[asked[std::min(i, asked.size() - 1)]].key;
-    parameters_.insert(parameters_.end(), key.begin(), key.end());
-  }
+task<result<statement*>> key_lookup::ask(connection& by, std::string_view sql, numbers asked) {
+  const std::size_t key_size = operations_[asked.front()].key.size();
+  const std::span<value> parameters = room_.make_array<value>(padded(asked.size()) * key_size);
+  auto next = parameters.begin();
+  for (std::size_t i = 0; i < padded(asked.size()); ++i)
+    next = std::ranges::copy(operations_[asked[std::min(i, asked.size() - 1)]].key, next).out;
   auto prepared = co_await by.prepared(sql);
   if (!prepared) co_return prepared;
-  if (const auto ran = co_await by.execute(**prepared, parameters_); !ran)
-    co_return fail(ran.error());
+  if (const auto ran = co_await by.begin(**prepared, parameters); !ran) co_return fail(ran.error());
   co_return prepared;
 }
 
-task<result<void>> key_lookup::look_up(connection& by, group asked) {
+template <class Take>
+task<result<void>> key_lookup::take_rows(connection& by, statement& from, numbers asked,
+                                         Take take) {
+  for (;;) {
+    const auto is_row = co_await by.fetch(from);
+    if (!is_row) co_return co_await settle(by, is_row.error(), asked);
+    if (!*is_row) co_return {};
+    take(from.row());
+    if (bytes_ <= bytes_max_) continue;
+    refuse_all();
+    by.close();
+    co_return {};
+  }
+}
+
+task<result<void>> key_lookup::look_up(connection& by, numbers asked) {
   const key_read& first = operations_[asked.front()];
   const std::string sql = select_by_keys(*first.from, first.columns, padded(asked.size()));
   const auto ran = co_await ask(by, sql, asked);
   if (!ran) co_return co_await settle(by, ran.error(), asked);
+  const key_index wanted{operations_, asked};
   const std::size_t key_size = first.key.size();
   bool has_rows = false;
   bool is_any_strange = false;  // a row of a key that is spelled like none that was asked for
-  while ((*ran)->next()) {
-    const std::span row = (*ran)->row();
-    has_rows = true;
+  const auto match = [&](std::span<const value> row) {
+    const std::span kept = copy_values(row.subspan(key_size), room_, bytes_);
     bool is_known = false;
-    for (const std::size_t each : asked) {
-      if (!std::ranges::equal(operations_[each].key, row.first(key_size), &is_same_part)) continue;
+    wanted.for_each(row.first(key_size), [&](std::size_t operation) {
       is_known = true;
-      keep_row(each, row.subspan(key_size));
-    }
+      keep_row(operation, kept);
+    });
+    has_rows = true;
     is_any_strange = is_any_strange || !is_known;
-  }
-  std::vector<std::size_t> rest;
-  std::ranges::copy_if(asked, std::back_inserter(rest),
-                       [&](std::size_t each) { return found_[each].is == outcome::open; });
+  };
+  if (const auto taken = co_await take_rows(by, **ran, asked, match); !taken) co_return taken;
+  const std::vector<std::size_t> rest = open_of(asked);
   if (rest.empty()) co_return {};
   if (is_any_strange || (has_rows && has_text_in_key(*first.from)))
     co_return co_await look_up_numbered(by, rest);
@@ -116,55 +125,107 @@ task<result<void>> key_lookup::look_up(connection& by, group asked) {
   co_return {};
 }
 
-task<result<void>> key_lookup::look_up_numbered(connection& by, group asked) {
+task<result<void>> key_lookup::look_up_numbered(connection& by, numbers asked) {
   const key_read& first = operations_[asked.front()];
   const std::string sql = select_by_numbered_keys(*first.from, first.columns, padded(asked.size()));
   const auto ran = co_await ask(by, sql, asked);
   if (!ran) co_return co_await settle(by, ran.error(), asked);
-  while ((*ran)->next()) {
-    const std::span row = (*ran)->row();
+  const auto match = [&](std::span<const value> row) {
     const std::size_t number = number_in(row.front());
-    if (number < asked.size()) keep_row(asked[number], row.subspan(1));
-  }
+    if (number < asked.size()) keep_row(asked[number], copy_values(row.subspan(1), room_, bytes_));
+  };
+  if (const auto taken = co_await take_rows(by, **ran, asked, match); !taken) co_return taken;
   end_open(asked);
   co_return {};
 }
 
-task<result<void>> key_lookup::settle(connection& by, error why, group asked) {
-  if (by.server_error() == 0) co_return fail(why);
-  if (is_of_charsets(by.server_error())) {
-    // One of the keys has characters that its column cannot have: it alone has no row.
-    if (asked.size() == 1) {
-      end_open(asked);
-      co_return {};
-    }
-    for (std::size_t i = 0; i < asked.size(); ++i)
-      if (const auto done = co_await look_up(by, asked.subspan(i, 1)); !done) co_return done;
+task<result<void>> key_lookup::look_up_held(connection& by, numbers asked) {
+  const std::vector<std::size_t> open = open_of(asked);
+  if (open.size() <= 1) {
+    end_open(open);
     co_return {};
   }
-  if (!by.is_open()) co_return fail(why);  // it shuts down: another may know
-  const failure told = by.last_failure();
-  is_stale_ = is_stale_ || told.kind == failure_kind::schema_changed;
-  const std::string_view message = room_.copy(told.message);
-  for (const std::size_t each : asked)
-    found_[each] = {.is = outcome::failed, .why = told.kind, .message = message};
+  std::vector<std::span<const value>> keys(open.size());
+  std::ranges::transform(open, keys.begin(),
+                         [this](std::size_t each) { return operations_[each].key; });
+  const auto held = co_await held_by_charsets(by, *operations_[open.front()].from, keys);
+  if (!held) co_return settle_all(by, held.error(), open);
+  for (std::size_t i = 0; i < open.size(); ++i)
+    if (!(*held)[i]) found_[open[i]].is = outcome::missing;
+  const std::vector<std::size_t> rest = open_of(open);
+  if (rest.empty()) co_return {};
+  if (rest.size() < open.size()) co_return co_await look_up(by, rest);
+  // The columns have other charsets by now.
+  fail_all(rest, {.kind = failure_kind::schema_changed, .message = table_has_changed});
   co_return {};
 }
 
-void key_lookup::keep_row(std::size_t operation, std::span<const value> values) {
-  found& of = found_[operation];
-  if (of.is == outcome::row) {  // the key is that of a row no longer
-    is_stale_ = true;
-    of = {.is = outcome::failed, .why = failure_kind::schema_changed, .message = table_has_changed};
-  }
-  if (of.is != outcome::open) return;
-  std::size_t bytes = 0;
-  of = {.is = outcome::row, .values = copy_values(values, room_, bytes)};
+task<result<void>> key_lookup::settle(connection& by, error why, numbers asked) {
+  if (is_of_charsets(by.server_error())) co_return co_await look_up_held(by, asked);
+  co_return settle_all(by, why, asked);
 }
 
-void key_lookup::end_open(group asked) {
+result<void> key_lookup::settle_all(connection& by, error why, numbers asked) {
+  if (why == errc::limit_exceeded) {  // one row alone was too large
+    refuse_all();
+    return {};
+  }
+  if (by.server_error() == 0) return fail(why);
+  if (has_waited_in_vain(by.server_error())) by.close();
+  if (!by.is_open()) return fail(why);  // it shuts down, or is cut off: another may know
+  const failure told = by.last_failure();
+  fail_all(asked, {.kind = told.kind, .message = room_.copy(told.message)});
+  return {};
+}
+
+void key_lookup::fail_all(numbers asked, const failure& why) {
   for (const std::size_t each : asked)
-    if (found_[each].is == outcome::open) found_[each].is = outcome::missing;
+    found_[each] = {.is = outcome::failed, .why = why.kind, .message = why.message};
+}
+
+void key_lookup::keep_row(std::size_t operation, std::span<const value> kept) {
+  found& of = found_[operation];
+  if (of.is == outcome::row) {  // the key is that of a row no longer
+    of = {.is = outcome::failed, .why = failure_kind::schema_changed, .message = table_has_changed};
+  }
+  if (of.is == outcome::open) of = {.is = outcome::row, .values = kept};
+}
+
+std::vector<std::size_t> key_lookup::open_of(numbers asked) const {
+  std::vector<std::size_t> open;
+  std::ranges::copy_if(asked, std::back_inserter(open),
+                       [this](std::size_t each) { return is_open(each); });
+  return open;
+}
+
+bool key_lookup::is_stale() const noexcept {
+  // Those that were refused are in no group.
+  return std::ranges::any_of(order_, [this](std::size_t each) {
+    return found_[each].is == outcome::failed && found_[each].why == failure_kind::schema_changed;
+  });
+}
+
+bool key_lookup::reopen(numbers asked) noexcept {
+  bool is_any = false;
+  for (const std::size_t each : asked) {
+    if (found_[each].is != outcome::failed || !may_be_behind(found_[each].why)) continue;
+    lack_ = std::exchange(found_[each], {}).message;
+    is_any = true;
+  }
+  return is_any;
+}
+
+void key_lookup::end_open(numbers asked) {
+  for (const std::size_t each : asked)
+    if (is_open(each)) found_[each].is = outcome::missing;
+}
+
+void key_lookup::refuse_all() {
+  waiting_.clear();
+  const std::string_view message = room_.copy(too_large(bytes_max_));
+  for (found& each : found_)
+    if (each.is != outcome::failed)
+      each = {.is = outcome::failed, .why = failure_kind::too_large, .message = message};
 }
 
 void key_lookup::tell(read_sink& to, engine_counts& counts) const {

@@ -1,14 +1,20 @@
 // A batch of look-ups by key, in as few round trips as it can be.
 //
 // Problem: each question to a server costs a round trip, and whoever asks for a hundred rows wants
-// one. Contract: run() asks once for all operations of a table and its columns, up to 128, and a
-// second time where only the server knows which of its texts is which key: 'ABC' may be the row
-// 'abc'. What it has found it keeps, so that run() may go on on another connection after it has
-// failed, with what is left. tell() gives all of it to a sink, in order. The operations stay, and
-// so does what they span.
+// one. Contract: group() puts together the operations of a table and its columns, up to 128, which
+// run_next() asks for by one statement, and by a second one where only the server knows which of
+// its texts is which key: 'ABC' may be the row 'abc'. Keys that their columns' charsets cannot
+// hold, which the server refuses, cost a few more, however many they are. Several may be under way,
+// each on a connection of its own. What was found is kept, so that the rest may be asked for on
+// another connection after one has failed. tell() gives all of it to a sink, in order. Where the
+// rows have more than `bytes_max` bytes, all operations fail as failure_kind::too_large, and what
+// is still on its way is not read: the connection is closed. The operations stay, and so does what
+// they span.
 //
-//   key_lookup batch{operations};
-//   if (const auto run = co_await batch.run(connection); !run) co_return run;
+//   key_lookup batch{operations, 64U << 20U};
+//   batch.group();
+//   while (batch.statements() != 0)
+//     if (const auto run = co_await batch.run_next(connection, false); !run) co_return run;
 //   batch.tell(sink, counts);
 #pragma once
 
@@ -27,21 +33,28 @@ namespace weft::store::mysql {
 
 class key_lookup {
  public:
-  explicit key_lookup(std::span<const key_read> operations)
-      : operations_{operations}, found_(operations.size()) {}
+  key_lookup(std::span<const key_read> operations, std::uint64_t bytes_max)
+      : operations_{operations}, bytes_max_{bytes_max}, found_(operations.size()) {}
 
-  /// What the operation comes to without being asked for.
+  /// What the operation comes to without being asked for. Before group().
   void refuse(std::size_t operation, failure_kind why, std::string_view message);
+  void group();
+  /// Statements that are to be made, or made anew: as many calls of run_next() are of use at once.
+  [[nodiscard]] std::size_t statements() const noexcept { return waiting_.size(); }
 
-  /// Fails as connection::execute() does, where it was not the server that said why.
-  [[nodiscard]] task<result<void>> run(connection& by);
+  /// One of those. Fails as connection::execute() does, where it was not the server that said why,
+  /// and as errc::not_found where a replica may lack what the main server has, which is to be asked
+  /// for the rest then.
+  [[nodiscard]] task<result<void>> run_next(connection& by, bool is_on_replica);
+  /// What a replica has said the last time it did so; good while the object lives.
+  [[nodiscard]] std::string_view lack() const noexcept { return lack_; }
   /// Whether a table is not what the operations take it for.
-  [[nodiscard]] bool is_stale() const noexcept { return is_stale_; }
+  [[nodiscard]] bool is_stale() const noexcept;
 
   void tell(read_sink& to, engine_counts& counts) const;
 
  private:
-  using group = std::span<const std::size_t>;  // operations, by their numbers
+  using numbers = std::span<const std::size_t>;  // of operations
   enum class outcome : std::uint8_t { open, row, missing, failed };
   struct found {
     outcome is = outcome::open;
@@ -50,20 +63,40 @@ class key_lookup {
     std::string_view message{};
   };
 
-  [[nodiscard]] std::vector<std::size_t> next_group(std::size_t from) const;
-  [[nodiscard]] task<result<void>> look_up(connection& by, group asked);
-  [[nodiscard]] task<result<void>> look_up_numbered(connection& by, group asked);
-  [[nodiscard]] task<result<statement*>> ask(connection& by, std::string_view sql, group asked);
+  [[nodiscard]] bool is_open(std::size_t operation) const noexcept {
+    return found_[operation].is == outcome::open;
+  }
+  [[nodiscard]] std::vector<std::size_t> open_of(numbers asked) const;
+  /// Whether there were any that failed as where a replica is behind.
+  [[nodiscard]] bool reopen(numbers asked) noexcept;
+  [[nodiscard]] task<result<void>> look_up(connection& by, numbers asked);
+  [[nodiscard]] task<result<void>> look_up_numbered(connection& by, numbers asked);
+  /// Where the server refuses keys, some of which have characters that their columns cannot have:
+  /// those have no row, and the others are asked for anew.
+  [[nodiscard]] task<result<void>> look_up_held(connection& by, numbers asked);
+  [[nodiscard]] task<result<statement*>> ask(connection& by, std::string_view sql, numbers asked);
+  /// Gives each row that comes to `take`, as long as there is memory.
+  template <class Take>
+  [[nodiscard]] task<result<void>> take_rows(connection& by, statement& from, numbers asked,
+                                             Take take);
   /// What a call comes to that has failed: an error, or all of `asked` are answered.
-  [[nodiscard]] task<result<void>> settle(connection& by, error why, group asked);
-  void keep_row(std::size_t operation, std::span<const value> values);
-  void end_open(group asked);
+  [[nodiscard]] task<result<void>> settle(connection& by, error why, numbers asked);
+  /// As settle(), of what asking for fewer keys does not help.
+  [[nodiscard]] result<void> settle_all(connection& by, error why, numbers asked);
+  /// `why`: its message stays.
+  void fail_all(numbers asked, const failure& why);
+  void keep_row(std::size_t operation, std::span<const value> kept);
+  void end_open(numbers asked);
+  void refuse_all();
 
   std::span<const key_read> operations_;
+  std::uint64_t bytes_max_;
+  std::size_t bytes_ = 0;  // kept
   std::vector<found> found_;
-  std::vector<value> parameters_;
+  std::vector<std::size_t> order_;               // of operations, by groups
+  std::vector<std::span<std::size_t>> waiting_;  // groups; the next at the back
+  std::string_view lack_{};
   scratch room_;
-  bool is_stale_ = false;
 };
 
 }  // namespace weft::store::mysql

@@ -16,6 +16,11 @@ mariadb_server& mariadb_server::shared() {
   return only;
 }
 
+mariadb_server& mariadb_server::other() {
+  static mariadb_server second;
+  return second;
+}
+
 mariadb_server::mariadb_server() {
   std::array<int, 2> to{};
   std::array<int, 2> from{};
@@ -26,7 +31,12 @@ mariadb_server::mariadb_server() {
   ::posix_spawn_file_actions_adddup2(&files, from[1], STDOUT_FILENO);
   std::string script = "tests/system/mariadb_server.py";  // from where ctest runs tests
   std::string python = "/usr/bin/python3";
-  char* const arguments[] = {python.data(), script.data(), nullptr};
+  const net::tls_certificate shown = authority_.issue(subject_name, {.names = {"db.test"}});
+  std::string certificate = "--ssl-cert=" + shown.certificate;
+  std::string key = "--ssl-key=" + shown.key;
+  std::string ca = "--ssl-ca=" + authority_.ca();
+  char* const arguments[] = {python.data(), script.data(), certificate.data(),
+                             key.data(),    ca.data(),     nullptr};
   const int fault = ::posix_spawn(&process_, python.c_str(), &files, nullptr, arguments, ::environ);
   ::posix_spawn_file_actions_destroy(&files);
   ::close(to[0]);

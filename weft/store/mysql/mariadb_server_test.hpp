@@ -14,6 +14,7 @@
 
 #include <weft/loop/loop_fixture_test.hpp>
 #include <weft/net/endpoint.hpp>
+#include <weft/net/tls_files_test.hpp>
 #include <weft/store/mysql/connection.hpp>
 
 namespace weft::store::mysql {
@@ -21,6 +22,8 @@ namespace weft::store::mysql {
 class mariadb_server {
  public:
   static mariadb_server& shared();
+  /// A second one, with nothing in it but what a test puts there.
+  static mariadb_server& other();
   mariadb_server(const mariadb_server&) = delete;
   mariadb_server& operator=(const mariadb_server&) = delete;
   ~mariadb_server();
@@ -31,16 +34,22 @@ class mariadb_server {
   [[nodiscard]] net::endpoint tcp() const;
   /// May do everything.
   [[nodiscard]] static connection_options account();
+  /// Who has signed its certificate, which is made out to db.test.
+  [[nodiscard]] net::test_authority& authority() noexcept { return authority_; }
+  /// It has another from its next FLUSH SSL on.
+  void certify(const net::test_subject& subject) { authority_.issue(subject_name, subject); }
 
   /// As a crash would.
   void kill() { tell("kill\n"); }
   void start() { tell("start\n"); }
 
  private:
+  static constexpr const char* subject_name = "mariadb";
   mariadb_server();
   void tell(const std::string& line);
   void read_state();
 
+  net::test_authority authority_;
   int input_ = -1;
   int output_ = -1;
   int process_ = -1;

@@ -1,5 +1,8 @@
 #include <weft/store/mysql/query_run.hpp>
 
+#include <string>
+
+#include <weft/base/format.hpp>
 #include <weft/loop/event_loop.hpp>
 #include <weft/loop/sleep.hpp>
 #include <weft/store/mysql/server_errors.hpp>
@@ -44,19 +47,27 @@ task<result<bool>> query_run::run_inside(connection& by, query_sink& to, bool& i
   auto select = co_await by.prepare(text_.sql);
   if (!select) co_return settle(by, select.error(), to);
   if (select->columns().empty() || select->parameters() != text_.parameters.size()) {
-    fault_ = failure_kind::invalid;
-    to.failed({.kind = *fault_, .message = "a query may only read, by SELECT"});
-    co_return false;
+    co_return refuse("a query may only read, by SELECT", to);
   }
   if (const auto ran = co_await by.begin(*select, text_.parameters); !ran)
     co_return settle(by, ran.error(), to);
   is_at_end = false;
   columns_ = select->columns();  // which the types of its parameters have a say in
-  to.columns(columns_);
-  const auto told = co_await tell_rows(by, *select, to, is_at_end);
+  const auto told = co_await tell(by, *select, to, is_at_end);
   // Before the statement ends, which reads all that is left, and keeps the shard meanwhile.
   if (!is_at_end) by.close();
   co_return told;
+}
+
+task<result<bool>> query_run::tell(connection& by, statement& select, query_sink& to,
+                                   bool& is_at_end) {
+  if (const std::string name = select.computed_bits(); !name.empty())
+    co_return refuse(weft::format("{} is a BIT that the server computes, and does not say how it "
+                                  "spells it: add 0, which makes a number of it",
+                                  name),
+                     to);
+  to.columns(columns_);
+  co_return co_await tell_rows(by, select, to, is_at_end);
 }
 
 task<result<bool>> query_run::tell_rows(connection& by, statement& select, query_sink& to,
@@ -86,10 +97,17 @@ task<result<bool>> query_run::tell_rows(connection& by, statement& select, query
   co_return false;
 }
 
+bool query_run::refuse(std::string_view why, query_sink& to) {
+  fault_ = failure_kind::invalid;
+  to.failed({.kind = *fault_, .message = why});
+  return false;
+}
+
 result<bool> query_run::settle(const connection& by, error why, query_sink& to) {
   if (is_of_time(by.server_error())) return fail(errc::timed_out);
   if (by.server_error() == 0 || !by.is_open()) return fail(why);
   const failure told = by.last_failure();
+  if (is_on_replica_ && !has_told() && may_be_behind(told.kind)) return fail(errc::not_found);
   fault_ = is_of_query(told.kind) ? failure_kind::invalid : told.kind;
   to.failed({.kind = *fault_, .message = told.message});
   return false;

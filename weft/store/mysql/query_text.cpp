@@ -14,7 +14,7 @@ namespace {
 using failed = std::unexpected<std::string>;
 
 constexpr std::array<std::string_view, 4> beginnings{"select", "with", "values", "table"};
-constexpr std::array<std::string_view, 16> forbidden_functions{"sleep",
+constexpr std::array<std::string_view, 20> forbidden_functions{"sleep",
                                                                "benchmark",
                                                                "get_lock",
                                                                "release_lock",
@@ -29,7 +29,13 @@ constexpr std::array<std::string_view, 16> forbidden_functions{"sleep",
                                                                "source_pos_wait",
                                                                "master_gtid_wait",
                                                                "wait_for_executed_gtid_set",
-                                                               "last_insert_id"};
+                                                               "last_insert_id",
+                                                               "user",
+                                                               "session_user",
+                                                               "system_user",
+                                                               "connection_id"};
+/// Which may be called without brackets.
+constexpr std::array<std::string_view, 2> accounts{"current_user", "current_role"};
 
 constexpr char lower_letter(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 'a' - 'A') : c;
@@ -236,12 +242,14 @@ class query_reader {
           "{} is another database: a query reads the tables of its own ({}); if it is an alias, "
           "name it otherwise",
           here.text, request_.database);
-    if (is_sign(next_, "(") && is_in(name_of(here), forbidden_functions))
+    const bool is_account = is_in(name_of(here), accounts);
+    if (is_sign(next_, "(") && (is_account || is_in(name_of(here), forbidden_functions)))
       return weft::format("{}() is not to be had in a query", here.text);
     if (is_glued_to_number(here, is_after_point))
       return weft::format("{} stands behind a number: write 1.0, and names in backticks",
                           here.text);
     if (!is_word || is_after_point) return {};
+    if (is_account) return weft::format("{} is not to be had in a query", here.text);
     if (is_same_word(here.text, "into") || is_same_word(here.text, "procedure"))
       return weft::format("a query may only read, by SELECT: without {}", here.text);
     const bool is_locking =

@@ -3,11 +3,11 @@
 // Problem: a session of MySQL's may do far more than read: write files, wait, lock, keep variables
 // for whoever comes next, and read all databases that its user may, though the client may read one.
 // Contract: what begins with SELECT, WITH, VALUES or TABLE alone goes through, without variables
-// (@), INTO, locks (FOR UPDATE), calls of functions that wait, lock, count sequences on or read
-// files, comments that MySQL runs, and names in `others`, the databases that are not the query's.
-// Told of any bytes, in one pass, with the tokens that MySQL finds in them (MySQL 8.0 Reference
-// Manual, chapter 9). The transaction around it sees to it that nothing is written. Parameters are
-// `?` by place and `:name` by name, one after the other.
+// (@), INTO, locks (FOR UPDATE), calls of functions that wait, lock, count sequences on, read files
+// or tell of the account, comments that MySQL runs, and names in `others`, the databases that are
+// not the query's. Told of any bytes, in one pass, with the tokens that MySQL finds in them
+// (MySQL 8.0 Reference Manual, chapter 9). The transaction around it sees to it that nothing is
+// written. Parameters are `?` by place and `:name` by name, one after the other.
 //
 //   const auto read = read_query_text(request, other_databases);
 //   if (!read) sink.failed({.kind = failure_kind::invalid, .message = read.error()});

@@ -1,7 +1,9 @@
 #include <weft/store/mysql/result_columns.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string_view>
 
 #include <weft/store/distinct_names.hpp>
@@ -11,6 +13,7 @@ namespace {
 
 constexpr unsigned charset_of_bytes = 63;
 constexpr unsigned decimals_unknown = 31;
+constexpr int vector_type = 242;  // which Connector/C has since 3.4, and reads as a text
 
 struct metadata_end {
   void operator()(MYSQL_RES* ended) const noexcept { mysql_free_result(ended); }
@@ -60,6 +63,16 @@ column column_of(const MYSQL_FIELD& field, distinct_names& names) {
 
 }  // namespace
 
+void read_unknown_types_as_bytes(MYSQL_STMT* of) noexcept {
+  for (unsigned i = 0; i < of->field_count; ++i) {
+    MYSQL_FIELD& field = of->fields[i];
+    const bool is_known = mysql_ps_fetch_functions[field.type].func != nullptr;
+    if (is_known && static_cast<int>(field.type) != vector_type) continue;
+    field.type = MYSQL_TYPE_BLOB;
+    field.charsetnr = charset_of_bytes;
+  }
+}
+
 std::vector<column> result_columns(MYSQL_STMT* of) {
   std::vector<column> made;
   const std::unique_ptr<MYSQL_RES, metadata_end> result{mysql_stmt_result_metadata(of)};
@@ -70,6 +83,15 @@ std::vector<column> result_columns(MYSQL_STMT* of) {
   made.reserve(count);
   for (unsigned i = 0; i < count; ++i) made.push_back(column_of(fields[i], names));
   return made;
+}
+
+std::string computed_bits(MYSQL_STMT* of) {
+  const std::span<const MYSQL_FIELD> fields{mariadb_stmt_fetch_fields(of),
+                                            mysql_stmt_field_count(of)};
+  const auto found = std::ranges::find_if(fields, [](const MYSQL_FIELD& each) {
+    return each.type == MYSQL_TYPE_BIT && (each.flags & BINARY_FLAG) != 0;
+  });
+  return found == fields.end() ? std::string{} : std::string{found->name, found->name_length};
 }
 
 }  // namespace weft::store::mysql

@@ -9,8 +9,11 @@
 namespace weft::store::mysql {
 namespace {
 
-constexpr std::size_t rows_max = 1024;
+constexpr std::size_t rows_at_once_max = 1024;
+constexpr std::size_t growth_max = 16;
 constexpr std::size_t bytes_wanted = 256 * 1024;
+/// So much that nobody wants is let come, rather than that the connection is made anew.
+constexpr std::size_t bytes_unwanted_max = 1024 * 1024;
 
 std::size_t bytes_of(std::span<const value> row) noexcept {
   std::size_t bytes = row.size_bytes();
@@ -20,44 +23,81 @@ std::size_t bytes_of(std::span<const value> row) noexcept {
   return bytes;
 }
 
+/// Of a scan of which no row is known.
+std::size_t rows_at_first(const scan_request& of) noexcept {
+  const bool may_be_long = std::ranges::any_of(of.columns, [&](column_position at) {
+    const column& each = of.from->columns()[at];
+    return (each.type == column_type::text || each.type == column_type::blob) &&
+           !each.is_enumerated;
+  });
+  return may_be_long ? 8 : 64;
+}
+
 }  // namespace
+
+scan_run::scan_run(const scan_request& request, std::span<const value> place) noexcept
+    : request_{request},
+      place_{place},
+      left_{request.limit},
+      rows_at_once_{rows_at_first(request)} {}
 
 task<result<void>> scan_run::advance(connection& by, scan_sink& to) {
   const std::size_t rows = std::min(left_, rows_at_once_);
   const scan_sql sql{request_, place_, rows + 1};  // one more tells whether there is more
   const auto select = co_await by.prepared(sql.text());
   if (!select) co_return fail(select.error());
-  if (const auto ran = co_await by.execute(**select, sql.parameters()); !ran) co_return ran;
-  std::size_t told = 0;
-  std::size_t bytes = 0;
-  const std::size_t wanted = request_.columns.size();
-  std::span<const value> last;
-  scratch next;
-  while (told < rows && (*select)->next()) {
-    const std::span row = (*select)->row();
-    bytes += bytes_of(row);
-    ++told;
-    if (told == rows) {
-      std::size_t copied = 0;
-      last = copy_values(row.subspan(wanted), next, copied);
-    }
-    to.row(row.first(wanted));
-  }
-  left_ -= told;
-  is_over_ = told < rows || !(*select)->next();
-  adapt(bytes);
-  if (!last.empty()) {
-    place_ = last;
-    room_ = std::move(next);
-  }
+  if (const auto ran = co_await by.begin(**select, sql.parameters()); !ran) co_return ran;
+  if (const auto read = co_await read_rows(by, **select, rows); !read) co_return read;
+  adapt(rows);
+  tell(to);
   co_return {};
 }
 
-void scan_run::adapt(std::size_t bytes) noexcept {
-  if (bytes < bytes_wanted / 2)
-    rows_at_once_ = std::min(rows_at_once_ * 2, rows_max);
-  else if (bytes > bytes_wanted)
-    rows_at_once_ = std::max<std::size_t>(rows_at_once_ / 2, 1);
+task<result<void>> scan_run::read_rows(connection& by, statement& from, std::size_t rows_max) {
+  part_.clear();
+  part_room_.clear();
+  part_bytes_ = 0;
+  for (;;) {
+    const auto is_row = co_await by.fetch(from);
+    if (!is_row) co_return fail(is_row.error());
+    is_over_ = !*is_row;
+    if (is_over_) co_return {};
+    if (part_.size() == rows_max || part_bytes_ >= bytes_wanted) break;
+    part_.push_back(copy_values(from.row(), part_room_, part_bytes_));
+  }
+  co_await drop_rest(by, from, rows_max - part_.size());
+  co_return {};
+}
+
+task<void> scan_run::drop_rest(connection& by, statement& of, std::size_t rows) const {
+  const std::size_t expected = rows * (part_bytes_ / part_.size());
+  for (std::size_t dropped = 0; std::max(expected, dropped) <= bytes_unwanted_max;) {
+    const auto is_row = co_await by.fetch(of);
+    if (!is_row) break;  // those that were wanted are none the worse for it
+    if (!*is_row) co_return;
+    dropped += bytes_of(of.row());
+  }
+  by.close();
+}
+
+void scan_run::tell(scan_sink& to) {
+  const std::size_t wanted = request_.columns.size();
+  for (const std::span<const value> row : part_) to.row(row.first(wanted));
+  left_ -= part_.size();
+  if (part_.empty()) return;
+  scratch next;
+  std::size_t bytes = 0;
+  place_ = copy_values(part_.back().subspan(wanted), next, bytes);
+  room_ = std::move(next);
+}
+
+void scan_run::adapt(std::size_t rows_max) noexcept {
+  const std::size_t rows = std::max<std::size_t>(part_.size(), 1);
+  std::size_t expected = rows;
+  if (rows == rows_max)
+    expected =
+        std::min(rows * bytes_wanted / std::max<std::size_t>(part_bytes_, 1), rows * growth_max);
+  rows_at_once_ = std::clamp<std::size_t>(expected, 1, rows_at_once_max);
 }
 
 }  // namespace weft::store::mysql

@@ -1,9 +1,11 @@
 // A scan, part by part: each a statement of its own, on whichever connection is free.
 //
 // Problem: a scan may find millions of rows, and neither memory nor a connection may be held for
-// all of them. Contract: each advance() tells the sink of some of the next rows, as many as the
-// last ones let expect to have 256 KiB, and 1024 at most; the next goes on after the last of them.
-// An advance() that has failed has told of nothing, and may be made anew on another connection.
+// all of them. Contract: each advance() tells the sink of some of the next rows, up to the first
+// with which they have 256 KiB, and 1024 at most; the next goes on after the last of them. It asks
+// for as many as the last ones let expect to have so much, and closes the connection rather than to
+// read much more. An advance() that has failed has told of nothing, and may be made anew on another
+// connection.
 //
 //   scan_run run{request, place};
 //   while (!run.is_over() && !sink.is_full())
@@ -23,8 +25,7 @@ namespace weft::store::mysql {
 class scan_run {
  public:
   /// `place`: of the row to go on after; empty: from the beginning. Good while the object lives.
-  scan_run(const scan_request& request, std::span<const value> place) noexcept
-      : request_{request}, place_{place}, left_{request.limit} {}
+  scan_run(const scan_request& request, std::span<const value> place) noexcept;
 
   [[nodiscard]] task<result<void>> advance(connection& by, scan_sink& to);
   /// There are no more rows, or no more are wanted.
@@ -35,13 +36,21 @@ class scan_run {
   [[nodiscard]] std::size_t rows() const noexcept { return request_.limit - left_; }
 
  private:
-  void adapt(std::size_t bytes) noexcept;
+  /// The rows of a part, and whether there are more.
+  [[nodiscard]] task<result<void>> read_rows(connection& by, statement& from, std::size_t rows_max);
+  /// Of the rows on their way nobody wants `rows`, if there are as many.
+  [[nodiscard]] task<void> drop_rest(connection& by, statement& of, std::size_t rows) const;
+  void tell(scan_sink& to);
+  void adapt(std::size_t rows_max) noexcept;
 
   const scan_request& request_;
   std::span<const value> place_;
   scratch room_;  // of place_
   std::size_t left_;
-  std::size_t rows_at_once_ = 64;
+  std::size_t rows_at_once_;
+  std::vector<std::span<const value>> part_;
+  std::size_t part_bytes_ = 0;
+  scratch part_room_;
   bool is_over_ = false;
 };
 

@@ -10,34 +10,46 @@
 #include <utility>
 
 #include <weft/base/hash_map.hpp>
+#include <weft/store/mysql/enumerated.hpp>
 
 namespace weft::store::mysql {
 namespace {
 
-// Names are compared as bytes, since "a" and "A" may be two tables.
+// Names are compared as bytes, since "a" and "A" may be two.
 constexpr std::string_view databases_query =
     "SELECT schema_name FROM information_schema.schemata WHERE schema_name NOT IN "
     "('information_schema', 'mysql', 'performance_schema', 'sys', 'ndbinfo') "
     "ORDER BY CAST(schema_name AS BINARY)";
+
+// Behind "WHERE table_schema". With the name of one, servers look into that database alone.
+constexpr std::string_view in_any_database =
+    " NOT IN ('information_schema', 'mysql', 'performance_schema', 'sys', 'ndbinfo')";
+constexpr std::string_view in_database =
+    " = ? AND CAST(table_schema AS BINARY) = CAST(? AS BINARY)";
+
+// Not joined to the columns by the server, which would look through all of them for each table.
+constexpr std::string_view tables_query =
+    "SELECT table_schema, table_name, t.engine, COALESCE(e.transactions, '') <> 'NO' "
+    "FROM information_schema.tables t LEFT JOIN information_schema.engines e "
+    "ON e.engine = t.engine "
+    "WHERE table_type IN ('BASE TABLE', 'SYSTEM VERSIONED') AND table_schema";
+constexpr std::string_view tables_order =
+    " ORDER BY CAST(table_schema AS BINARY), CAST(table_name AS BINARY)";
 constexpr std::string_view columns_query =
-    "SELECT c.table_schema, c.table_name, c.column_name, c.data_type, "
-    "c.numeric_precision IS NOT NULL AND c.column_type LIKE '% unsigned%', c.is_nullable = 'YES', "
-    "c.extra LIKE '%auto_increment%' OR COALESCE(c.column_default, 'NULL') <> 'NULL', "
-    "COALESCE(c.generation_expression, '') <> '', c.character_maximum_length, "
-    "c.numeric_precision, c.numeric_scale, c.datetime_precision "
-    "FROM information_schema.columns c JOIN information_schema.tables t "
-    "ON t.table_schema = c.table_schema AND t.table_name = c.table_name "
-    "AND CAST(t.table_schema AS BINARY) = CAST(c.table_schema AS BINARY) "
-    "AND CAST(t.table_name AS BINARY) = CAST(c.table_name AS BINARY) "
-    "WHERE t.table_type IN ('BASE TABLE', 'SYSTEM VERSIONED') AND c.table_schema NOT IN "
-    "('information_schema', 'mysql', 'performance_schema', 'sys', 'ndbinfo') "
-    "ORDER BY CAST(c.table_schema AS BINARY), CAST(c.table_name AS BINARY), c.ordinal_position";
+    "SELECT table_schema, table_name, column_name, data_type, "
+    "numeric_precision IS NOT NULL AND column_type LIKE '% unsigned%', is_nullable = 'YES', "
+    "extra LIKE '%auto_increment%' OR COALESCE(column_default, 'NULL') <> 'NULL', "
+    "COALESCE(generation_expression, '') <> '', character_maximum_length, "
+    "numeric_precision, numeric_scale, datetime_precision, "
+    "IF(data_type IN ('enum', 'set'), column_type, NULL), character_set_name "
+    "FROM information_schema.columns WHERE table_schema";
+constexpr std::string_view columns_order = " ORDER BY ordinal_position";
 constexpr std::string_view indexes_query =
     "SELECT table_schema, table_name, index_name, column_name, non_unique = 0, "
     "sub_part IS NOT NULL, index_type = 'BTREE' FROM information_schema.statistics "
-    "WHERE table_schema NOT IN "
-    "('information_schema', 'mysql', 'performance_schema', 'sys', 'ndbinfo') "
-    "ORDER BY CAST(table_schema AS BINARY), CAST(table_name AS BINARY), "
+    "WHERE table_schema";
+constexpr std::string_view indexes_order =
+    " ORDER BY CAST(table_schema AS BINARY), CAST(table_name AS BINARY), "
     "CAST(index_name AS BINARY), seq_in_index";
 
 struct typed_name {
@@ -105,7 +117,8 @@ column column_of(std::span<const value> row) {
               .is_nullable = is_true(row[5]),
               .has_default = is_true(row[6]),
               .is_generated = is_true(row[7]),
-              .is_enumerated = type == "enum" || type == "set"};
+              .is_enumerated = type == "enum" || type == "set",
+              .charset = text_of(row[13])};
   switch (made.type) {
     case column_type::character:
     case column_type::varchar:
@@ -123,6 +136,7 @@ column column_of(std::span<const value> row) {
       break;
     default: break;
   }
+  if (made.is_enumerated) made.numeric_values = numeric_values(text_of(row[12]));
   return made;
 }
 
@@ -133,15 +147,19 @@ class schema_builder {
     places_.emplace(text_of(row[0]), databases_.size());
     databases_.push_back({.name = text_of(row[0]), .tables = {}});
   }
-  void add_column(std::span<const value> row) {
+  void add_table(std::span<const value> row) {
     const std::string database = text_of(row[0]);
     const auto place = places_.find(database);
     if (place == places_.end()) return;
-    std::vector<table_definition>& tables = databases_[place->second].tables;
-    std::string name = text_of(row[1]);
-    if (tables.empty() || tables.back().name != name)
-      tables.push_back({.database = database, .name = std::move(name)});
-    tables.back().columns.push_back(column_of(row));
+    databases_[place->second].tables.push_back({.database = database,
+                                                .name = text_of(row[1]),
+                                                .storage_engine = text_of(row[2]),
+                                                .has_transactions = is_true(row[3])});
+  }
+  /// In their order; those of views are dropped.
+  void add_column(std::span<const value> row) {
+    if (table_definition* const table = find_table(text_of(row[0]), text_of(row[1])))
+      table->columns.push_back(column_of(row));
   }
   void add_index_column(std::span<const value> row) {
     table_definition* const table = find_table(text_of(row[0]), text_of(row[1]));
@@ -155,10 +173,16 @@ class schema_builder {
       add_to_index(*table, index, is_true(row[4]), is_whole ? column : std::nullopt);
   }
   std::vector<catalog::database_definition> take() {
-    for (catalog::database_definition& database : databases_)
+    for (catalog::database_definition& database : databases_) {
+      // One that was dropped meanwhile.
+      std::erase_if(database.tables, [](const auto& table) { return table.columns.empty(); });
       for (table_definition& each : database.tables)
         std::erase_if(each.indexes, [](const auto& index) { return index.columns.empty(); });
+    }
     return std::move(databases_);
+  }
+  [[nodiscard]] std::span<const catalog::database_definition> databases() const noexcept {
+    return databases_;
   }
 
  private:
@@ -205,27 +229,66 @@ class schema_builder {
 };
 
 using row_taker = void (schema_builder::*)(std::span<const value> row);
+/// The parameters of each run of a query.
+using runs = std::vector<std::vector<value>>;
 
 task<result<void>> read_into(schema_builder& to, row_taker take, connection& from,
-                             std::string_view query) {
+                             std::string_view query, const runs& each_with) {
   auto prepared = co_await from.prepare(query);
   if (!prepared) co_return fail(prepared.error());
-  const auto ran = co_await from.execute(*prepared, {});
-  if (!ran) co_return ran;
-  while (prepared->next()) (to.*take)(prepared->row());
-  co_return ran;
+  for (const std::vector<value>& parameters : each_with) {
+    if (const auto ran = co_await from.execute(*prepared, parameters); !ran) co_return ran;
+    while (prepared->next()) (to.*take)(prepared->row());
+  }
+  co_return {};
+}
+
+/// One for all databases, or one for each that is asked for and there.
+runs runs_of(std::span<const catalog::database_definition> there,
+             std::span<const std::string> asked) {
+  if (asked.empty()) return runs(1);
+  runs made;
+  for (const catalog::database_definition& each : there)
+    if (std::ranges::contains(asked, each.name)) made.emplace_back(2, value::text(each.name));
+  return made;
+}
+
+/// What the indexes are that are used: MariaDB may ignore others, and MySQL's may be invisible,
+/// which each has a column for, and versions before that have none.
+task<result<std::string_view>> condition_of_used_indexes(connection& from) {
+  const auto all = co_await from.prepare("SELECT * FROM information_schema.statistics");
+  if (!all) co_return fail(all.error());
+  const std::vector<column> told = all->columns();
+  if (std::ranges::contains(told, "IGNORED", &column::name)) co_return " AND `ignored` = 'NO'";
+  if (std::ranges::contains(told, "IS_VISIBLE", &column::name)) co_return " AND is_visible = 'YES'";
+  co_return "";
 }
 
 }  // namespace
 
-task<result<std::vector<catalog::database_definition>>> read_schema(connection& server) {
-  static constexpr std::pair<row_taker, std::string_view> parts[] = {
-      {&schema_builder::add_database, databases_query},
-      {&schema_builder::add_column, columns_query},
-      {&schema_builder::add_index_column, indexes_query}};
+task<result<std::vector<catalog::database_definition>>> read_schema(
+    connection& server, std::span<const std::string> databases) {
   schema_builder found;
-  for (const auto& [take, query] : parts) {
-    const auto read = co_await read_into(found, take, server, query);
+  const auto listed =
+      co_await read_into(found, &schema_builder::add_database, server, databases_query, runs(1));
+  if (!listed) co_return fail(listed.error());
+  const auto used = co_await condition_of_used_indexes(server);
+  if (!used) co_return fail(used.error());
+  struct part {
+    row_taker take;
+    std::string_view query;
+    std::string_view rest;
+    std::string_view order;
+  };
+  const part parts[] = {{&schema_builder::add_table, tables_query, "", tables_order},
+                        {&schema_builder::add_column, columns_query, "", columns_order},
+                        {&schema_builder::add_index_column, indexes_query, *used, indexes_order}};
+  const runs each_with = runs_of(found.databases(), databases);
+  for (const part& each : parts) {
+    std::string query{each.query};
+    query.append(databases.empty() ? in_any_database : in_database);
+    query.append(each.rest).append(each.order);
+    const auto read = co_await read_into(found, each.take, server, query, each_with);
     if (!read) co_return fail(read.error());
   }
   co_return found.take();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +25,7 @@ class mysql_schema_test : public mysql_fixture {
       EXPECT_TRUE(co_await server.run("USE schema_test"));
       for (const std::string_view each : statements)
         EXPECT_TRUE(co_await server.run(each)) << server.last_failure().message;
-      auto found = co_await read_schema(server);
+      auto found = co_await read_schema(server, {});
       EXPECT_TRUE(found) << server.last_failure().message;
       if (found) body(catalog{std::move(*found)});
       EXPECT_TRUE(co_await server.run("DROP DATABASE schema_test"));
@@ -65,6 +66,11 @@ TEST_P(mysql_schema_test, tells_columns_by_their_types) {
       {"JSON", {.name = "", .type = column_type::text}},
       {"ENUM('a','b unsigned')", {.name = "", .type = column_type::text, .is_enumerated = true}},
       {"SET('a','b')", {.name = "", .type = column_type::text, .is_enumerated = true}},
+      {"ENUM('2','it''s',' -7','\\\\1','1','12a')",
+       {.name = "",
+        .type = column_type::text,
+        .is_enumerated = true,
+        .numeric_values = {"2", " -7", "1"}}},
       {"UUID", {.name = "", .type = column_type::varchar}},
       {"INET6", {.name = "", .type = column_type::varchar}},
       {"BINARY(16)", {.name = "", .type = column_type::binary, .length = 16}},
@@ -91,11 +97,23 @@ TEST_P(mysql_schema_test, tells_columns_by_their_types) {
       const column& is = typed->columns()[i + 1];
       column expected = cases[i].expected;
       expected.name = "c" + std::to_string(i);
+      expected.charset = is.charset;  // of the server's default
       EXPECT_EQ(is, expected) << to_string(is.type) << ' ' << is.length << ' ' << int{is.precision}
                               << ' ' << int{is.scale} << ' ' << int{is.fraction_digits} << ' '
                               << is.has_default;
     }
   });
+}
+
+TEST_P(mysql_schema_test, tells_the_charsets_of_texts) {
+  with_tables({"CREATE TABLE t(a INT, b VARCHAR(9) CHARACTER SET latin1, c VARBINARY(9), "
+               "d ENUM('x') CHARACTER SET cp1251, e UUID) CHARACTER SET utf8mb4"},
+              [](const catalog& found) {
+                std::string told;
+                for (const column& each : found.find("schema_test", "t")->columns())
+                  told += each.charset + ",";
+                EXPECT_EQ(told, ",latin1,,cp1251,,");
+              });
 }
 
 TEST_P(mysql_schema_test, tells_what_may_be_left_out) {
@@ -135,6 +153,58 @@ TEST_P(mysql_schema_test, tells_keys_and_indexes_in_their_order) {
         EXPECT_TRUE(found.find("schema_test", "by_beginning")->key().empty());
         EXPECT_TRUE(found.find("schema_test", "heap")->key().empty());
       });
+}
+
+TEST_P(mysql_schema_test, leaves_out_indexes_that_the_server_does_not_use) {
+  with_tables(
+      {"CREATE TABLE t(id INT PRIMARY KEY, a INT, b INT, KEY by_a(a) IGNORED, KEY by_b(b))"},
+      [](const catalog& found) {
+        const table* const t = found.find("schema_test", "t");
+        ASSERT_NE(t, nullptr);
+        ASSERT_EQ(t->indexes().size(), 1U);
+        EXPECT_EQ(t->indexes().front().name, "by_b");
+      });
+}
+
+TEST_P(mysql_schema_test, reads_no_more_than_the_databases_that_are_asked_for) {
+  run([&](connection& server) -> task<void> {
+    constexpr int tables = 20;
+    for (const std::string name : {"schema_test", "schema_TEST"}) {
+      EXPECT_TRUE(co_await server.run("CREATE OR REPLACE DATABASE " + name));
+      EXPECT_TRUE(co_await server.run("USE " + name));
+      for (int i = 0; i < tables; ++i)
+        EXPECT_TRUE(co_await server.run("CREATE TABLE t" + std::to_string(i) +
+                                        "(a INT PRIMARY KEY, b INT, c INT, KEY by_c(c)) "
+                                        "ENGINE=MyISAM"));
+    }
+    EXPECT_TRUE(co_await server.run("CREATE TABLE schema_TEST.more(a INT PRIMARY KEY)"));
+    const std::vector<std::string> asked{"schema_test", "schema_TEST", "nowhere"};
+    for (const std::size_t databases : {3U, 1U}) {
+      EXPECT_TRUE(co_await server.run("FLUSH STATUS"));
+      auto read = co_await read_schema(server, std::span{asked}.first(databases));
+      EXPECT_TRUE(read) << server.last_failure().message;
+      if (!read) co_return;
+      const std::string rows =
+          co_await ask(server,
+                       "SELECT CAST(variable_value AS SIGNED) FROM "
+                       "information_schema.session_status WHERE variable_name = "
+                       "'HANDLER_READ_RND_NEXT'");
+      // Columns, tables and indexes, each a few times.
+      EXPECT_LT(std::stoi(rows), 4 * tables * 6 * static_cast<int>(databases)) << rows;
+      const catalog found{std::move(*read)};
+      EXPECT_EQ(found.tables().size(), databases == 1 ? tables : 2 * tables + 1);
+      EXPECT_TRUE(found.has("schema_TEST")) << "which is there, though its tables are not";
+      const table* const first = found.find("schema_test", "t0");
+      EXPECT_NE(first, nullptr);
+      if (first == nullptr) co_return;
+      EXPECT_EQ(first->columns().size(), 3U);
+      EXPECT_EQ(first->indexes().size(), 1U);
+      EXPECT_EQ(first->definition().storage_engine, "MyISAM");
+      EXPECT_FALSE(first->definition().has_transactions);
+    }
+    for (const std::string name : {"schema_test", "schema_TEST"})
+      EXPECT_TRUE(co_await server.run("DROP DATABASE " + name));
+  });
 }
 
 TEST_P(mysql_schema_test, has_tables_by_their_exact_names_and_nothing_else) {

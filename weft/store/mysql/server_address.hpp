@@ -18,6 +18,9 @@
 
 namespace weft::store::mysql {
 
+/// "::1" of "[::1]:3306".
+[[nodiscard]] std::string host_of(std::string_view address);
+
 class server_address {
  public:
   /// errc::invalid_argument: it is none of these.
@@ -26,9 +29,15 @@ class server_address {
   /// At least one, the best first. Fails as the resolver does; asks it only where there is a name.
   [[nodiscard]] task<result<std::vector<net::endpoint>>> look_up(net::resolver& names) const;
 
+  /// As it was given.
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+  /// The name, or the address, without its port. Empty: of a Unix socket.
+  [[nodiscard]] const std::string& host() const noexcept { return host_; }
+
  private:
+  std::string text_;
+  std::string host_;
   std::optional<net::endpoint> address_;  // none: it is a name
-  std::string name_;
   std::uint16_t port_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #include <weft/store/mysql/sql_text.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <weft/base/format.hpp>
@@ -42,15 +43,27 @@ void append_settings(const key_write& of, std::string& out) {
   append_name(first, out);
 }
 
-/// (`id`,`a`) VALUES(?,?)
-void append_row(const key_write& of, std::string& out) {
+/// In few steps, for there are many.
+void append_times(std::size_t times, std::string_view text, std::string& out) {
+  const std::size_t begin = out.size();
+  const std::size_t end = begin + times * text.size();
+  out.reserve(end);
+  if (times != 0) out += text;
+  while (out.size() < end) out.append(out, begin, std::min(out.size() - begin, end - out.size()));
+}
+
+/// (`id`,`a`) VALUES(?,?),(?,?)
+void append_rows(const key_write& of, std::size_t rows, std::string& out) {
   const std::size_t begin = out.size();
   append_columns(*of.to, of.to->key(), out);
   append_columns(*of.to, of.columns, out);
   out[begin] = '(';
-  out += ") VALUES(?";
-  for (std::size_t i = 1; i < of.to->key().size() + of.columns.size(); ++i) out += ",?";
-  out += ')';
+  out += ") VALUES";
+  std::string one = "(?";
+  append_times(of.to->key().size() + of.columns.size() - 1, ",?", one);
+  one += "),";
+  append_times(rows, one, out);
+  out.pop_back();
 }
 
 }  // namespace
@@ -77,6 +90,11 @@ void append_parameter(const column& of, std::string& out) {
     out += '?';
 }
 
+bool has_text_in_key(const table& of) noexcept {
+  return std::ranges::any_of(of.key(),
+                             [&](column_position at) { return is_text(of.columns()[at].type); });
+}
+
 std::string select_by_keys(const table& from, std::span<const column_position> columns,
                            std::size_t keys) {
   std::string sql;
@@ -86,21 +104,24 @@ std::string select_by_keys(const table& from, std::span<const column_position> c
   sql += " FROM ";
   append_table(from, sql);
   sql += " WHERE ";
-  if (keys == 1) {
+  const bool is_row = from.key().size() > 1;
+  if (keys == 1 || (is_row && has_text_in_key(from))) {
+    std::string other = " OR ";
+    append_key_condition(from, other);
     append_key_condition(from, sql);
+    append_times(keys - 1, other, sql);
     return sql;
   }
-  const bool is_row = from.key().size() > 1;
   std::string names;
   append_columns(from, from.key(), names);
-  std::string one = is_row ? "(" : "";
+  std::string one = is_row ? ",(" : ",";
   for (const column_position at : from.key()) {
     if (at != from.key().front()) one += ',';
     append_parameter(from.columns()[at], one);
   }
   if (is_row) one += ')';
-  sql.append(is_row ? "(" : "").append(names, 1).append(is_row ? ") IN(" : " IN(").append(one);
-  for (std::size_t i = 1; i < keys; ++i) sql.append(1, ',').append(one);
+  sql.append(is_row ? "(" : "").append(names, 1).append(is_row ? ") IN(" : " IN(").append(one, 1);
+  append_times(keys - 1, one, sql);
   sql += ')';
   return sql;
 }
@@ -122,19 +143,31 @@ std::string select_by_numbered_keys(const table& from, std::span<const column_po
   return sql;
 }
 
-std::string write_row(const key_write& operation, write_kind as) {
+std::string convert_keys(const table& of) {
   std::string sql;
-  switch (as) {
-    case write_kind::insert:
-    case write_kind::upsert: sql = "INSERT INTO "; break;
-    case write_kind::update: sql = "UPDATE "; break;
-    case write_kind::remove: sql = "DELETE FROM "; break;
+  for (const column_position at : of.key()) {
+    const std::string& charset = of.columns()[at].charset;
+    if (charset.empty()) continue;
+    sql += sql.empty() ? "SELECT " : ",";
+    // MySQL takes a parameter that stands alone for a text of that charset, and refuses it.
+    sql += "CONVERT(CONVERT(? USING utf8mb4) USING ";
+    append_name(charset, sql);
+    sql += ')';
   }
+  return sql;
+}
+
+std::string insert_rows(const key_write& first, std::size_t rows) {
+  std::string sql = "INSERT INTO ";
+  append_table(*first.to, sql);
+  append_rows(first, rows, sql);
+  return sql;
+}
+
+std::string write_row(const key_write& operation, write_kind as) {
+  if (as == write_kind::insert || as == write_kind::upsert) return insert_rows(operation, 1);
+  std::string sql = as == write_kind::update ? "UPDATE " : "DELETE FROM ";
   append_table(*operation.to, sql);
-  if (as == write_kind::insert || as == write_kind::upsert) {
-    append_row(operation, sql);
-    return sql;
-  }
   if (as == write_kind::update) {
     sql += " SET ";
     append_settings(operation, sql);

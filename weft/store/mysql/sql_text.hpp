@@ -23,7 +23,12 @@ void append_table(const table& of, std::string& out);
 /// A question mark, as what its value is to be compared with in a column.
 void append_parameter(const column& of, std::string& out);
 
-/// The columns of the key and those wanted, of the rows of `keys` keys, in no order.
+/// Whether two keys that are spelled differently may be the same to the server.
+[[nodiscard]] bool has_text_in_key(const table& of) noexcept;
+
+/// The columns of the key and those wanted, of the rows of `keys` keys, in no order. Keys of
+/// several columns, one of them a text, are compared column by column: MariaDB finds no row by
+/// (a,b) IN((?,?),(?,?)) where the text's charset is not that of the connection.
 [[nodiscard]] std::string select_by_keys(const table& from,
                                          std::span<const column_position> columns,
                                          std::size_t keys);
@@ -34,8 +39,15 @@ void append_parameter(const column& of, std::string& out);
                                                   std::span<const column_position> columns,
                                                   std::size_t keys);
 
+/// Asks for what the charsets of the key's columns make of texts, one for each that has a charset,
+/// of which there is one at least.
+[[nodiscard]] std::string convert_keys(const table& of);
+
 /// An INSERT takes the key and then what is set, an UPDATE the other way round, a DELETE the key.
 /// `as`: not write_kind::upsert.
 [[nodiscard]] std::string write_row(const key_write& operation, write_kind as);
+
+/// An INSERT of so many rows, each as write_row() has one.
+[[nodiscard]] std::string insert_rows(const key_write& first, std::size_t rows);
 
 }  // namespace weft::store::mysql

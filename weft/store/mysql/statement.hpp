@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <weft/store/table.hpp>
@@ -28,6 +30,7 @@ class statement {
   statement& operator=(statement&&) noexcept;
   ~statement();
 
+  [[nodiscard]] std::string_view text() const noexcept;
   /// Question marks in its text.
   [[nodiscard]] std::size_t parameters() const noexcept;
   /// Rows that the last run has found, changed or removed.
@@ -35,6 +38,9 @@ class statement {
   /// What the rows of a run have: no two names alike, and types as the server tells them. Empty: it
   /// gives no rows.
   [[nodiscard]] std::vector<column> columns() const;
+  /// Of those, one of type BIT that the server computes, and whose values nobody can read for sure
+  /// (result_columns.hpp); empty: there is none.
+  [[nodiscard]] std::string computed_bits() const;
   /// Goes on to the next row of the last run; false: there is none.
   [[nodiscard]] bool next();
   /// The values are good until next() is called.
@@ -43,14 +49,20 @@ class statement {
  private:
   friend class connection;
   struct parts;
-  explicit statement(st_mysql_stmt* prepared);
+  statement(st_mysql_stmt* prepared, std::string_view text);
 
   [[nodiscard]] st_mysql_stmt* get() const noexcept;
-  /// What `values` span must stay until the statement has run.
-  void bind(std::span<const value> values);
+  /// What the server has prepared of the same text, in exchange for what it had before.
+  void take_over(statement& prepared_anew) noexcept;
+  /// What `values` span must stay until the statement has run. The server is told their types where
+  /// they are not those of the run before. How many bytes their texts have.
+  std::size_t bind(std::span<const value> values);
+  /// After a run that has failed nobody knows whether the server has heard them.
+  void forget_types() noexcept;
   void take_result();
   void take_rows_one_by_one();
   void take_next_row();
+  void end_rows() noexcept;
 
   std::unique_ptr<parts> parts_;
   std::span<const value> row_;

@@ -1,5 +1,6 @@
 #include <weft/store/mysql/statement_cache.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace weft::store::mysql {
@@ -13,17 +14,27 @@ statement* statement_cache::find(std::string_view text) noexcept {
   return &known.prepared;
 }
 
-statement& statement_cache::keep(std::string text, statement made) {
-  while (by_text_.size() >= most_) {
-    kept_statement* const oldest = by_use_.pop_front();
-    if (oldest == nullptr) break;
-    by_text_.erase(std::string_view{oldest->text});
-  }
-  auto kept = std::make_unique<kept_statement>(std::move(text), std::move(made));
+statement& statement_cache::keep(statement made) {
+  if (most_ > 0) leave(most_ - 1);
+  auto kept = std::make_unique<kept_statement>(std::move(made));
   kept_statement& known = *kept;
   by_use_.push_back(known);
-  by_text_.emplace(known.text, std::move(kept));
+  by_text_.emplace(known.prepared.text(), std::move(kept));
   return known.prepared;
+}
+
+bool statement_cache::shrink() noexcept {
+  if (by_text_.empty()) return false;
+  leave(by_text_.size() / 2);
+  most_ = std::max<std::size_t>(1, by_text_.size());
+  return true;
+}
+
+void statement_cache::leave(std::size_t statements) noexcept {
+  while (by_text_.size() > statements) {
+    const kept_statement& oldest = *by_use_.pop_front();
+    by_text_.erase(by_text_.find(oldest.prepared.text()));
+  }
 }
 
 void statement_cache::clear() noexcept {

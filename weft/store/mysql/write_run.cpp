@@ -1,9 +1,15 @@
 #include <weft/store/mysql/write_run.hpp>
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
 #include <weft/base/assert.hpp>
 #include <weft/base/format.hpp>
 #include <weft/coro/shielded.hpp>
 #include <weft/coro/with_deadline.hpp>
+#include <weft/store/mysql/key_charsets.hpp>
+#include <weft/store/mysql/server_errors.hpp>
 #include <weft/store/mysql/sql_text.hpp>
 
 namespace weft::store::mysql {
@@ -16,9 +22,39 @@ bool is_of_one_row(failure_kind why) noexcept {
     case failure_kind::duplicate_key:
     case failure_kind::constraint:
     case failure_kind::invalid:
+    case failure_kind::too_large:
     case failure_kind::other: return true;
     default: return false;
   }
+}
+
+/// Few, so that few statements are prepared; the largest first.
+constexpr std::array<std::size_t, 3> rows_together = {256, 64, 16};
+/// What a statement of many rows may have: a connection keeps a hundred bytes for each parameter,
+/// and the server has to take all in one packet (max_allowed_packet, 16 MiB unless told otherwise).
+constexpr std::size_t parameters_together_max = 2'048;
+constexpr std::size_t bytes_together_max = 256 * 1024;
+
+std::size_t parameters_of(const key_write& row) noexcept {
+  return row.key.size() + row.columns.size();
+}
+
+std::size_t bytes_of(std::span<const value> values) noexcept {
+  std::size_t bytes = 0;
+  for (const value& each : values) {
+    const bool is_long = each.kind() == value_kind::text || each.kind() == value_kind::bytes;
+    bytes += is_long ? each.as_text().size() : sizeof(std::int64_t);
+  }
+  return bytes;
+}
+
+/// An upsert of rows that are not there is an INSERT.
+bool may_insert(const key_write& each) noexcept {
+  return each.kind == write_kind::insert || each.kind == write_kind::upsert;
+}
+
+bool is_alike(const key_write& one, const key_write& other) noexcept {
+  return may_insert(other) && one.to == other.to && std::ranges::equal(one.columns, other.columns);
 }
 
 /// Nothing that began before COMMIT is there any more.
@@ -45,15 +81,32 @@ class [[nodiscard]] open_transaction {
 }  // namespace
 
 task<result<void>> write_run::run(connection& by) {
-  const bool is_alone = operations_.size() == 1 && operations_.front().kind != write_kind::upsert;
-  if (is_alone) co_return co_await run_alone(by);
+  if (operations_.size() == 1) co_return co_await run_alone(by);
+  if (refuse_half_done()) co_return {};
   co_return co_await run_all(by);
+}
+
+bool write_run::refuse_half_done() {
+  const auto found = std::ranges::find_if(
+      operations_, [](const key_write& each) { return !each.to->definition().has_transactions; });
+  if (found == operations_.end()) return false;
+  const table_definition& of = found->to->definition();
+  std::string name;
+  append_table(*found->to, name);
+  failed_ = static_cast<std::size_t>(found - operations_.begin());
+  why_ = failure_kind::invalid;
+  message_ = weft::format(
+      "the table {}.{} is kept by {}, which has no transactions, so that a batch might be done in "
+      "part: write its rows one at a time, or ALTER TABLE {} ENGINE=InnoDB",
+      of.database, of.name, of.storage_engine, name);
+  return true;
 }
 
 task<result<void>> write_run::run_alone(connection& by) {
   const key_write& only = operations_.front();
+  const write_kind first = only.kind == write_kind::upsert ? write_kind::update : only.kind;
   // To prepare it changes nothing.
-  if (const auto ready = co_await by.prepared(write_row(only, only.kind)); !ready) {
+  if (const auto ready = co_await by.prepared(write_row(only, first)); !ready) {
     if (by.server_error() == 0 || !by.is_open()) co_return fail(undone(ready.error()));
     fail_batch(by, 0);
     co_return {};
@@ -64,7 +117,8 @@ task<result<void>> write_run::run_alone(connection& by) {
   if (env.until.passed(now)) co_return fail(errc::timed_out);
   const auto ran = co_await shielded(run_one(by, 0), deadline::at(now + patience_));
   if (ran) co_return {};
-  if (by.server_error() == 0)
+  if (was_not_begun(by.server_error())) co_return fail(errc::unavailable);
+  if (by.server_error() == 0 || may_be_done(by.server_error()))
     fail_unknown(by);
   else
     fail_batch(by, 0);
@@ -75,12 +129,22 @@ task<result<void>> write_run::run_all(connection& by) {
   open_transaction transaction{by};
   if (const auto begun = co_await by.run("START TRANSACTION"); !begun)
     co_return fail(undone(begun.error()));
-  for (std::size_t i = 0; i < operations_.size(); ++i) {
-    const auto ran = co_await run_one(by, i);
+  for (std::size_t i = 0, together = 0; i < operations_.size(); i += together) {
+    together = together_from(i);
+    const auto ran = together == 1 ? co_await run_one(by, i)
+                                   : co_await insert_together(by, operations_.subspan(i, together));
     if (ran) continue;
-    if (by.server_error() == 0 || !by.is_open()) co_return fail(undone(ran.error()));
-    fail_batch(by, i);
-    if (co_await by.run("ROLLBACK")) transaction.end();
+    const bool is_too_large =  // which ends the connection, too
+        together == 1 && by.last_failure().kind == failure_kind::too_large;
+    if (!is_too_large && (by.server_error() == 0 || !by.is_open()))
+      co_return fail(undone(ran.error()));
+    const bool is_to_be_found = together != 1 && is_of_one_row(by.last_failure().kind);
+    if (!is_to_be_found) fail_batch(by, i);
+    if (const auto undid = co_await by.run("ROLLBACK"); undid)
+      transaction.end();
+    else if (is_to_be_found)
+      co_return fail(undone(undid.error()));
+    if (is_to_be_found) co_return co_await run_all(by);
     co_return {};
   }
   const environment& env = co_await this_task::environment();
@@ -92,11 +156,42 @@ task<result<void>> write_run::run_all(connection& by) {
     transaction.end();
     co_return {};
   }
-  if (by.server_error() == 0)
-    fail_unknown(by);
-  else
+  if (undoes_commit(by.server_error()))
     fail_batch(by, everybody);  // as a cluster does, where another has changed the same rows
+  else
+    fail_unknown(by);
   co_return {};
+}
+
+std::size_t write_run::together_from(std::size_t operation) const noexcept {
+  const std::span rows = operations_.subspan(operation);
+  const key_write& first = rows.front();
+  if (is_row_by_row_ || rows.size() < rows_together.back() || !may_insert(first)) return 1;
+  const std::size_t most =
+      std::min(rows_together.front(), parameters_together_max / parameters_of(first));
+  std::size_t count = 0;
+  std::size_t bytes = 0;
+  for (; count < std::min(most, rows.size()) && is_alike(first, rows[count]); ++count) {
+    bytes += bytes_of(rows[count].key) + bytes_of(rows[count].values);
+    if (bytes > bytes_together_max) break;
+  }
+  const auto* const found = std::ranges::find_if(
+      rows_together, [count](std::size_t rows_at_once) { return rows_at_once <= count; });
+  return found == rows_together.end() ? 1 : *found;
+}
+
+task<result<void>> write_run::insert_together(connection& by, std::span<const key_write> rows) {
+  is_row_by_row_ = true;  // unless it succeeds
+  parameters_.clear();
+  for (const key_write& each : rows) {
+    parameters_.insert(parameters_.end(), each.key.begin(), each.key.end());
+    parameters_.insert(parameters_.end(), each.values.begin(), each.values.end());
+  }
+  const auto prepared = co_await by.prepared(insert_rows(rows.front(), rows.size()));
+  if (!prepared) co_return fail(prepared.error());
+  const auto ran = co_await by.execute(**prepared, parameters_);
+  is_row_by_row_ = !ran;
+  co_return ran;
 }
 
 task<result<void>> write_run::run_one(connection& by, std::size_t operation) {
@@ -118,7 +213,8 @@ task<result<void>> write_run::run_one(connection& by, std::size_t operation) {
 
 /// Not by ON DUPLICATE KEY UPDATE, which changes another row where that has the same value in a
 /// column that is unique. An INSERT comes after, since it fails of a column that it leaves out
-/// before it is seen that there is such a row already.
+/// before it is seen that there is such a row already. One of these statements at most changes
+/// anything, so that an upsert alone needs no transaction.
 task<result<void>> write_run::upsert(connection& by, const key_write& operation) {
   auto found = co_await execute(by, operation, write_kind::update);
   if (!found) co_return fail(found.error());
@@ -150,7 +246,17 @@ task<result<std::uint64_t>> write_run::execute(connection& by, const key_write& 
     if (as != write_kind::remove)
       parameters_.insert(parameters_.end(), values.begin(), values.end());
   }
-  const auto prepared = co_await by.prepared(write_row(operation, as));
+  const std::string sql = write_row(operation, as);
+  const auto ran = co_await execute_text(by, sql);
+  if (ran || as == write_kind::insert || !is_of_charsets(by.server_error())) co_return ran;
+  const auto held = co_await held_by_charsets(by, *operation.to, std::array{operation.key});
+  if (!held) co_return fail(held.error());
+  if (!held->front()) co_return 0;
+  co_return co_await execute_text(by, sql);  // for what the server says of it
+}
+
+task<result<std::uint64_t>> write_run::execute_text(connection& by, std::string_view sql) {
+  const auto prepared = co_await by.prepared(sql);
   if (!prepared) co_return fail(prepared.error());
   const auto ran = co_await by.execute(**prepared, parameters_);
   if (!ran) co_return fail(ran.error());
@@ -169,8 +275,9 @@ void write_run::fail_unknown(const connection& by) {
   failed_ = everybody;
   why_ = failure_kind::input_output;
   message_ = weft::format(
-      "the connection to the server was lost while it committed, so that nobody knows whether the "
-      "batch was done: look before you write it again ({})",
+      "{} while it committed, so that nobody knows whether the batch was done: look before you "
+      "write it again ({})",
+      by.server_error() == 0 ? "the connection to the server was lost" : "the server failed",
       by.last_failure().message);
 }
 

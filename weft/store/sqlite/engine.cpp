@@ -12,6 +12,7 @@
 #include <weft/loop/mesh.hpp>
 #include <weft/loop/sleep.hpp>
 #include <weft/store/scan_token.hpp>
+#include <weft/store/schema_change.hpp>
 #include <weft/store/sqlite/cold_batch.hpp>
 #include <weft/store/sqlite/engine_counts.hpp>
 #include <weft/store/sqlite/query_line.hpp>
@@ -26,8 +27,6 @@ namespace {
 
 constexpr std::size_t cold_operations_max = 256;
 constexpr unsigned refreshes_max = 3;
-constexpr std::string_view schema_has_changed =
-    "the table has changed since the request was made: make it again";
 
 std::uint64_t cache_share(const engine_options& options, const event_loop& loop) noexcept {
   const mesh_port* const port = loop.port();
@@ -62,9 +61,6 @@ struct engine::state {
                                              read_sink& to);
   void forget_statements(const table& of) noexcept;
   [[nodiscard]] task<result<void>> until_durable(queued_write& batch);
-  /// False: a table has changed, and `to` has been told of all.
-  [[nodiscard]] bool are_current(std::span<const key_write> operations, write_sink& to) const;
-  [[nodiscard]] const table* current(const table& named) const noexcept;
   [[nodiscard]] shard_database* database_of(const table& named) noexcept;
   void note_turn(shard_database& read) noexcept;
 
@@ -175,14 +171,6 @@ void engine::state::take_over(loaded found) {
   counts.catalogs.add();
 }
 
-/// The table of today's catalog that is the same; nullptr: there is none.
-const table* engine::state::current(const table& named) const noexcept {
-  if (&named.owner() == schema.get()) [[likely]]
-    return &named;
-  const table* const now = schema->find(named.database(), named.name());
-  return now != nullptr && now->definition() == named.definition() ? now : nullptr;
-}
-
 shard_database* engine::state::database_of(const table& named) noexcept {
   if (&named == last_table) return last_read;
   for (const auto& each : databases) {
@@ -203,7 +191,7 @@ void engine::state::read_warm(std::span<const key_read> operations, progress& at
   nowait_reads here{options.blind_reads};
   while (at.done < operations.size()) {
     key_read operation = operations[at.done];
-    operation.from = current(*operation.from);
+    operation.from = schema->current(*operation.from);
     if (operation.from == nullptr) {
       to.failed(at.done++, {.kind = failure_kind::schema_changed, .message = schema_has_changed});
       continue;
@@ -224,7 +212,7 @@ task<result<void>> engine::state::read_cold(std::span<const key_read> operations
   std::size_t count = 0;
   while (count < std::min(operations.size() - at.done, cold_operations_max)) {
     const key_read& each = operations[at.done + count];
-    if (&each.from->owner() != schema.get() && current(*each.from) == nullptr) break;
+    if (schema->current(*each.from) == nullptr) break;
     if (each.from->database() != at.at->name()) break;
     ++count;
   }
@@ -243,7 +231,7 @@ task<result<void>> engine::state::read_cold(std::span<const key_read> operations
 
 /// Where nothing was new for the catalog, they alone were of an older schema.
 void engine::state::forget_statements(const table& of) noexcept {
-  const table* const now = current(of);
+  const table* const now = schema->current(of);
   if (now == nullptr) return;
   shard_database* const known = database_of(*now);
   known->follow(known->version());
@@ -257,18 +245,6 @@ task<result<void>> engine::state::until_durable(queued_write& batch) {
   counts.write_waits.record(loop.now() - began);
   if (batch.has_led_commit()) counts.commits.add();
   co_return written;
-}
-
-bool engine::state::are_current(std::span<const key_write> operations, write_sink& to) const {
-  const auto changed = std::ranges::find_if(
-      operations, [this](const key_write& each) { return current(*each.to) == nullptr; });
-  if (changed == operations.end()) return true;
-  for (std::size_t i = 0; i < operations.size(); ++i) {
-    const bool is_same = current(*operations[i].to) != nullptr;
-    to.failed(i, {.kind = is_same ? failure_kind::rolled_back : failure_kind::schema_changed,
-                  .message = schema_has_changed});
-  }
-  return false;
 }
 
 engine::engine(engine_options options, event_loop& loop, lifetime& own, telemetry::meter& meter)
@@ -320,8 +296,8 @@ task<result<void>> engine::write(std::span<const key_write> operations, write_si
                            [&](const key_write& each) { return each.to->database() == database; }))
     co_return fail(errc::invalid_argument);
   for (unsigned refreshes = 0; refreshes <= refreshes_max; ++refreshes) {
-    if (!s.are_current(operations, to)) co_return {};
-    shard_database* const known = s.database_of(*s.current(*operations.front().to));
+    if (!are_current(*s.schema, operations, to)) co_return {};
+    shard_database* const known = s.database_of(*s.schema->current(*operations.front().to));
     WEFT_ASSERT(known != nullptr, "a catalog's tables are those of open databases");
     known->end_turn();  // nobody need wait for what it reads
     queued_write batch{s.loop, s.files->writer_of(database), known->version(), operations};
@@ -346,27 +322,21 @@ task<result<bool>> engine::query(const query_request& request, query_sink& to) {
 
 task<result<std::string>> engine::scan(const scan_request& request, scan_sink& to) {
   state& s = *state_;
-  if (!is_within_bounds(request)) co_return fail(errc::limit_exceeded);
-  if (request.from->key().empty()) co_return fail(errc::invalid_argument);
   scratch room;
-  std::span<const value> place;
-  if (!request.continuation.empty()) {
-    const auto read = read_scan_token(request, room);
-    if (!read) co_return fail(errc::invalid_argument);
-    place = *read;
-  }
+  auto place = place_of(request, room);
+  if (!place) co_return fail(place.error());
   const auto in_line = s.scans.enter();
   if (!in_line) co_return fail(in_line.error());
   const environment& env = co_await this_task::environment();
   scan_pace pace;
   if (s.loop.has_threads()) pace = {.until = env.until.when(), .turn = s.options.scan_turn};
   for (std::size_t left = request.limit, refreshes = 0; left > 0;) {
-    const table* const now = s.current(*request.from);
+    const table* const now = s.schema->current(*request.from);
     if (now == nullptr || refreshes > refreshes_max) {
       to.failed({.kind = failure_kind::schema_changed, .message = schema_has_changed});
       co_return std::string{};
     }
-    scan_slice slice{*s.files, s.database_of(*now)->version(), request, place, left, pace};
+    scan_slice slice{*s.files, s.database_of(*now)->version(), request, *place, left, pace};
     const stop_callback on_stop{env.stop, [&slice] { slice.stop(); }};
     if (const auto run = co_await s.scans.run(slice); !run) co_return fail(run.error());
     if (slice.is_stale()) {
@@ -390,11 +360,11 @@ task<result<std::string>> engine::scan(const scan_request& request, scan_sink& t
     scratch next;
     const std::span<const value> last = slice.last_place(next);
     if (last.empty()) continue;
-    place = last;
+    *place = last;
     room = std::move(next);
     if (to.is_full()) break;
   }
-  co_return request.limit == 0 ? std::string{request.continuation} : scan_token(request, place);
+  co_return request.limit == 0 ? std::string{request.continuation} : scan_token(request, *place);
 }
 
 }  // namespace weft::store::sqlite

@@ -12,12 +12,11 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
 #include <vector>
 
 #include <sqlite3.h>
 
-#include <weft/store/scan.hpp>
+#include <weft/store/scan_text.hpp>
 
 namespace weft::store::sqlite {
 
@@ -32,14 +31,11 @@ struct scan_part {
   bool is_nulls = false;
 };
 
-class scan_sql {
+class scan_sql final : public scan_text {
  public:
   /// `request` and `place` must stay.
   scan_sql(const scan_request& request, std::span<const value> place, scan_part part);
 
-  [[nodiscard]] const std::string& text() const noexcept { return text_; }
-  /// The columns after those wanted.
-  [[nodiscard]] std::span<const column_position> order() const noexcept { return order_; }
   /// A result code of SQLite's.
   [[nodiscard]] int bind(sqlite3_stmt* to, std::size_t rows_max) const noexcept;
   /// Whether the rows after these are those of is_nulls.
@@ -57,23 +53,15 @@ class scan_sql {
   void add_conditions(std::span<const value> place);
   void add_row(std::size_t columns);
   void add_values(std::span<const value> of);
-  void add_filter(const filter& condition);
-  void add_comparison(column_position of, const char* how, const value& with);
-  void add_range(const key_range& range);
-  void add_bound(const key_bound& bound, const char* how);
   void add_place(std::span<const value> place);
-  void add_step_after(std::size_t at, const value& last);
-  void add_order();
-  void add_name(column_position of);
-  void add_parameter(const value& with, column_position of);
+  void add_name(column_position of) override;
+  void add_parameter(const value& with, column_position of) override;
+  void add_bound(const key_bound& bound, bool is_lower) override;
 
-  const scan_request& request_;
-  std::vector<column_position> order_;
   bool tells_found_;
   bool is_nulls_;
   bool has_nulls_after_;
   std::vector<parameter> parameters_;
-  std::string text_;
 };
 
 }  // namespace weft::store::sqlite

@@ -1,0 +1,161 @@
+// How much of what a server sends an engine keeps: a bound, whoever asks, and whatever the rows
+// are.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <weft/store/mysql/engine_fixture_test.hpp>
+
+namespace weft::store::mysql {
+namespace {
+
+constexpr std::string_view photos =
+    "CREATE TABLE photos(id INT PRIMARY KEY, small TEXT, photo LONGBLOB)";
+
+/// Rows of 200 KiB each, and one of 3 MiB.
+constexpr std::string_view many_photos =
+    "INSERT INTO photos SELECT seq, CONCAT('n', seq), REPEAT('x', 204800) FROM seq_1_to_40";
+constexpr std::string_view large_photo =
+    "INSERT INTO photos VALUES(100, 'large', REPEAT('y', 3145728))";
+
+class counted_scan final : public scan_sink {
+ public:
+  void row(std::span<const value> values) override {
+    ++rows;
+    for (const value& each : values)
+      if (each.kind() == value_kind::bytes) bytes += each.as_text().size();
+  }
+  void failed(const failure& why) override {
+    kind = why.kind;
+    message = why.message;
+  }
+  std::size_t rows = 0;
+  std::size_t bytes = 0;
+  std::optional<failure_kind> kind;
+  std::string message;
+};
+
+class mysql_engine_memory : public engine_fixture {
+ protected:
+  void SetUp() override {
+    engine_fixture::SetUp();
+    options_.read_memory_bytes = 1024 * 1024;
+  }
+
+  static std::vector<std::vector<value>> keys(std::int64_t first, std::int64_t last) {
+    std::vector<std::vector<value>> made;
+    for (; first <= last; ++first) made.push_back({value::integer(first)});
+    return made;
+  }
+
+  /// Of all that a scan of the photos finds.
+  static task<counted_scan> scan_photos(engine& on) {
+    const catalog_ref schema = on.schema();
+    const column_position columns[] = {0, 2};
+    const scan_request request{.from = &find(on, "photos"), .columns = columns, .limit = 1000};
+    counted_scan sink;
+    const auto rest = co_await on.scan(request, sink);
+    EXPECT_EQ(rest.value_or("?"), "");
+    co_return sink;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(on, mysql_engine_memory, kernel_backends, backend_name);
+
+constexpr std::string_view too_many_bytes =
+    "the rows have more than 1048576 bytes (store.mysql.engine.read_memory_bytes): ask for fewer "
+    "rows or columns at once";
+
+TEST_P(mysql_engine_memory, a_batch_keeps_so_many_bytes_and_reads_no_more) {
+  run_engine({photos, many_photos}, [&](engine& on) -> task<void> {
+    const std::string four = co_await look_up(on, "photos", keys(1, 4), {"photo"});
+    EXPECT_EQ(four.size(), 4U * (204'800 / 3 * 4 + 4 + 4) + 3);
+    EXPECT_EQ(counted("store_connections_lost_total"), 0);
+
+    const catalog_ref schema = on.schema();
+    const column_position photo = 2;
+    const auto asked = keys(0, 40);
+    std::vector<key_read> operations;
+    for (const auto& key : asked) operations.push_back({&find(on, "photos"), key, {&photo, 1}});
+    noted_reads sink{operations};
+    EXPECT_TRUE(co_await on.read(operations, sink));
+    EXPECT_EQ(sink.message, too_many_bytes);
+    EXPECT_EQ(sink.text.find('['), std::string::npos) << "all fail, or none";
+    EXPECT_EQ(counted("store_failures_total", {{"kind", "too_large"}}), 41);
+    EXPECT_EQ(counted("store_connections_lost_total"), 1) << "the rest was not read";
+
+    EXPECT_EQ(co_await look_up(on, "photos", keys(7, 8), {"small"}), R"(["n7"] ["n8"])");
+  });
+}
+
+TEST_P(mysql_engine_memory, the_same_row_is_kept_once_for_all_who_ask_for_it) {
+  run_engine({photos, many_photos}, [&](engine& on) -> task<void> {
+    const std::vector<std::vector<value>> same(20, {value::integer(3)});
+    const std::string twenty = co_await look_up(on, "photos", same, {"photo"});
+    EXPECT_GT(twenty.size(), 20U * 204'800);
+  });
+}
+
+TEST_P(mysql_engine_memory, a_row_that_is_too_large_by_itself_is_refused) {
+  run_engine({photos, many_photos, large_photo}, [&](engine& on) -> task<void> {
+    EXPECT_EQ(co_await look_up(on, "photos", keys(100, 100), {"photo"}), "!too_large");
+    EXPECT_EQ(co_await look_up(on, "photos", keys(100, 100), {"small"}), R"(["large"])");
+    const counted_scan sink = co_await scan_photos(on);
+    EXPECT_EQ(sink.kind, failure_kind::too_large);
+    EXPECT_EQ(sink.message, too_many_bytes);
+    EXPECT_GE(sink.rows, 30U) << "those of the parts before it";
+    noted_query found;
+    const auto all = co_await on.query(
+        {.database = database, .text = "SELECT small, photo FROM photos WHERE id = 100"}, found);
+    EXPECT_TRUE(all);
+    EXPECT_FALSE(all.value_or(true));
+    EXPECT_EQ(found.text, "small photo !too_large");
+    EXPECT_EQ(found.message, too_many_bytes);
+    // What is written is not bounded by what is read.
+    const catalog_ref schema = on.schema();
+    const std::string content(2 * 1024 * 1024, 'z');
+    const value key = value::integer(200);
+    const value photo = value::bytes(content);
+    const column_position column = 2;
+    const key_write written{
+        write_kind::insert, &find(on, "photos"), {&key, 1}, {&column, 1}, {&photo, 1}};
+    noted_writes done;
+    EXPECT_TRUE(co_await on.write({&written, 1}, done));
+    EXPECT_EQ(done.text, "ok") << done.message;
+  });
+}
+
+TEST_P(mysql_engine_memory, a_connection_that_has_had_a_large_row_is_not_kept) {
+  options_.read_memory_bytes = 16 * 1024 * 1024;
+  run_engine({photos, "INSERT INTO photos VALUES(1, 'small', 'x'), (2, '', REPEAT('x', 6000000))"},
+             [&](engine& on) -> task<void> {
+               EXPECT_EQ(co_await look_up(on, "photos", keys(1, 1), {"small"}), R"(["small"])");
+               EXPECT_EQ(counted("store_connections_open"), 1);
+               const std::string large = co_await look_up(on, "photos", keys(2, 2), {"photo"});
+               EXPECT_GT(large.size(), 6'000'000U);
+               EXPECT_EQ(counted("store_connections_open"), 0) << "the library keeps its buffer";
+               EXPECT_EQ(co_await look_up(on, "photos", keys(1, 1), {"small"}), R"(["small"])");
+             });
+}
+
+TEST_P(mysql_engine_memory, a_scan_goes_on_in_parts_whatever_its_rows_have) {
+  run_engine({photos,
+              "INSERT INTO photos SELECT seq, '', REPEAT('x', IF(seq % 100 = 0, 500000, 9))"
+              " FROM seq_1_to_900"},
+             [&](engine& on) -> task<void> {
+               const counted_scan sink = co_await scan_photos(on);
+               EXPECT_EQ(sink.rows, 900U);
+               EXPECT_EQ(sink.bytes, 9U * 500'000 + 891U * 9);
+             });
+  // Each part ends with a large row, or knows by then that there are no more.
+  EXPECT_LT(counted("store_scan_slices_total"), 40);
+}
+
+}  // namespace
+}  // namespace weft::store::mysql

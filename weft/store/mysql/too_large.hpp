@@ -1,0 +1,13 @@
+// What is said of rows that have more bytes than an engine may keep.
+//
+//   to.failed({.kind = failure_kind::too_large, .message = too_large(options.read_memory_bytes)});
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace weft::store::mysql {
+
+[[nodiscard]] std::string too_large(std::uint64_t bytes_max);
+
+}  // namespace weft::store::mysql
