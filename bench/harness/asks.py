@@ -29,12 +29,12 @@ class Ask:
 HELLO = Trial("GET", "/plaintext", b"", 200, b"Hello, World!")
 
 
-def check_answers(port: int, ask: Ask, host: str = "127.0.0.1") -> int:
+def check_answers(port: int, ask: Ask, host: str = "127.0.0.1", protocol: str = "http") -> int:
     """The bytes of the timed answer, head included. Raises ValueError for a wrong one."""
     size = 0
     for asked in (*ask.others, ask.timed):
         # What is refused may be answered with a close.
-        with conversation(host, port, is_patient=asked is ask.timed) as talk:
+        with conversation(host, port, asked is ask.timed, protocol) as talk:
             for _ in range(1 if asked.status != 200 else 2):  # keep-alive is timed too
                 answer = talk.ask(asked.method, asked.path, asked.body)
                 size = answer.size

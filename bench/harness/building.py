@@ -101,8 +101,9 @@ def cpp(
     return make
 
 
-def rust(folder: str, package: str, program: str = "") -> Make:
-    """A program of a package in a folder of the workspace peers/rust; it is named as the package, or `program`."""
+def rust(folder: str, package: str, program: str = "", arguments: str = "") -> Make:
+    """A program of a package in a folder of the workspace peers/rust; it is named as the package, or `program`. Its `arguments` come
+    behind the port."""
     binary = program or package
 
     def make(name: str, _: Sequence[str], into: Path) -> str:
@@ -118,13 +119,13 @@ def rust(folder: str, package: str, program: str = "") -> Make:
 
         shared = [workspace / "Cargo.toml", workspace / "Cargo.lock"]
         build_once(into / name, [*shared, *sources_of(workspace / folder)], command, build)
-        return f"'{into / name}' {{port}}"
+        return f"'{into / name}' {{port}} {arguments}".rstrip()
 
     return make
 
 
-def go(module: str, package: str, tags: str = "") -> Make:
-    """A package of a Go module in a folder of peers."""
+def go(module: str, package: str, tags: str = "", arguments: str = "") -> Make:
+    """A package of a Go module in a folder of peers. Its `arguments` come behind the port."""
 
     def make(name: str, _: Sequence[str], into: Path) -> str:
         need("go", "Go 1.25 or newer, and its module proxy")
@@ -133,7 +134,7 @@ def go(module: str, package: str, tags: str = "") -> Make:
         tagged = ["-tags", tags] if tags else []
         command = ["go", "build", *where, *GO_FLAGS, *tagged, "-o", str(target), f"./{package}"]
         build_once(target, sources_of(PEERS / module), command, lambda: run(command))
-        return f"'{target}' {{port}}"
+        return f"'{target}' {{port}} {arguments}".rstrip()
 
     return make
 
@@ -160,12 +161,12 @@ def node(script: str) -> Make:
     return make
 
 
-def installed(program: str) -> Make:
+def installed(program: str, arguments: str = "") -> Make:
     """A server of the system's, which the script `serve` of its folder runs with our configuration."""
 
     def make(_: str, __: Sequence[str], ___: Path) -> str:
         if shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin") is None:
             raise LeftOut("it is not installed (tools/setup bench)")
-        return f"'{PEERS / program / 'serve'}' {{port}} {{scratch}}"
+        return f"'{PEERS / program / 'serve'}' {{port}} {{scratch}} {arguments}".rstrip()
 
     return make

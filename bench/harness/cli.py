@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import TypeVar
 
 from harness import html_report, network, peers, rdrs_peers, text_report
 from harness.command_line import DEFAULT_OUT, REPOSITORY, parse_arguments
@@ -20,14 +21,18 @@ from harness.effort import EFFORTS, FULL, QUICK, USUAL, Effort
 from harness.in_process import InProcess, in_process_workloads
 from harness.journal import NAME, CannotResume, Journal
 from harness.machine import choose_cores, compiler_of, facts
+from harness.open_loop import open_loops, with_what_tells_rates
+from harness.protocol_workloads import protocol_subjects, protocol_workloads
 from harness.rdrs_workloads import PROTOCOL, prepare, rdrs_subjects, rdrs_workloads
 from harness.runs import STRAY_LIMIT
+from harness.runtime import RuntimeWork, runtime_works, with_tokio
 from harness.servers import Subject
 from harness.session import Plan, identity, measure_all
 from harness.summary import is_whole
 from harness.workloads import MANY, Workload, own_subjects, workloads
 
 ALL_PEERS = (*peers.ALL, *rdrs_peers.ALL)
+Alone = TypeVar("Alone", InProcess, RuntimeWork)
 
 
 def asked_by_environment() -> Effort:
@@ -59,18 +64,28 @@ def wanted_peers(
     taken = [peer for peer in ALL_PEERS if peer.protocol in protocols]
     if options.only:
         return [peer for peer in taken if peer.name in options.only]
-    return [peer for peer in taken if peer.quick or not effort.is_quick]
+    return [peer for peer in taken if peer.leads or not effort.is_quick]
 
 
 def given_subjects(options: argparse.Namespace) -> list[Subject]:
     return options.subject + options.echo_subject + options.external + options.echo_external
 
 
-def chosen_in_process(options: argparse.Namespace, effort: Effort) -> list[InProcess]:
+def _without_servers(options: argparse.Namespace, works: Sequence[Alone]) -> list[Alone]:
     """All unless workloads are asked for, or servers."""
-    works = in_process_workloads(effort.pairs, options.build.resolve())
     asked = options.workload or ([] if options.only or given_subjects(options) else ["*"])
     return [work for work in works if any(fnmatchcase(work.name, each) for each in asked)]
+
+
+def chosen_in_process(options: argparse.Namespace, effort: Effort) -> list[InProcess]:
+    return _without_servers(options, in_process_workloads(effort.pairs, options.build.resolve()))
+
+
+def chosen_runtime(options: argparse.Namespace, effort: Effort) -> list[RuntimeWork]:
+    """A quick run has none unasked."""
+    if effort.is_quick and not options.workload:
+        return []
+    return _without_servers(options, runtime_works(effort.pairs, options.build.resolve()))
 
 
 def chosen(
@@ -78,8 +93,9 @@ def chosen(
 ) -> tuple[list[Workload], list[Subject]]:
     """Workloads and subjects after --workload, --only and the like; `others` are the peers."""
     build = options.build.resolve()
-    works = workloads(effort, build, many) + rdrs_workloads(effort, build)
-    subjects = own_subjects(build) + rdrs_subjects(build)
+    works = all_works = (workloads(effort, build, many) + open_loops(effort, build)
+                         + protocol_workloads(effort, build, many) + rdrs_workloads(effort, build))  # fmt: skip
+    subjects = own_subjects(build) + protocol_subjects(build) + rdrs_subjects(build)
     subjects += others + given_subjects(options)
     names = [(each.name, each.protocol) for each in subjects if not each.levels and each.asks is None]
     twice = {name for name, protocol in names if names.count((name, protocol)) > 1}
@@ -87,7 +103,8 @@ def chosen(
         raise SystemExit(_complain(f"two servers are named {', '.join(sorted(twice))}"))
 
     asked = options.workload or []
-    known = [work.name for work in (*works, *in_process_workloads(effort.pairs, build))]
+    alone = (*in_process_workloads(effort.pairs, build), *runtime_works(effort.pairs, build))
+    known = [work.name for work in (*works, *alone)]
     wrong = {each for each in asked if not any(fnmatchcase(name, each) for name in known)}
     wrong |= set(options.only or []) - {each.name for each in (*subjects, *ALL_PEERS)}
     if wrong:
@@ -96,6 +113,7 @@ def chosen(
         works = [work for work in works if any(fnmatchcase(work.name, each) for each in asked)]
     else:
         works = [work for work in works if (work.in_quick if effort.is_quick else work.in_full)]
+    works = with_what_tells_rates(works, all_works)
     if options.only:
         kept = {
             *(work.baseline for work in works),
@@ -172,9 +190,13 @@ def planned(options: argparse.Namespace, effort: Effort) -> tuple[Plan, list[str
     compiler = peers.compiler_command(compiler_of(options.build) or "c++")
     into = options.build.resolve().parent / "bench-peers"
     others, notes = peers.build(wanted_peers(options, effort, works), compiler, into, _tell)
+    runtime = chosen_runtime(options, effort)
+    if not options.no_peers:
+        runtime = with_tokio(runtime, into, notes)
     many = connections_allowed(notes, others_network=bool(options.external + options.echo_external))
     works, subjects = chosen(options, effort, others, many)
-    plan = Plan(works, subjects, chosen_in_process(options, effort), choose_cores(os.sched_getaffinity(0)))
+    cores = choose_cores(os.sched_getaffinity(0))
+    plan = Plan(works, subjects, chosen_in_process(options, effort), cores, runtime)
     baselines = {(work.baseline, work.protocol) for work in works}
     for subject in subjects:
         if (subject.name, subject.protocol) in baselines and subject.missing():
@@ -193,7 +215,8 @@ def journal_of(plan: Plan, options: argparse.Namespace, before: Journal | None, 
 
 def list_names(options: argparse.Namespace, effort: Effort) -> None:
     works, subjects = chosen(options, effort, [])
-    print("workloads:", *(work.name for work in (*works, *chosen_in_process(options, effort))))
+    alone = (*chosen_in_process(options, effort), *chosen_runtime(options, effort))
+    print("workloads:", *(work.name for work in (*works, *alone)))
     print("servers:  ", *dict.fromkeys(subject.name for subject in subjects))
     print("peers:    ", *(peer.name for peer in ALL_PEERS))
 
@@ -226,6 +249,7 @@ def run(arguments: Sequence[str]) -> int:
         "notes": notes_on(plan, notes),
         "workloads": [],
         "in_process": [],
+        "runtime": [],
     }
     # Nothing of ours but the server may run on its core.
     os.sched_setaffinity(0, {plan.cores.generator})

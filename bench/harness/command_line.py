@@ -50,7 +50,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--workload", action="append", metavar="NAME", help="only this, or those "
                         "of a pattern (rdrs-*); repeatable")  # fmt: skip
     parser.add_argument("--pairs", type=int, help="rounds of each workload")
-    parser.add_argument("--seconds", type=float, help="length of a run (5)")
+    parser.add_argument("--seconds", type=float, help="length of a run (2.5)")
     parser.add_argument("--only", action="append", metavar="NAME", help="only this server beside "
                         "the baseline; repeatable")  # fmt: skip
     parser.add_argument("--subject", action="append", default=[], metavar="NAME=COMMAND",

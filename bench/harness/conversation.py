@@ -7,29 +7,27 @@ import contextlib
 import io
 import select
 import socket
+import ssl
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from http.client import HTTPResponse
 from types import SimpleNamespace
 
-TIMEOUT = 5.0
+from harness.answer import TIMEOUT, Answer
+from harness.http2 import CurlConversation
+from harness.tls import secured
+
 QUIET = 0.02  # seconds that nothing may come in
-
-
-@dataclass(frozen=True)
-class Answer:
-    status: int
-    kind: str  # its Content-Type
-    body: bytes
-    size: int  # bytes, head included
-    closes: bool
 
 
 class _Counted(socket.SocketIO):
     received = 0
 
     def readinto(self, into) -> int | None:
-        size = super().readinto(into)
+        try:
+            size = super().readinto(into)
+        except ssl.SSLWantReadError:  # there was something, but not for us: a ticket
+            return None
         self.received += size or 0
         return size
 
@@ -47,14 +45,19 @@ class Conversation:
         self._reader = _Kept(self._raw)
 
     def _must_be_quiet(self, when: str) -> None:
-        select.select([self._socket], [], [], self._quiet)
-        self._socket.setblocking(False)
-        try:
-            said = self._reader.peek()
-        finally:
-            self._socket.settimeout(TIMEOUT)
-        if said:
-            raise ValueError(f"{bytes(said[:80])!r} {when}")
+        until = time.monotonic() + self._quiet
+        while True:
+            left = max(0.0, until - time.monotonic())
+            select.select([self._socket], [], [], left)
+            self._socket.setblocking(False)
+            try:
+                said = self._reader.peek()
+            finally:
+                self._socket.settimeout(TIMEOUT)
+            if said:
+                raise ValueError(f"{bytes(said[:80])!r} {when}")
+            if left == 0.0:
+                return
 
     def ask(self, method: str, path: str, body: bytes = b"", reads_all: bool = True) -> Answer:
         """Raises ValueError for an answer that comes before all was asked, or behind another one. One that is not
@@ -85,8 +88,16 @@ class Conversation:
 
 
 @contextlib.contextmanager
-def conversation(host: str, port: int, is_patient: bool = True) -> Iterator[Conversation]:
+def conversation(
+    host: str, port: int, is_patient: bool = True, protocol: str = "http"
+) -> Iterator[Conversation | CurlConversation]:
     """`is_patient`: it waits whether something comes too early, in place of seeing only what has come already."""
-    with socket.create_connection((host, port), TIMEOUT) as connection:
+    if protocol == "http2":
+        yield CurlConversation(host, port)
+        return
+    with contextlib.ExitStack() as open_sockets:
+        connection = open_sockets.enter_context(socket.create_connection((host, port), TIMEOUT))
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # the last byte goes alone
+        if protocol == "tls":
+            connection = open_sockets.enter_context(secured(connection))
         yield Conversation(connection, QUIET if is_patient else 0.0)

@@ -13,6 +13,7 @@ from harness.asks import Ask
 BENCH = Path(__file__).resolve().parent.parent
 HERE = "127.0.0.1"
 PING_BODY = '{"sequence": 2}'
+WEBSOCKET_MESSAGE = "x" * 64
 # As long as what ab sends.
 ECHO_MESSAGE = (
     "GET / HTTP/1.0\r\nConnection: Keep-Alive\r\nHost: 127.0.0.1\r\nUser-Agent: x\r\n\r\n"
@@ -35,6 +36,7 @@ class Outcome:
     p999: float | None = None  # where it is told
     percentiles: dict[str, float] = field(default_factory=dict)  # all that are told, by percent
     errors: dict[str, int] = field(default_factory=dict)  # by kind, those that happened at all
+    late_p99: float | None = None  # how late the generator itself was, where requests are due at a time
     window: tuple[float, float] | None = None  # monotonic seconds; None: the generator's whole life
 
     @property
@@ -64,15 +66,28 @@ def _percentiles(said: dict[str, float]) -> dict[str, float]:
     return {name[1:]: value for name, value in said.items() if re.fullmatch(r"p[\d.]+", name)}
 
 
+_PING = ("/ping", "--data", PING_BODY)
+# What is asked for by itself, with each protocol: scheme, path and options.
+_BY_ITSELF = {
+    "http": ("http", *_PING),
+    "tls": ("https", *_PING),
+    "http2": ("http", *_PING),
+    "websocket": ("ws", "/echo", "--binary", "--echo", "--data", WEBSOCKET_MESSAGE),
+    "echo": ("tcp", "", "--data", ECHO_MESSAGE),
+}
+_ALWAYS = {"tls": ("--insecure",), "http2": ("--http2",)}
+
+
 @dataclass(frozen=True)
 class WeftBench:
     """Our own generator: the leanest, so that the server's core is the limit and not the load's."""
 
     program: str
-    protocol: str  # "http" or "echo"
+    protocol: str  # as a subject's
     seconds: float
     warm_up: float
-    pipelined: int = 1  # requests on a connection that wait for a reply at once
+    pipelined: int = 1  # requests on a connection that wait for a reply at once; streams of HTTP/2
+    rate: float | None = None  # requests a second that are due, whatever the server does; None: as many as it answers
     name: str = "weft-bench"
     package: str = "this repository (make build)"
 
@@ -83,17 +98,39 @@ class WeftBench:
     def command(
         self, port: int, connections: int, ask: Ask | None = None, host: str = HERE
     ) -> list[str]:
+        scheme, path, *what = _BY_ITSELF[self.protocol]
         if ask is not None:
-            body = [] if ask.body is None else ["--body", str(ask.body)]
-            what = [f"http://{host}:{port}{ask.timed.path}", *body]
-        elif self.protocol == "http":
-            what = [f"http://{host}:{port}/ping", "--data", PING_BODY]
-        else:
-            what = [f"tcp://{host}:{port}", "--data", ECHO_MESSAGE]
+            path, what = ask.timed.path, [] if ask.body is None else ["--body", str(ask.body)]
+        what = [f"{scheme}://{host}:{port}{path}", *what, *_ALWAYS.get(self.protocol, ())]
         how = ["-c", str(connections), "-d", f"{self.seconds}", "-w", f"{self.warm_up}"]
         if self.pipelined > 1:
             how += ["--pipeline", str(self.pipelined)]
+        if self.rate is not None:
+            how += ["--rate", f"{self.rate:.0f}"]
         return [self.program, "load", *what, *how, "--json", "--quiet"]
+
+    def parse(self, output: str) -> Outcome:
+        return parse_weft_bench(output)
+
+
+@dataclass(frozen=True)
+class WebsocketLoad:
+    """What weft-bench does not do with WebSockets; in Python, so that the generator's core is full."""
+
+    kind: str  # "feed" or "turns"
+    seconds: float
+    name: str = "websocket/load"
+    program: str = str(BENCH / "websocket/load")
+    package: str = "this repository"
+
+    @property
+    def length(self) -> float:
+        return self.seconds
+
+    def command(
+        self, port: int, connections: int, ask: Ask | None = None, host: str = HERE
+    ) -> list[str]:
+        return [self.program, self.kind, f"{host}:{port}", str(connections), f"{self.seconds}"]
 
     def parse(self, output: str) -> Outcome:
         return parse_weft_bench(output)
@@ -124,20 +161,22 @@ class Wrk:
 class Ab:
     requests: int
     keeps: bool = True  # its connections; or each is for one request
+    per_second: int = 80_000  # roughly, of a fast server
+    scheme: str = "http"
     name: str = "ab"
     program: str = "ab"
     package: str = "apache2-utils"
 
     @property
     def length(self) -> float:
-        return self.requests / (80_000 if self.keeps else 15_000)
+        return self.requests / self.per_second
 
     def command(
         self, port: int, connections: int, ask: Ask | None = None, host: str = HERE
     ) -> list[str]:
         amount = ["-n", str(self.requests), "-c", str(connections), *(["-k"] if self.keeps else [])]
         path = "/" if ask is None else ask.timed.path
-        return [self.program, "-q", *amount, f"http://{host}:{port}{path}"]
+        return [self.program, "-q", *amount, f"{self.scheme}://{host}:{port}{path}"]
 
     def parse(self, output: str) -> Outcome:
         return parse_ab(output)
@@ -162,6 +201,7 @@ def parse_weft_bench(output: str) -> Outcome:
             p999=latency["p99.9"],
             percentiles=_percentiles(latency),
             errors=_happened({**errors, **said["status"]}),
+            late_p99=said["send_delay_us"]["p99"] if said.get("rate") else None,
             window=(start, start + said["seconds"]),
         )
     except (ValueError, KeyError, TypeError) as error:

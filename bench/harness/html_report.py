@@ -11,6 +11,7 @@ from harness.plots import families, in_process_plots, latency_plot, scaling_plot
 from harness.published import in_process_beside, load_words, machine_words, servers_beside
 from harness.text_report import (
     IN_PROCESS_COLUMNS,
+    RUNTIME_COLUMNS,
     busy_text,
     bytes_text,
     errors_text,
@@ -20,6 +21,8 @@ from harness.text_report import (
     nanoseconds_text,
     number_text,
     ratio_text,
+    runtime_notes,
+    runtime_row,
     spread_text,
     time_text,
 )
@@ -166,6 +169,19 @@ def _in_process(work: dict) -> str:
     return "\n".join(part for part in parts if part)
 
 
+def _runtime(works: list[dict]) -> str:
+    if not works:
+        return ""
+    rows = [
+        [*(escape(cell) for cell in runtime_row(row)[:-1]),
+         f'<span class="{row["outcome"]}">{row["outcome"]}</span>' if row["outcome"] else ""]
+        for work in works for row in work["rows"]
+    ]  # fmt: skip
+    notes = "".join(f'<p class="note bad">{escape(note)}</p>' for note in runtime_notes(works))
+    marks = "".join(f'<span id="{escape(work["name"])}"></span>' for work in works)
+    return f"<h2>{marks}The runtime alone, on two cores</h2>{notes}{_table(RUNTIME_COLUMNS, rows)}"
+
+
 def _verdict_cell(workload: dict, metric: str) -> str:
     for each in workload["verdicts"]:
         if each["metric"] == metric:
@@ -242,6 +258,7 @@ processes or the host were at work. Of batches of reads (rdrs) the baseline is w
 {_scaling(report)}
 {sections}
 {in_process}
+{_runtime(report.get("runtime", []))}
 <h2>What others have measured, of a kind that no workload here is of</h2>
 {_published_servers(None)}
 </body>

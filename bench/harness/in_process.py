@@ -65,6 +65,31 @@ def _round(work: InProcess, cores: Cores, ours: set[int]) -> dict:
     return {"points": points, "stray_share": share, "stray_by": by if share > STRAY_LIMIT else None}
 
 
+def go_on(
+    name: str,
+    program: str,
+    pairs: int,
+    make_round: Callable[[], dict],
+    tell: Callable[[str], None],
+    before: Sequence[dict],
+    keep: Callable[[dict], None],
+) -> tuple[list[dict], str | None]:
+    """The rounds `before` and those that are left, each of which is given to `keep`; and what kept it from all of them."""
+    rounds = list(before)
+    if not shutil.which(program):
+        return rounds, f"{program} is not there (make build)"
+    try:
+        for number in range(len(rounds), pairs):
+            tell(f"{name}: round {number + 1} of {pairs}")
+            rounds.append(make_round())
+            keep(rounds[-1])
+    except KeyboardInterrupt:
+        return rounds, INTERRUPTED
+    except (OSError, RuntimeError, ValueError, KeyError) as error:
+        return rounds, str(error)
+    return rounds, None
+
+
 def measure_in_process(
     work: InProcess,
     cores: Cores,
@@ -73,20 +98,8 @@ def measure_in_process(
     before: Sequence[dict] = (),
     keep: Callable[[dict], None] = lambda _: None,
 ) -> dict:
-    """Goes on after the rounds `before`, and gives each further one to `keep`."""
-    rounds, problem = list(before), None
-    if not shutil.which(work.program):
-        problem = f"{work.program} is not there (make build)"
-    try:
-        for number in range(len(before), work.pairs if problem is None else 0):
-            tell(f"{work.name}: round {number + 1} of {work.pairs}")
-            rounds.append(_round(work, cores, ours))
-            keep(rounds[-1])
-    except KeyboardInterrupt:
-        problem = INTERRUPTED
-    except (OSError, RuntimeError) as error:
-        problem = str(error)
-    return summarise_in_process(work, rounds, problem)
+    rounds = go_on(work.name, work.program, work.pairs, lambda: _round(work, cores, ours), tell, before, keep)
+    return summarise_in_process(work, *rounds)
 
 
 def summarise_in_process(work: InProcess, rounds: Sequence[dict], problem: str | None) -> dict:

@@ -50,9 +50,9 @@ def _drogon(name: str, _: Sequence[str], into: Path) -> str:
     return f"{loader} '{target}' {{port}}"
 
 
-def _peer(name: str, of_go: bool = False, quick: bool = False, without: Sequence[str] = ()) -> Peer:
+def _peer(name: str, of_go: bool = False, leads: bool = False, without: Sequence[str] = ()) -> Peer:
     make = go("rdrs_go", name) if of_go else _drogon
-    return Peer(name, "complete", make, PROTOCOL, quick=quick, asks=_asks(*without))
+    return Peer(name, "complete", make, PROTOCOL, leads=leads, asks=_asks(*without))
 
 
 # encoding/json has no views: it cannot look at strings without making them.
@@ -61,7 +61,7 @@ ALL = (
     _peer("go_fasthttp", of_go=True, without=_NO_VIEWS),
     _peer("go_gin", of_go=True, without=_NO_VIEWS),
     _peer("go_gin_simdjson", of_go=True),
-    _peer("drogon_simdjson", quick=True),
-    _peer("drogon_glaze", quick=True),
+    _peer("drogon_simdjson", leads=True),
+    _peer("drogon_glaze", leads=True),
     _peer("drogon_yyjson"),
 )

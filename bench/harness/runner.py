@@ -7,11 +7,12 @@ import subprocess
 import time
 from collections.abc import Callable, Sequence
 
+from harness.checks import check
 from harness.cpu import resident_bytes, strangers, strayed
 from harness.generators import Generator, Outcome, Unreadable
 from harness.machine import Cores
 from harness.runs import STRAY_LIMIT, Measured, Round, Run, Series
-from harness.servers import ServerFailed, Subject, check, pinned, reached
+from harness.servers import ServerFailed, Subject, pinned, reached
 from harness.watch import Sample, Stretch, Watch, settle_down, stretch
 from harness.workloads import Workload
 
@@ -104,7 +105,12 @@ def run_once(workload: Workload, subject: Subject, cores: Cores, ours: set[int])
         stray_share=stray_share,
         stray_by=stray_by if stray_share > STRAY_LIMIT else None,
         steal_share=whole.steal / whole.wall,
+        late_p99_us=outcome.late_p99,
     )
+
+
+def not_measured(workload: Workload, subjects: Sequence[Subject], why: str) -> Measured:
+    return Measured(workload, [Series(subject) for subject in subjects], why)
 
 
 def measure(

@@ -38,11 +38,19 @@ class Run:
     stray_share: float  # of a core, used by processes that have no part in this
     stray_by: str | None  # who used most of it
     steal_share: float
+    late_p99_us: float | None = None  # how late the generator was, where requests are due at a time
 
     @property
     def is_busy(self) -> bool:
         """Whether others took part, so that its figures are not the server's alone."""
         return self.stray_share > STRAY_LIMIT or self.steal_share > STEAL_LIMIT
+
+    @property
+    def grown_bytes(self) -> int | None:
+        """What the load has made the server's memory grow by."""
+        if self.resident_bytes is None or self.resident_before is None:
+            return None
+        return self.resident_bytes - self.resident_before
 
     def as_data(self) -> dict:
         return {**asdict(self), "is_busy": self.is_busy}

@@ -1,30 +1,26 @@
-"""Servers under test: start on a free port and a core of their own, check, always end."""
+"""Servers under test: start on a free port and a core of their own, always end."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
-import http.client
-import json
 import os
-import random
 import shlex
 import shutil
 import signal
 import socket
 import subprocess
 import tempfile
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
-from harness.asks import Ask, Trial, check_answers
-from harness.conversation import conversation
+from harness.asks import Ask, Trial
+from harness.tls import make_certificate
 
 START_TIMEOUT = 10.0
 STOP_TIMEOUT = 5.0
-ECHO_TIMEOUT = 5.0
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
 
@@ -36,16 +32,18 @@ class ServerFailed(Exception):
 @dataclass(frozen=True)
 class Subject:
     """A server to measure. `command` is as in a shell, with {port} where the port goes, and
-    {scratch} where a folder goes that is empty at its start and removed after its end."""
+    {scratch} where a folder goes that is removed after its end; a certificate is in it where the
+    protocol is TLS, else it is empty at the start."""
 
     name: str
     command: str
-    protocol: str  # "http" or "echo"
+    protocol: str  # "http", "tls", "http2", "websocket", "echo" or "rdrs"
     kind: str = ""  # "bare": the least code that answers; "complete": a whole server; or not said
     is_peer: bool = False  # not of this repository
     parses: bool = True  # its reply is made from the request
     levels: tuple[int, ...] = ()  # only with so many connections; empty: any number
     asks: Mapping[str, Ask] | None = None  # by workload; None: what the generator asks by itself
+    leads: bool = False  # a peer that is among the fastest
     plain: Trial | None = None  # what it answers with a short text
     address: str = ""  # HOST:PORT of one that somebody else has started; it has no command then
 
@@ -106,6 +104,8 @@ def running(subject: Subject, core: int) -> Iterator[tuple[int, int]]:
     """Gives (pid, port) of the server once it listens; ends it, and only it, on leaving."""
     port = free_port()
     with tempfile.TemporaryFile("w+") as log, tempfile.TemporaryDirectory() as scratch:
+        if subject.protocol == "tls":
+            make_certificate(Path(scratch))
         process = subprocess.Popen(
             subject.arguments(port, scratch),
             stdin=subprocess.DEVNULL,
@@ -145,65 +145,3 @@ def _end(process: subprocess.Popen) -> None:
         except subprocess.TimeoutExpired:
             process.kill()
     process.wait()
-
-
-def check(
-    subject: Subject, port: int, ask: Ask | None = None, host: str = "127.0.0.1"
-) -> int | None:
-    """Raises ServerFailed unless the server does what will be timed. Gives the bytes of an answer to
-    `ask`."""
-    try:
-        if ask is not None:
-            return check_answers(port, ask, host)
-        if subject.protocol == "http":
-            _check_ping(port, subject.parses, host)
-        else:
-            _check_echo(port, host)
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        raise ServerFailed(f"wrong answer: {error or type(error).__name__}") from error
-    return None
-
-
-def _check_ping(port: int, parses: bool, host: str) -> None:
-    # What is asked the second time nobody can know before.
-    sequences = (2, random.SystemRandom().randrange(10**9, 2**53) if parses else 2)
-    with conversation(host, port) as talk:
-        # All on one connection: keep-alive is timed too.
-        for sequence in sequences:
-            body = json.dumps({"sequence": sequence}).encode()
-            answer = talk.ask("POST", "/ping", body, reads_all=parses)
-            if answer.status != 200 or not answer.kind.startswith("application/json"):
-                raise ValueError(f"status {answer.status}, Content-Type {answer.kind!r}")
-            if json.loads(answer.body) != {"sequence": sequence}:
-                raise ValueError(f"{answer.body[:80]!r} for sequence {sequence}")
-            if answer.closes:
-                raise ValueError("the connection is not kept")
-
-
-def _check_echo(port: int, host: str) -> None:
-    big = os.urandom(300_000)  # more than a socket's buffers: cut into many
-    with socket.create_connection((host, port), ECHO_TIMEOUT) as connection:
-        for message in (b"hello", big):
-            sender = threading.Thread(target=_send_quietly, args=(connection, message))
-            sender.start()
-            try:
-                back = _receive(connection, len(message))
-            finally:
-                sender.join()  # ends by the socket's time-out at the latest
-            if back != message:
-                raise ValueError(f"{len(message)} bytes came back changed")
-
-
-def _send_quietly(connection: socket.socket, message: bytes) -> None:
-    with contextlib.suppress(OSError):
-        connection.sendall(message)
-
-
-def _receive(connection: socket.socket, size: int) -> bytes:
-    received = bytearray()
-    while len(received) < size:
-        piece = connection.recv(65536)
-        if not piece:
-            raise ValueError(f"closed after {len(received)} of {size} bytes")
-        received += piece
-    return bytes(received)

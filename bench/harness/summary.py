@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 from harness.ratios import median_of, paired_ratio, quartiles
 from harness.runs import STEAL_LIMIT, STRAY_LIMIT, Measured, Run, Series
-from harness.verdict import floor, verdicts
-
-MANY_ENOUGH = 1000  # connections
+from harness.verdict import MANY_ENOUGH, floor, verdicts
 
 _MEDIANS = (
     "per_second",
@@ -74,12 +73,8 @@ def bytes_per_connection(series: Series, connections: int) -> float | None:
     would be most of it."""
     if connections < MANY_ENOUGH:
         return None
-    grown = [
-        run.resident_bytes - run.resident_before
-        for run in series.runs
-        if run and run.resident_bytes is not None
-    ]
-    return median_of(grown) / connections if grown else None
+    grown = median_of(series.figures("grown_bytes"))
+    return None if grown is None else grown / connections
 
 
 def _shown_command(command: list[str]) -> str:
@@ -89,7 +84,8 @@ def _shown_command(command: list[str]) -> str:
     return " ".join([Path(program).name, *words]).replace("127.0.0.1:0", "127.0.0.1:PORT")
 
 
-def summarise(measured: Measured) -> dict:
+def summarise(measured: Measured, notes: Sequence[str] = ()) -> dict:
+    """`notes`: on how it was run."""
     workload = measured.workload
     baseline = measured.series[0]
     return {
@@ -97,6 +93,7 @@ def summarise(measured: Measured) -> dict:
         "title": workload.title,
         "connections": workload.connections,
         "generator": workload.generator.name,
+        "rate": getattr(workload.generator, "rate", None),
         "command": _shown_command(
             workload.generator.command(
                 0, workload.connections, workload.ask(baseline.subject)
@@ -106,9 +103,9 @@ def summarise(measured: Measured) -> dict:
         "series": [
             summarise_series(series, baseline, workload.connections) for series in measured.series
         ],
-        "verdicts": verdicts(measured.series, _generator_is_full(measured)),
+        "verdicts": verdicts(workload, measured.series, _generator_is_full(measured)),
         "floor": floor(measured.series),
-        "notes": _notes(measured),
+        "notes": [*notes, *_notes(measured)],
     }
 
 
@@ -132,7 +129,17 @@ def _notes(measured: Measured) -> list[str]:
             "the generator's core is full: req/s tells how fast the generator is; "
             "compare the CPU per request"
         )
-    return notes
+    return notes + _late_notes(measured.series)
+
+
+def _late_notes(all_series: Sequence[Series]) -> list[str]:
+    """A latency that is the generator's own fault says nothing of the server."""
+    late = []
+    for series in all_series:
+        p99, own = (median_of(series.figures(name)) for name in ("p99_us", "late_p99_us"))
+        if p99 and own and own > p99 / 2:
+            late.append(series.subject.name)
+    return [f"the generator itself was late: more than half of p99 is its own with {', '.join(late)}"] if late else []
 
 
 def _busy_notes(runs: list[Run]) -> list[str]:
@@ -164,7 +171,8 @@ def busy_runs(report: dict) -> tuple[int, int]:
 
 def is_whole(report: dict) -> bool:
     """Nothing was missing, failed or answered wrongly."""
-    return all(work["problem"] is None for work in report["in_process"]) and all(
+    alone = (*report["in_process"], *report.get("runtime", []))
+    return all(work["problem"] is None for work in alone) and all(
         workload["problem"] is None
         and all(series["problem"] is None and not series["errors"] for series in workload["series"])
         for workload in report["workloads"]

@@ -100,7 +100,8 @@ def table(rows: list[list[str]]) -> list[str]:
 
 def heading(workload: dict) -> str:
     pairs = max((len(series["runs"]) for series in workload["series"]), default=0)
-    return f"{workload['title']}, {workload['connections']:,} connections, {pairs} rounds"
+    due = "" if workload.get("rate") is None else f", {workload['rate']:,.0f} a second due"
+    return f"{workload['title']}, {workload['connections']:,} connections{due}, {pairs} rounds"
 
 
 _HOW = """\
@@ -137,6 +138,39 @@ def _in_process(work: dict) -> list[str]:
     if work["problem"]:
         lines.append(f"  NOT COMPLETE: {work['problem']}")
     return lines
+
+
+RUNTIME_COLUMNS = ("", "weft", "middle half", "tokio", "ratio", "middle half", "")
+
+
+def runtime_row(row: dict) -> list[str]:
+    return [
+        row["title"],
+        nanoseconds_text(row["ns"]),
+        f"{nanoseconds_text(row['ns_low'])[:-3]}–{nanoseconds_text(row['ns_high'])}",
+        "–" if row["theirs_ns"] is None else nanoseconds_text(row["theirs_ns"]),
+        ratio_text(row["ratio"]),
+        spread_text(row["ratio"]),
+        row["outcome"] or "",
+    ]
+
+
+def runtime_notes(works: list[dict]) -> list[str]:
+    busy = [f"BUSY MACHINE in {work['busy_rounds']} of {work['rounds']} rounds of {work['name']}"
+            for work in works if work["busy_rounds"]]  # fmt: skip
+    return busy + [f"NOT COMPLETE: {work['name']}: {work['problem']}" for work in works if work["problem"]]
+
+
+def _runtime(works: list[dict]) -> list[str]:
+    if not works:
+        return []
+    rows = [runtime_row(row) for work in works for row in work["rows"]]
+    return [
+        "",
+        f"The runtime alone, on two cores, {max(work['rounds'] for work in works)} rounds",
+        *("  " + line for line in table([list(RUNTIME_COLUMNS), *rows])),
+        *(f"  note: {note}" for note in runtime_notes(works)),
+    ]
 
 
 def _workload(workload: dict) -> list[str]:
@@ -198,6 +232,7 @@ def render(report: dict) -> str:
         lines += _workload(workload)
     for work in report["in_process"]:
         lines += _in_process(work)
+    lines += _runtime(report.get("runtime", []))
     lines += [*_sources(), "", conclusion(report)]
     lines += [f"  {name}: {how}" for name, how in losses(report)]
     return "\n".join(lines) + "\n"

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 
 from harness.ratios import Ratio, median_of, paired_ratio
 from harness.runs import Series
+from harness.workloads import Workload
 
 
 @dataclass(frozen=True)
@@ -15,14 +16,19 @@ class Metric:
     words: str
     more_is_better: bool = False
     generator_may_limit: bool = False  # it is the generator's where its core is full
+    is_asked_for: bool = False  # by an open loop
+    of_many: bool = False  # connections: with few, a server's start would be most of it
 
 
 METRICS = (
     Metric("cpu_us", "core time a request"),
-    Metric("per_second", "requests a second", more_is_better=True, generator_may_limit=True),
+    Metric("per_second", "requests a second", more_is_better=True, generator_may_limit=True, is_asked_for=True),
     Metric("p99_us", "p99", generator_may_limit=True),
     Metric("resident_bytes", "memory"),
+    Metric("grown_bytes", "memory a connection", of_many=True),
 )
+MANY_ENOUGH = 1000  # connections
+NEAR = 1.05
 
 
 def is_ours(series: Series) -> bool:
@@ -77,11 +83,19 @@ def _judge(
     }
 
 
-def verdicts(all_series: Sequence[Series], generator_is_full: bool) -> list[dict]:
+def _is_told(metric: Metric, workload: Workload, generator_is_full: bool) -> bool:
+    if metric.of_many and workload.connections < MANY_ENOUGH:
+        return False
+    if metric.is_asked_for and workload.share is not None:
+        return False
+    return not (metric.generator_may_limit and generator_is_full)
+
+
+def verdicts(workload: Workload, all_series: Sequence[Series], generator_is_full: bool) -> list[dict]:
     """One for each figure that both sides have; the first series is the baseline."""
     ours = [series for series in all_series if is_ours(series)]
     theirs = [series for series in all_series if is_rival(series)]
-    metrics = [each for each in METRICS if not (generator_is_full and each.generator_may_limit)]
+    metrics = [each for each in METRICS if _is_told(each, workload, generator_is_full)]
     found = (_judge(metric, ours, theirs, all_series[0]) for metric in metrics)
     return [each for each in found if each]
 
@@ -123,23 +137,51 @@ def floor_words(verdict: dict) -> str:
     return f"beside the best bare server, core time a request: {verdict['ours']} {ratio_words(verdict)}"
 
 
+def runtime_words(row: dict) -> str:
+    """`round trip, p50: weft loses, 1.04 (1.02–1.05) × tokio`"""
+    ratio = row["ratio"]
+    return f"{row['title']}: {_OUTCOMES[row['outcome']]}, {ratio['median']:.2f} ({ratio['low']:.2f}–{ratio['high']:.2f}) × tokio"
+
+
 def losses(report: dict) -> list[tuple[str, str]]:
     """Where weft loses: the workload's name, and how."""
-    return [
+    by_servers = [
         (workload["name"], words(verdict))
         for workload in report["workloads"]
         for verdict in workload["verdicts"]
         if verdict["outcome"] == "loses"
     ]
+    by_runtimes = [
+        (work["name"], runtime_words(row))
+        for work in report.get("runtime", [])
+        for row in work["rows"]
+        if row["outcome"] == "loses"
+    ]
+    return by_servers + by_runtimes
+
+
+def _closeness(report: dict) -> str:
+    """What a user would notice is more than NEAR."""
+    told = [each["ratio"]["median"] for workload in report["workloads"] for each in workload["verdicts"]
+            if each["metric"] in ("cpu_us", "p99_us")]  # fmt: skip
+    if not told:
+        return ""
+    near = sum(ratio <= NEAR for ratio in told)
+    return f" In core time a request and p99 it is the first or within 5 % of it in {near} of {len(told)}."
 
 
 def conclusion(report: dict) -> str:
-    """One sentence over all workloads."""
-    all_verdicts = [each for workload in report["workloads"] for each in workload["verdicts"]]
+    """A sentence or two over all workloads."""
+    all_verdicts = [each["outcome"] for workload in report["workloads"] for each in workload["verdicts"]]
+    of = "the best complete server of others"
+    beside_tokio = [row["outcome"] for work in report.get("runtime", []) for row in work["rows"] if row["outcome"]]
+    if beside_tokio:
+        of = f"{of}, and with tokio's runtime," if all_verdicts else "tokio's runtime"
+        all_verdicts += beside_tokio
     if not all_verdicts:
         return "No complete server of others took part: nothing is said of who wins."
-    count = {name: sum(each["outcome"] == name for each in all_verdicts) for name in _OUTCOMES}
+    count = {name: all_verdicts.count(name) for name in _OUTCOMES}
     return (
-        f"Of {len(all_verdicts)} comparisons with the best complete server of others weft wins "
-        f"{count['wins']} and loses {count['loses']}; even: {count['even']}."
+        f"Of {len(all_verdicts)} comparisons with {of} weft wins "
+        f"{count['wins']} and loses {count['loses']}; even: {count['even']}.{_closeness(report)}"
     )

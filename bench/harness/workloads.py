@@ -29,7 +29,9 @@ class Workload:
     in_quick: bool = True  # a quick run does it unasked
     in_full: bool = True  # so does a full one
     is_plain: bool = False  # the load asks for a short text
-    ends_connections: bool = False  # after one request each, which servers with a trivial parser do not see
+    only_leading: bool = False  # of the peers the fastest alone take part
+    only_complete: bool = False  # servers with a trivial parser take no part
+    share: float | None = None  # of what the best peer can in the ping: so many requests a second are due
     baseline: str = BASELINE  # of the subjects, that which the others are compared with
 
     def takes(self, subject: Subject) -> bool:
@@ -37,7 +39,9 @@ class Workload:
             return False
         if self.is_plain and subject.plain is None:
             return False
-        if self.ends_connections and subject.kind == "bare":
+        if self.only_leading and subject.is_peer and not subject.leads:
+            return False
+        if self.only_complete and subject.kind == "bare":
             return False
         if subject.asks is not None and self.name not in subject.asks:
             return False
@@ -75,8 +79,10 @@ def workloads(effort: Effort, build: Path, many: int = MANY) -> list[Workload]:
         Workload("ping-19000", by_lean, "http", lean("http", 0.5), many, pairs, peers,
                  in_quick=False),
         Workload("ping-wrk-2", by_wrk, "http", wrk, 2, pairs, in_quick=False),
-        Workload("ping-wrk-400", by_wrk, "http", wrk, 400, pairs, peers, in_quick=False),
-        Workload("ping-wrk-19000", by_wrk, "http", wrk, many, pairs, peers, in_quick=False),
+        Workload("ping-wrk-400", by_wrk, "http", wrk, 400, pairs, peers, in_quick=False,
+                 only_leading=True),
+        Workload("ping-wrk-19000", by_wrk, "http", wrk, many, pairs, peers, in_quick=False,
+                 only_leading=True),
         Workload("echo-ab", "TCP echo, ab -k", "echo", Ab(effort.ab_requests), 1000, pairs, peers,
                  in_quick=False),
         Workload("echo", "TCP echo, lean generator", "echo", lean("echo"), 1000, pairs, peers),
@@ -89,7 +95,7 @@ def _plain(effort: Effort, weft_bench: str, many: int) -> list[Workload]:
     pairs, peers = effort.pairs, effort.peer_pairs
     kept = WeftBench(weft_bench, "http", effort.seconds, effort.warm_up)
     pipelined = replace(kept, pipelined=16)
-    single = Ab(effort.ab_requests // 4, keeps=False)
+    single = Ab(effort.ab_requests // 4, keeps=False, per_second=15_000)
     level = min(many, 10_000)
     return [
         Workload("plain-10000", "GET of a text, lean generator", "http", kept, level, pairs, peers,
@@ -97,7 +103,7 @@ def _plain(effort: Effort, weft_bench: str, many: int) -> list[Workload]:
         Workload("plain-pipelined", "GET of a text, 16 at a time", "http", pipelined, 64, pairs, peers,
                  in_quick=False, is_plain=True),
         Workload("plain-single", "GET of a text, a connection each, ab", "http", single, 100, pairs, peers,
-                 in_quick=False, is_plain=True, ends_connections=True, baseline="weftd_epoll"),
+                 in_quick=False, is_plain=True, only_complete=True, baseline="weftd_epoll"),
     ]  # fmt: skip
 
 

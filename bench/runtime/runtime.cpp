@@ -1,7 +1,7 @@
 // What the runtime itself charges, without a network: prints JSON.
 //
 //   bench_runtime                       all of it
-//   bench_runtime timers                one part: round_trip, spawn, sleep or timers
+//   bench_runtime timers                one part: round_trip, spawn, sleep, timers or deferred_log
 //   bench_runtime timers 1000           once, with so many live timers: to count instructions,
 //   valgrind --tool=callgrind --toggle-collect='*arm_and_cancel_each*' bench_runtime timers 1000
 //
@@ -21,6 +21,7 @@
 #include <weft/loop/on.hpp>
 #include <weft/loop/runtime.hpp>
 #include <weft/loop/sleep.hpp>
+#include <weft/realtime/deferred_log.hpp>
 
 namespace {
 
@@ -90,7 +91,7 @@ weft::task<void> time_round_trips(weft::event_loop& loop, weft::runtime& shards,
 }
 
 percentiles round_trip(weft::idle_policy idle) {
-  constexpr unsigned calls = 50'000;
+  constexpr unsigned calls = 20'000;
   std::vector<double> middle;
   std::vector<double> late;
   for (unsigned run = 0; run < runs; ++run) {
@@ -254,6 +255,27 @@ void timers(report& out, unsigned live, unsigned rounds) {
   out.add("timer_arm_and_cancel_each_ns", median(both));
 }
 
+/// So many lines, with a number and a text, which find room.
+[[gnu::noinline]] void leave_lines(weft::realtime::deferred_log& log, unsigned count) {
+  for (unsigned i = 0; i < count; ++i)
+    log.write(weft::log::level::info, "valve {} is {}", i, "open");
+}
+
+void deferred_lines(report& out) {
+  constexpr unsigned lines = 1U << 14U;
+  weft::log::set_sink([](weft::log::level, std::string_view, void*) {}, nullptr);
+  std::vector<double> each;
+  for (unsigned run = 0; run < runs; ++run) {
+    weft::realtime::deferred_log log{{.lines = lines}};
+    const auto start = clock_type::now();
+    leave_lines(log, lines);
+    each.push_back(nanoseconds_since(start) / lines);
+    if (log.lost() != 0) std::abort();
+  }
+  weft::log::set_sink(nullptr, nullptr);
+  out.add("deferred_log_line_ns", median(each));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -264,6 +286,7 @@ int main(int argc, char** argv) {
   if (wanted("bulk")) calls_in_bulk(out);
   if (wanted("spawn")) spawn_and_join(out);
   if (wanted("sleep")) cancelled_sleep(out);
+  if (wanted("deferred_log")) deferred_lines(out);
   if (wanted("timers")) {
     const bool is_counted = argc > 2;
     const unsigned live =

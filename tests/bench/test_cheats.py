@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 from harness import rdrs
+from harness.checks import check
 from harness.generators import WeftBench
 from harness.runner import run_once
-from harness.servers import ServerFailed, Subject, check, running
+from harness.servers import ServerFailed, Subject, running
 from harness.workloads import Workload
 from test_servers import CORES
 
@@ -256,6 +257,6 @@ def serve(peer):
 
 @pytest.mark.parametrize("cheat", [EARLY_ECHO, SHORT_ECHO])
 def test_an_echo_that_cheats_is_caught(cheat, monkeypatch):
-    monkeypatch.setattr("harness.servers.ECHO_TIMEOUT", 1.0)
+    monkeypatch.setattr("harness.checks.ECHO_TIMEOUT", 1.0)
     with pytest.raises(ServerFailed, match="wrong answer"):
         verdict(server(cheat, "echo"))

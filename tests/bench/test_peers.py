@@ -7,9 +7,11 @@ import sys
 import pytest
 from conftest import ROOT
 from harness import network, peers
+from harness.asks import Ask
 from harness.building import cpp
+from harness.checks import check
 from harness.machine import choose_cores, compiler_of
-from harness.servers import check, running
+from harness.servers import running
 
 CORES = choose_cores(os.sched_getaffinity(0))
 PEERS = {peer.name: peer for peer in peers.ALL}
@@ -24,8 +26,17 @@ def compiler(build):
     return peers.compiler_command(compiler_of(build) or "c++")
 
 
+def check_all(subject, port):
+    # By HTTP/2 a text alone is asked for: nginx resets the stream of a body that it does not want, which curl takes ill.
+    if subject.protocol != "http2":
+        check(subject, port)
+    if subject.plain:
+        check(subject, port, Ask(subject.plain, None))
+
+
 # Not those that are long in the building, or need a registry. bench/run checks them.
-@pytest.mark.parametrize("name", ["nginx", "h2o", "asio", "libuv", "echo_asio", "echo_libuv"])
+@pytest.mark.parametrize("name", ["nginx", "nginx_tls", "nginx_http2", "h2o", "h2o_tls", "h2o_http2", "asio", "libuv",
+                                  "echo_asio", "echo_libuv"])
 def test_a_peer_answers_rightly(name, compiler, tmp_path):
     ready, left_out = peers.build([PEERS[name]], compiler, tmp_path, silent)
     if left_out and "is not installed" in left_out[0]:
@@ -34,7 +45,7 @@ def test_a_peer_answers_rightly(name, compiler, tmp_path):
     (subject,) = ready
     assert subject.kind == PEERS[name].kind
     with running(subject, CORES.server) as (_, port):
-        check(subject, port)
+        check_all(subject, port)
 
 
 @pytest.mark.parametrize("name", PEERS)
@@ -46,7 +57,7 @@ def test_a_peer_that_is_built_answers_rightly(name, compiler, build):
     if left_out:
         pytest.skip(left_out[0])
     with running(ready[0], CORES.server) as (_, port):
-        check(ready[0], port)
+        check_all(ready[0], port)
 
 
 def test_what_is_not_installed_is_left_out_and_named(compiler, tmp_path):

@@ -5,10 +5,11 @@ import subprocess
 
 import pytest
 from harness import peers, rdrs, rdrs_peers
+from harness.checks import check
 from harness.effort import QUICK
 from harness.machine import compiler_of
 from harness.rdrs_workloads import prepare, rdrs_subjects, rdrs_workloads
-from harness.servers import ServerFailed, check, running
+from harness.servers import ServerFailed, running
 from test_servers import CORES, fake
 
 PEERS = {peer.name: peer for peer in rdrs_peers.ALL}

@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 from harness import cli, peers
+from harness.asks import HELLO
+from harness.checks import check
 from harness.effort import FULL, QUICK, USUAL
 from harness.generators import WeftBench
-from harness.in_process import in_process_workloads
+from harness.journal import Journal
 from harness.machine import choose_cores
-from harness.rdrs_workloads import rdrs_subjects, rdrs_workloads
 from harness.runner import measure, run_once
-from harness.servers import ServerFailed, Subject, check, running
+from harness.servers import ServerFailed, Subject, running
+from harness.session import Plan
 from harness.workloads import Workload, own_subjects, workloads
 
 CORES = choose_cores(os.sched_getaffinity(0))
@@ -215,16 +217,29 @@ def test_a_weftd_that_can_spin_is_measured_so_with_few_connections(can, tmp_path
         assert subject.levels == (2,)
 
 
+def planned_seconds(effort, tmp_path, *arguments):
+    """Of all that is run unasked, where every peer can be had."""
+    options = cli.parse_arguments(list(arguments))
+    works, _ = cli.chosen(options, effort, [])
+    others = [peers.subject_of(peer, "x {port}", tmp_path) for peer in cli.wanted_peers(options, effort, works)]
+    works, subjects = cli.chosen(options, effort, others)
+    plan = Plan(works, subjects, cli.chosen_in_process(options, effort), CORES, cli.chosen_runtime(options, effort))
+    return plan.left(Journal(tmp_path / "rounds.jsonl", {}, {}))
+
+
 @pytest.mark.parametrize("can", [True, False])
-def test_a_quick_run_is_bounded(build, monkeypatch, can):
+@pytest.mark.parametrize(("effort", "minutes"), [(QUICK, 3), (USUAL, 57)])
+def test_a_run_is_bounded(tmp_path, monkeypatch, can, effort, minutes):
     monkeypatch.setattr("harness.workloads.spins", lambda _: can)
-    works = workloads(QUICK, build) + rdrs_workloads(QUICK, build)
-    quick = [work for work in works if work.in_quick]
-    peers_of = [Subject(peer.name, "x {port}", peer.protocol, is_peer=True)
-                for peer in cli.ALL_PEERS if peer.quick]  # fmt: skip
-    subjects = own_subjects(build) + rdrs_subjects(build) + peers_of
-    alone = sum(work.length for work in in_process_workloads(QUICK.pairs, build))
-    assert sum(work.length(subjects) for work in quick) + alone <= 180
+    assert 0 < planned_seconds(effort, tmp_path) <= 60 * minutes
+
+
+def test_where_not_all_peers_take_part_the_leading_ones_do(build):
+    for work in workloads(USUAL, build):
+        slow, fast = (Subject("peer", "x {port}", work.protocol, "complete", is_peer=True, plain=HELLO, leads=leads)
+                      for leads in (False, True))
+        assert work.takes(slow) == (work.peer_pairs > 0 and not work.name.startswith("ping-wrk"))
+        assert work.takes(fast) == (work.peer_pairs > 0)
 
 
 def test_the_environment_chooses_the_effort(monkeypatch, capsys):
@@ -234,7 +249,7 @@ def test_the_environment_chooses_the_effort(monkeypatch, capsys):
     monkeypatch.delenv("QUICK", raising=False)
     monkeypatch.delenv("FULL", raising=False)
     assert effort() == USUAL and effort("--full") == FULL
-    assert USUAL.seconds == 5 and 10 <= FULL.seconds <= 60
+    assert USUAL.seconds == 2.5 and 10 <= FULL.seconds <= 60
     for each in (QUICK, USUAL, FULL):
         assert min(each.pairs, each.headline_pairs, each.peer_pairs) >= 3
     monkeypatch.setenv("FULL", "1")

@@ -69,6 +69,11 @@ class connection : public std::enable_shared_from_this<connection> {
   }
 
   void answer() {
+    if (request_.target() == "/plaintext" && request_.method() == http::verb::get) {
+      response_.set(http::field::content_type, "text/plain");
+      response_.body() = "Hello, World!";
+      return;
+    }
     if (request_.target() != "/ping" || request_.method() != http::verb::post) {
       return response_.result(http::status::not_found);
     }

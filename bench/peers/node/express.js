@@ -17,4 +17,8 @@ app.post('/ping', express.json(), (request, response) => {
   response.json({ sequence });
 });
 
+app.get('/plaintext', (request, response) => {
+  response.type('text/plain').send('Hello, World!');
+});
+
 http.createServer({ keepAliveTimeout: 0 }, app).listen(listening);

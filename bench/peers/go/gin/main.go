@@ -19,9 +19,16 @@ func serve(ctx *gin.Context) {
 	ctx.JSON(http.StatusOK, said)
 }
 
+func plaintext(ctx *gin.Context) {
+	ctx.Data(http.StatusOK, "text/plain", hello)
+}
+
+var hello = []byte("Hello, World!")
+
 func main() {
 	gin.SetMode(gin.ReleaseMode)
 	router := gin.New()
 	router.POST("/ping", serve)
+	router.GET("/plaintext", plaintext)
 	log.Fatal(router.RunListener(ping.Listen()))
 }

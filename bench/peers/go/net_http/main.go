@@ -1,4 +1,6 @@
-// A ping server on net/http and encoding/json.
+// A ping server on net/http and encoding/json, in the clear, by HTTP/2 in the clear, or by TLS.
+//
+//	net_http PORT [http2 | tls CERTIFICATE KEY]
 package main
 
 import (
@@ -6,6 +8,7 @@ import (
 	"io"
 	"log"
 	"net/http"
+	"os"
 	"strconv"
 
 	"peers/ping"
@@ -47,5 +50,18 @@ func plaintext(to http.ResponseWriter, _ *http.Request) {
 func main() {
 	http.HandleFunc("POST /ping", serve)
 	http.HandleFunc("GET /plaintext", plaintext)
-	log.Fatal(http.Serve(ping.Listen(), nil))
+	server := http.Server{}
+	listener := ping.Listen()
+	switch how := os.Args[2:]; {
+	case len(how) == 3 && how[0] == "tls":
+		log.Fatal(server.ServeTLS(listener, how[1], how[2]))
+	case len(how) == 1 && how[0] == "http2":
+		server.Protocols = new(http.Protocols)
+		server.Protocols.SetUnencryptedHTTP2(true)
+		log.Fatal(server.Serve(listener))
+	case len(how) == 0:
+		log.Fatal(server.Serve(listener))
+	default:
+		log.Fatalf("usage: %s PORT [http2 | tls CERTIFICATE KEY]", os.Args[0])
+	}
 }

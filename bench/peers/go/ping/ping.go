@@ -13,7 +13,7 @@ type Ping struct {
 
 // Listen claims the port that the command line names. Go sets TCP_NODELAY by itself.
 func Listen() net.Listener {
-	if len(os.Args) != 2 {
+	if len(os.Args) < 2 {
 		log.Fatalf("usage: %s PORT", os.Args[0])
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:"+os.Args[1])

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use actix_web::http::KeepAlive;
-use actix_web::web::{post, Json};
+use actix_web::web::{get, post, Json};
 use actix_web::{App, HttpServer};
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,10 @@ async fn ping(said: Json<Ping>) -> Json<Ping> {
     said
 }
 
+async fn plaintext() -> &'static str {
+    "Hello, World!"
+}
+
 #[actix_web::main]
 async fn main() -> std::io::Result<()> {
     let port: Option<u16> = std::env::args().nth(1).and_then(|text| text.parse().ok());
@@ -25,7 +29,12 @@ async fn main() -> std::io::Result<()> {
         eprintln!("usage: actix_ping PORT");
         std::process::exit(2);
     };
-    HttpServer::new(|| App::new().route("/ping", post().to(ping)))
+    let routes = || {
+        App::new()
+            .route("/ping", post().to(ping))
+            .route("/plaintext", get().to(plaintext))
+    };
+    HttpServer::new(routes)
         .workers(1)
         .backlog(4096)
         .max_connections(50_000)

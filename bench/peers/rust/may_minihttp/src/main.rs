@@ -20,6 +20,12 @@ struct Api {
 
 impl HttpService for Api {
     fn call(&mut self, request: Request, response: &mut Response) -> io::Result<()> {
+        if request.method() == "GET" && request.path() == "/plaintext" {
+            response
+                .header("Content-Type: text/plain")
+                .body("Hello, World!");
+            return Ok(());
+        }
         if request.method() != "POST" || request.path() != "/ping" {
             response.status_code(404, "Not Found");
             return Ok(());

@@ -1,6 +1,6 @@
-//! What tasks, timers and messages cost on tokio: the same programs as ../../runtime has on weft.
+//! What tasks, timers and messages cost on tokio: the same programs as bench/runtime has on weft.
 //!
-//!     runtime spawn_join 1000000
+//!     tokio_runtime spawn_join 1000000
 //!
 //! Prints one line of JSON: the time of an operation in nanoseconds, as the median of batches, and
 //! for the round trip the 50th and 99th percentile of single ones.

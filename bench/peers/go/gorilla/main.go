@@ -1,14 +1,14 @@
-// gorilla/websocket: /echo gives each message back, /feed gives it to all who are there. One thread of Go code, as the others.
+// WebSockets on gorilla/websocket: /echo gives each message back, /feed gives it to all who are there.
 package main
 
 import (
 	"log"
 	"net/http"
-	"os"
-	"runtime"
 	"sync"
 
 	"github.com/gorilla/websocket"
+
+	"peers/ping"
 )
 
 var upgrader = websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
@@ -42,7 +42,6 @@ func (f *feed) publish(kind int, message []byte) {
 }
 
 func main() {
-	runtime.GOMAXPROCS(1)
 	all := &feed{all: map[*websocket.Conn]bool{}}
 	http.HandleFunc("/echo", func(w http.ResponseWriter, r *http.Request) {
 		peer, err := upgrader.Upgrade(w, r, nil)
@@ -73,5 +72,5 @@ func main() {
 			all.publish(kind, message)
 		}
 	})
-	log.Fatal(http.ListenAndServe("127.0.0.1:"+os.Args[1], nil))
+	log.Fatal(http.Serve(ping.Listen(), nil))
 }

@@ -1,5 +1,0 @@
-module bench/gorilla
-
-go 1.19
-
-require github.com/gorilla/websocket v1.5.3
