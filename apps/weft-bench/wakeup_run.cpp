@@ -1,5 +1,7 @@
 #include "wakeup_run.hpp"
 
+#include <sys/mman.h>
+
 #include <memory>
 #include <thread>
 
@@ -42,6 +44,7 @@ std::expected<wakeup_run, std::string> run_here(const wakeup_plan& plan) {
     return std::unexpected{weft::format("there is no such loop here: {}", loop.error().message())};
   (*loop)->spawn(wake_up(**loop, plan, run));
   (*loop)->run();
+  ::munlockall();  // what others of the program take later is theirs
   if (run.latency.count() != plan.wakeups) return std::unexpected{"the loop ended early"};
   return run;
 }

@@ -65,6 +65,9 @@ class ready_queue {
   }
 
   [[nodiscard]] bool empty() const noexcept { return occupied_ == 0; }
+  [[nodiscard]] bool has(priority band) const noexcept {
+    return (occupied_ & bit_of(static_cast<unsigned>(band))) != 0;
+  }
 
   ready_queue() noexcept = default;
   ~ready_queue() { WEFT_DEBUG_ASSERT(empty(), "run what is ready before its queue ends"); }

@@ -36,6 +36,8 @@ class scheduler {
     ready_.push(item, band);
   }
 
+  [[nodiscard]] bool has_ready(priority band) const noexcept { return ready_.has(band); }
+
   /// The time this turn began.
   [[nodiscard]] virtual time_point now() const noexcept = 0;
   /// Has `t`, which must not be armed, fire at `when` or soon after, from the loop; a time in the

@@ -145,6 +145,8 @@ class backend {
   [[nodiscard]] virtual std::vector<waiting_operation> waiting_operations() = 0;
   [[nodiscard]] virtual std::vector<lent_buffer> lent_buffers() { return {}; }
 
+  /// Whether there is something to hand over, which takes the kernel its time.
+  [[nodiscard]] virtual bool has_to_hand_over() const noexcept { return false; }
   /// Hands over all that was started, waits for an answer until `until` (a time not after now: does
   /// not wait), and schedules what was answered.
   virtual void enter(time_point until) noexcept = 0;

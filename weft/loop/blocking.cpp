@@ -96,7 +96,7 @@ bool blocking_pool::take_back(detail::blocking_call& call) noexcept {
 
 result<void> blocking_pool::add_thread() {
   try {
-    threads_.emplace_back([this] { work(); });
+    unpin_thread(threads_.emplace_back([this] { work(); }).native_handle());
     return {};
   } catch (const std::system_error& why) {
     log::warning(
@@ -109,7 +109,6 @@ result<void> blocking_pool::add_thread() {
 
 void blocking_pool::work() {
   place_thread({.name = "blocking", .index = home_.shard(), .pin = pinning::never});
-  unpin_thread();
   std::unique_lock lock{mutex_};
   for (;;) {
     ++idle_;

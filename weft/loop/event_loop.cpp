@@ -293,8 +293,10 @@ void event_loop::enter(time_point until) noexcept {
     return;
   }
   until = std::min(until, timers_.next_due());
-  if (timers_.has_exact()) [[unlikely]]
+  if (timers_.has_exact()) [[unlikely]] {
+    if (io_->has_to_hand_over()) return io_->enter(time_point::min());
     has_waited_ = io_->now() < until;
+  }
   if (options_.idle.spins() && spin(until)) return;
   const bool may_sleep = prepare_to_sleep();
   if (may_sleep) {

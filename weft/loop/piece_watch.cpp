@@ -26,15 +26,39 @@ void piece_watch::end(time_point now, time_point next_due, piece_kind kind,
   const duration lasted = now - std::max(begun_, due_);
   begun_ = now;
   if (lasted <= duration::zero()) return;
-  ++count_;
-  if (lasted > longest_.lasted)
-    longest_ = {.lasted = lasted, .ended = now, .kind = kind, .resumed_at = resumed_at};
+  std::uint64_t number = count_++;
+  while (kept_count_ != 0 &&
+         (kept_[kept_count_ - 1].piece.lasted <= lasted || kept_count_ == kept_max))
+    number = kept_[--kept_count_].number;
+  kept_[kept_count_++] = {
+      .piece = {.lasted = lasted, .ended = now, .kind = kind, .resumed_at = resumed_at},
+      .number = number};
+}
+
+const piece_watch::kept_piece* piece_watch::first_since(time_point due) const noexcept {
+  return std::find_if(kept_.data(), end_of_kept(),
+                      [due](const kept_piece& each) { return each.piece.ended > due; });
+}
+
+/// The first was running perhaps when that time began; the next is the longest of the others.
+loop_piece piece_watch::longest_since(time_point due) const noexcept {
+  const kept_piece* const first = first_since(due);
+  if (first == end_of_kept()) return {};
+  loop_piece longest = first->piece;
+  longest.lasted = std::min(longest.lasted, longest.ended - due);
+  const kept_piece* const next = first + 1;
+  return next != end_of_kept() && next->piece.lasted > longest.lasted ? next->piece : longest;
+}
+
+std::uint64_t piece_watch::count_since(time_point due) const noexcept {
+  const kept_piece* const first = first_since(due);
+  return first == end_of_kept() ? 0 : count_ - first->number;
 }
 
 void piece_watch::begin(time_point next_due) noexcept {
   next_due = std::min(next_due, expected_);
   if (is_held_ || begun_ >= next_due) return;
-  longest_ = {};
+  kept_count_ = 0;
   count_ = 0;
   due_ = next_due;
 }

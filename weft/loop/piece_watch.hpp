@@ -4,15 +4,19 @@
 // does itself. Contract: the loop that is told to (event_loop::watch_pieces()) says when each piece
 // ends, which costs it a look at the clock for each. Kept is what happened since the next timer was
 // due: a piece counts from then on. Who has something that was due, and has not run yet, holds what
-// is kept. One thread; the watch outlives its being told.
+// is kept. Of those that ended one after the other the longest are kept, each with what is longer
+// than all that came after it: whoever was due later asks since then. One thread; the watch
+// outlives its being told.
 //
 //   loop.watch_pieces(&watch);
 //   watch.hold(true);   // a release was due
 //   watch.hold(false);  // and runs
-//   if (watch.longest().lasted > limit) blame(describe(watch.longest()));
+//   if (const auto longest = watch.longest_since(due); longest.lasted > limit) blame(longest);
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <source_location>
 #include <string>
@@ -43,8 +47,10 @@ struct loop_piece {
 
 class piece_watch {
  public:
-  [[nodiscard]] const loop_piece& longest() const noexcept { return longest_; }
-  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+  /// Which took most of the time since `due`, and how much of it; of no length if none did.
+  [[nodiscard]] loop_piece longest_since(time_point due) const noexcept;
+  /// How many ended since `due`. Shorter ones just before it may count.
+  [[nodiscard]] std::uint64_t count_since(time_point due) const noexcept;
   void hold(bool held) noexcept { is_held_ = held; }
   /// Something will be armed late: it is due at `when`, of which the loop's timers do not know yet.
   void expect(time_point when) noexcept { expected_ = std::min(expected_, when); }
@@ -64,7 +70,21 @@ class piece_watch {
   void begin(time_point next_due) noexcept;
 
  private:
-  loop_piece longest_{};
+  struct kept_piece {
+    loop_piece piece;
+    std::uint64_t number;  // of the first that ended after the one kept before it
+  };
+  /// Of the pieces that are each longer than all after them there are few.
+  static constexpr std::size_t kept_max = 8;
+
+  /// Of those that ended since `due`; the end: none.
+  [[nodiscard]] const kept_piece* first_since(time_point due) const noexcept;
+  [[nodiscard]] const kept_piece* end_of_kept() const noexcept {
+    return kept_.data() + kept_count_;
+  }
+
+  std::array<kept_piece, kept_max> kept_{};  // each shorter than the one before it
+  std::size_t kept_count_ = 0;
   std::uint64_t count_ = 0;
   time_point due_ = time_point::max();
   time_point expected_ = time_point::max();

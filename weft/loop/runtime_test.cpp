@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -93,6 +94,24 @@ TEST(thread_place, the_last_cpu_is_one_that_may_be_used) {
       EXPECT_EQ(last_usable_cpu(), 0U) << "not as many less one, but which";
     }
   }}.join();
+}
+
+TEST(thread_place, what_a_pinned_thread_has_made_runs_anywhere_once_it_is_told) {
+  const unsigned all = usable_cpus();
+  unsigned made_has = 0;
+  std::thread{[&] {
+    EXPECT_EQ(pin_thread(last_usable_cpu()), 0);
+    std::promise<void> told;
+    std::thread made{[&, is_told = told.get_future()] {
+      is_told.wait();
+      made_has = usable_cpus();
+    }};
+    unpin_thread(made.native_handle());
+    told.set_value();
+    made.join();
+    EXPECT_EQ(usable_cpus(), 1U) << "its maker stays";
+  }}.join();
+  EXPECT_EQ(made_has, all);
 }
 
 TEST(runtime_test, rethrows_the_first_failure_and_stops_the_rest) {

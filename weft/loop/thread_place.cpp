@@ -78,9 +78,8 @@ int pin_thread(unsigned cpu) noexcept {
   return ::pthread_setaffinity_np(::pthread_self(), sizeof one, &one);
 }
 
-void unpin_thread() {
-  if (const auto& cpus = cpus_of_program())
-    ::pthread_setaffinity_np(::pthread_self(), sizeof *cpus, &*cpus);
+void unpin_thread(pthread_t made) noexcept {
+  if (const auto& cpus = cpus_of_program()) ::pthread_setaffinity_np(made, sizeof *cpus, &*cpus);
 }
 
 }  // namespace weft

@@ -1,10 +1,12 @@
 // Where a shard's thread runs, and what it is called.
 //
-// Contract: each call is about the calling thread. Nothing here fails: a name or a place that the
-// system refuses is a comfort less, which the log tells.
+// Contract: each call is about the calling thread, but unpin_thread(). Nothing here fails: a name
+// or a place that the system refuses is a comfort less, which the log tells.
 //
 //   place_thread({.name = "shard", .index = 3, .of = 8, .pin = pinning::where_it_fits});
 #pragma once
+
+#include <pthread.h>
 
 #include <cstdint>
 #include <string_view>
@@ -32,8 +34,10 @@ struct thread_place {
 void place_thread(const thread_place& place);
 /// From now on on this CPU alone; what the system said: 0, or an error of <cerrno>.
 [[nodiscard]] int pin_thread(unsigned cpu) noexcept;
-/// For a thread that a pinned one has made, and that is to run wherever the program might before
-/// the first of its threads was pinned.
-void unpin_thread();
+/// Has a thread that the caller has just made run wherever the program might before the first of
+/// its threads was pinned. Its maker says so: a thread begins on the CPUs of its maker, which may
+/// have a realtime policy and keep its only one, so that the new thread would never come to say so
+/// itself.
+void unpin_thread(pthread_t made) noexcept;
 
 }  // namespace weft

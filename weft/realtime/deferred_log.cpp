@@ -70,7 +70,9 @@ deferred_log::deferred_log(const deferred_log_options& options)
       poll_{options.poll},
       size_{options.lines},
       ring_{std::make_unique<deferred_line[]>(options.lines)},
-      thread_{[this] { work(); }} {}
+      thread_{[this] { work(); }} {
+  unpin_thread(thread_.native_handle());
+}
 
 deferred_log::~deferred_log() {
   {
@@ -105,7 +107,6 @@ void deferred_log::publish() noexcept {
 void deferred_log::work() noexcept {
   block_signals();
   be_ordinary();
-  unpin_thread();
   ::pthread_setname_np(::pthread_self(), "deferred log");
   std::unique_lock held{lock_};
   while (!ends_) {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <pthread.h>
+#include <sched.h>
+#include <sys/types.h>
 
 #include <algorithm>
 #include <array>
@@ -11,8 +13,10 @@
 #include <condition_variable>
 #include <csignal>
 #include <cstdint>
+#include <filesystem>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -20,8 +24,10 @@
 #include <vector>
 
 #include <weft/base/sanitizers.hpp>
+#include <weft/loop/thread_place.hpp>
 #include <weft/net/call_counter_test.hpp>
 #include <weft/realtime/deadline_miss_format.hpp>
+#include <weft/realtime/thread_setup.hpp>
 #include <weft/testing/allocation_counter.hpp>
 
 namespace weft::realtime {
@@ -292,6 +298,34 @@ TEST(deferred_log, its_thread_is_an_ordinary_one_that_no_signal_interrupts) {
   }}.join();
   log::set_sink(nullptr, nullptr);
   EXPECT_EQ(seen, (std::array{true, true}));
+}
+
+/// Of this process.
+std::set<pid_t> threads() {
+  std::set<pid_t> found;
+  for (const auto& each : std::filesystem::directory_iterator{"/proc/self/task"})
+    found.insert(std::stoi(each.path().filename()));
+  return found;
+}
+
+/// A pinned realtime thread that does not wait lets no other run on its CPU.
+TEST(deferred_log, its_thread_does_not_need_its_makers_cpu_to_leave_it) {
+  std::thread{[] {
+    const unsigned all = usable_cpus();
+    if (!apply({.policy = scheduling::fifo, .cpu = last_usable_cpu()}).is_whole())
+      GTEST_SKIP() << "SCHED_FIFO is not permitted here: `setcap cap_sys_nice+ep` would allow it";
+    const std::set<pid_t> before = threads();
+    const deferred_log log{{}};
+    unsigned made = 0;
+    for (const pid_t each : threads()) {
+      if (before.contains(each)) continue;
+      ++made;
+      cpu_set_t may;
+      ASSERT_EQ(::sched_getaffinity(each, sizeof may, &may), 0);
+      EXPECT_EQ(static_cast<unsigned>(CPU_COUNT(&may)), all);
+    }
+    EXPECT_EQ(made, 1U);
+  }}.join();
 }
 
 TEST_F(deferred_log_test, writer_and_reader_race_and_every_line_is_there_or_counted) {

@@ -126,13 +126,6 @@ duration periodic::own_run_since(time_point due) const noexcept {
   return std::max(last_ended_ - std::max(due, last_begun_), duration::zero());
 }
 
-/// Another's release may have been due before this one.
-loop_piece periodic::longest_piece() const noexcept {
-  loop_piece longest = member_.group.pieces().longest();
-  longest.lasted = std::min(longest.lasted, std::max(longest.ended - now_.due, duration::zero()));
-  return longest;
-}
-
 void periodic::begin_run(const wakeup& by) noexcept {
   now_.woken = loop_.io().now();
   next_number_ = now_.number + 1;
@@ -140,8 +133,8 @@ void periodic::begin_run(const wakeup& by) noexcept {
   shares_ = {};
   shares_.wakeup = by.was_waiting ? std::max(by.seen - now_.due, duration::zero()) : duration{};
   shares_.predecessors = now_.latency() - shares_.wakeup;
-  before_.longest = longest_piece();
-  before_.count = member_.group.pieces().count();
+  before_.longest = member_.group.pieces().longest_since(now_.due);
+  before_.count = member_.group.pieces().count_since(now_.due);
   if (is_measured()) {
     begun_with_ = thread_usage::read();
     queued_before_ = member_.group.queue().so_far();

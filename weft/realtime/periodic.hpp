@@ -118,7 +118,6 @@ class periodic {
   void end_run();
   void plan(time_point now) noexcept;
   void begin_run(const wakeup& by) noexcept;
-  [[nodiscard]] loop_piece longest_piece() const noexcept;
   void explain(deadline_miss& run) const noexcept;
   /// In simulated time nothing that a thread has used says anything.
   [[nodiscard]] bool is_measured() const noexcept { return loop_.has_threads(); }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <string>
 
@@ -44,6 +45,26 @@ bool is_built_with_rt_groups(const char* release) {
   return found;
 }
 
+throttle_limits rt_limit_of(const kernel_facts& facts) noexcept {
+  const bool is_heeded = !has_fair_server(facts) || facts.has_rt_groups;
+  const std::int64_t runtime = facts.group_runtime_us.value_or(facts.rt_runtime_us);
+  const std::int64_t period = facts.group_period_us.value_or(facts.rt_period_us);
+  if (!is_heeded || facts.rt_runtime_us < 0 || runtime < 0 || runtime >= period) return {};
+  return {
+      .by = throttle::rt_runtime, .runtime = microseconds{runtime}, .period = microseconds{period}};
+}
+
+throttle_limits fair_limit_of(const kernel_facts& facts) noexcept {
+  const nanoseconds for_others{facts.fair_runtime_ns.value_or(fair_runtime_ns_unless_told)};
+  const nanoseconds period{facts.fair_period_ns.value_or(fair_period_ns_unless_told)};
+  if (!has_fair_server(facts) || for_others <= nanoseconds::zero()) return {};
+  return {.by = throttle::fair_server, .runtime = period - for_others, .period = period};
+}
+
+double share_of(const throttle_limits& limits) noexcept {
+  return std::chrono::duration<double>{limits.runtime} / limits.period;
+}
+
 void read_group(kernel_facts& into) {
   const auto folder = cpu_group_folder();
   if (!folder) return;
@@ -58,6 +79,7 @@ std::string_view to_string(throttle mechanism) noexcept {
     case throttle::none: return "none";
     case throttle::rt_runtime: return "rt_runtime";
     case throttle::fair_server: return "fair server";
+    case throttle::either: return "rt_runtime or the fair server";
     case throttle::own_budget: return "own budget";
   }
   return "unknown";
@@ -82,19 +104,11 @@ kernel_facts kernel_facts::read(const std::string& debugfs) {
 }
 
 throttle_limits limits_of(const kernel_facts& facts) noexcept {
-  const bool is_fair = has_fair_server(facts);
-  const bool heeds_limit = !is_fair || facts.has_rt_groups;
-  const std::int64_t limit = facts.group_runtime_us.value_or(facts.rt_runtime_us);
-  const std::int64_t limit_period = facts.group_period_us.value_or(facts.rt_period_us);
-  if (heeds_limit && facts.rt_runtime_us >= 0 && limit >= 0 && limit < limit_period)
-    return {.by = throttle::rt_runtime,
-            .runtime = microseconds{limit},
-            .period = microseconds{limit_period}};
-  const nanoseconds for_others{facts.fair_runtime_ns.value_or(fair_runtime_ns_unless_told)};
-  const nanoseconds period{facts.fair_period_ns.value_or(fair_period_ns_unless_told)};
-  if (is_fair && for_others > nanoseconds::zero())
-    return {.by = throttle::fair_server, .runtime = period - for_others, .period = period};
-  return {};
+  const throttle_limits limit = rt_limit_of(facts);
+  const throttle_limits fair = fair_limit_of(facts);
+  if (limit.by == throttle::none) return fair;
+  if (fair.by == throttle::none || share_of(limit) < share_of(fair)) return limit;
+  return {.by = throttle::either, .runtime = fair.runtime, .period = fair.period};
 }
 
 throttle_watch::throttle_watch(const throttle_limits& limits, const char* runtime_file) noexcept
@@ -133,18 +147,46 @@ duration throttle_watch::used_at_most_in_last(duration length) const noexcept {
   return used;
 }
 
-/// Others of its kind may have had what it has not: all of them share what they may have, and it is
-/// away while they run. To be away for longer than the mechanism lasts says nothing for it.
-bool throttle_watch::is_evident(duration absence) const noexcept {
-  const duration forced = limits_.period - limits_.runtime;
-  const std::chrono::duration<double> enough = used_up * limits_.runtime;
-  return absence >= forced / 2 &&
-         used_in_last(limits_.period) + std::min(absence, forced) >= enough;
+/// nullptr: there is none.
+const throttle_watch::sample* throttle_watch::sample_before_last() const noexcept {
+  for (std::size_t back = 1; back <= std::min(noted_, samples_.size()); ++back) {
+    const sample& each = samples_[(noted_ - back) % samples_.size()];
+    if (each.at < last_.at) return &each;
+  }
+  return nullptr;
 }
 
-/// It may have been lifted since it was read.
-bool throttle_watch::is_still_on() const noexcept {
-  return limits_.by != throttle::rt_runtime || number_in(runtime_file_).value_or(0) >= 0;
+/// Others of its kind may have had what it has not: all of them share what they may have, and it is
+/// away while they run. To be away for longer than the mechanism lasts says nothing for it.
+bool throttle_watch::is_used_up(duration absence) const noexcept {
+  const duration forced = limits_.period - limits_.runtime;
+  const std::chrono::duration<double> enough = used_up * limits_.runtime;
+  return used_in_last(limits_.period) + std::min(absence, forced) >= enough;
+}
+
+/// Nobody has looked for periods, over which it was throttled again and again: what it had in the
+/// last of them is not known, but what it had of all.
+bool throttle_watch::is_used_up_on_average(duration absence) const noexcept {
+  const sample* const before = sample_before_last();
+  if (before == nullptr || last_.at - before->at <= limits_.period) return false;
+  const double periods = std::chrono::duration<double>{last_.at - before->at} / limits_.period;
+  const duration forced = limits_.period - limits_.runtime;
+  const std::chrono::duration<double> away =
+      std::min<std::chrono::duration<double>>(absence, std::ceil(periods) * forced);
+  return last_.processor - before->processor + away >= periods * used_up * limits_.runtime;
+}
+
+bool throttle_watch::is_evident(duration absence) const noexcept {
+  return absence >= (limits_.period - limits_.runtime) / 2 &&
+         (is_used_up(absence) || is_used_up_on_average(absence));
+}
+
+/// sched_rt_runtime_us may have been lifted since it was read.
+throttle_limits throttle_watch::still_on() const noexcept {
+  const bool is_limit = limits_.by == throttle::rt_runtime || limits_.by == throttle::either;
+  if (!is_limit || number_in(runtime_file_).value_or(0) >= 0) return limits_;
+  if (limits_.by == throttle::rt_runtime) return {};
+  return {.by = throttle::fair_server, .runtime = limits_.runtime, .period = limits_.period};
 }
 
 throttle_limits throttle_watch::find(duration absence, duration worked) const noexcept {
@@ -158,7 +200,7 @@ throttle_limits throttle_watch::find(duration absence, duration worked) const no
     return absence > duration::zero() && is_used_up ? own : throttle_limits{};
   }
   const bool may_be = now.is_realtime() && limits_.by != throttle::none;
-  return may_be && is_evident(absence) && is_still_on() ? limits_ : throttle_limits{};
+  return may_be && is_evident(absence) ? still_on() : throttle_limits{};
 }
 
 }  // namespace weft::realtime

@@ -29,6 +29,7 @@ enum class throttle : std::uint8_t {
   none,
   rt_runtime,   // sched_rt_runtime_us: realtime threads have so much of each period, and no more
   fair_server,  // Linux 6.12 and newer: if others starve, they have so much of each period
+  either,       // of these two: both are on, and leave it as much
   own_budget,   // SCHED_DEADLINE: it has used up the runtime that it had asked for
 };
 
@@ -64,7 +65,9 @@ struct throttle_limits {
   duration period{};
 };
 
-/// Where both ways are on, the limit comes first: while it holds, others do not starve.
+/// Where both ways are on, and the limit leaves less, it comes first: others do not starve then.
+/// Else the fair server does where others want the CPU, and the limit where none does, which a
+/// thread cannot see.
 [[nodiscard]] throttle_limits limits_of(const kernel_facts& facts) noexcept;
 
 /// Where sched_rt_runtime_us is told.
@@ -96,8 +99,11 @@ class throttle_watch {
 
   [[nodiscard]] duration used_in_last(duration length) const noexcept;
   [[nodiscard]] duration used_at_most_in_last(duration length) const noexcept;
+  [[nodiscard]] const sample* sample_before_last() const noexcept;
+  [[nodiscard]] bool is_used_up(duration absence) const noexcept;
+  [[nodiscard]] bool is_used_up_on_average(duration absence) const noexcept;
   [[nodiscard]] bool is_evident(duration absence) const noexcept;
-  [[nodiscard]] bool is_still_on() const noexcept;
+  [[nodiscard]] throttle_limits still_on() const noexcept;
 
   throttle_limits limits_;
   const char* runtime_file_;

@@ -127,6 +127,19 @@ TEST(throttling, the_limit_of_a_group_is_of_the_groups_own_period) {
   EXPECT_EQ(found.period, milliseconds{250});
 }
 
+TEST(throttling, of_two_that_leave_as_much_nobody_knows_which_it_is) {
+  const throttle_limits found = limits_of({.major = 6, .minor = 18, .has_rt_groups = true});
+  EXPECT_EQ(found.by, throttle::either);
+  EXPECT_EQ(found.runtime, milliseconds{950});
+  EXPECT_EQ(found.period, seconds{1});
+  EXPECT_EQ(
+      limits_of({.major = 6, .minor = 18, .rt_runtime_us = 990'000, .has_rt_groups = true}).by,
+      throttle::either)
+      << "where nobody starves it is the limit";
+  EXPECT_EQ(limits_of({.major = 6, .minor = 18, .has_rt_groups = true, .fair_runtime_ns = 0}).by,
+            throttle::rt_runtime);
+}
+
 TEST(throttling, the_group_is_that_of_this_thread) {
   std::thread{[] {
     const own_cpu_group group;
@@ -248,6 +261,25 @@ TEST(throttling, what_was_used_before_the_last_period_does_not_count) {
   });
 }
 
+TEST(throttling, a_run_of_several_periods_was_throttled_in_each) {
+  as_realtime([] {
+    constexpr auto found = [](duration lasted, duration had, duration away) {
+      return found_by(with_limit, away, {{seconds{0}, seconds{0}}, {lasted, had}});
+    };
+    EXPECT_EQ(found(seconds{3}, milliseconds{2850}, milliseconds{150}), throttle::rt_runtime);
+    EXPECT_EQ(found(seconds{10}, milliseconds{9500}, milliseconds{500}), throttle::rt_runtime);
+    EXPECT_EQ(found(seconds{5}, milliseconds{4750}, milliseconds{50}), throttle::rt_runtime)
+        << "woken late by a loop that polls";
+    EXPECT_EQ(found(seconds{3}, milliseconds{2600}, milliseconds{400}), throttle::none);
+    EXPECT_EQ(found_by(with_limit, milliseconds{60},
+                       {{seconds{0}, seconds{0}},
+                        {seconds{9}, seconds{9}},
+                        {seconds{10}, milliseconds{9500}}}),
+              throttle::none)
+        << "what it had in the last of them is known";
+  });
+}
+
 TEST(throttling, a_period_is_remembered_however_many_notes_it_has) {
   as_realtime([] {
     const told_runtime limit{"950000"};
@@ -271,6 +303,18 @@ TEST(throttling, a_limit_that_was_lifted_since_is_not_named) {
     const std::uint64_t allocations = since.allocations();
     EXPECT_EQ(found.by, throttle::none);
     EXPECT_EQ(allocations, 0U);
+  });
+}
+
+TEST(throttling, of_two_the_one_that_was_lifted_since_is_not_named) {
+  as_realtime([] {
+    const told_runtime limit{"950000"};
+    throttle_watch watch{limits_of({.major = 6, .minor = 18, .has_rt_groups = true}), limit.path()};
+    watch.note(time_point{}, duration::zero());
+    watch.note(time_point{} + seconds{1}, milliseconds{950});
+    EXPECT_EQ(watch.find(milliseconds{50}, duration::zero()).by, throttle::either);
+    limit.tell("-1");
+    EXPECT_EQ(watch.find(milliseconds{50}, duration::zero()).by, throttle::fair_server);
   });
 }
 

@@ -197,7 +197,8 @@ void application::state::on_started(unsigned index, bool up) {
 void application::state::start_others() {
   try {
     for (unsigned index = 1; index < options.threads; ++index)
-      others.emplace_back([this, index] { run_shard(index, nullptr); });
+      unpin_thread(
+          others.emplace_back([this, index] { run_shard(index, nullptr); }).native_handle());
   } catch (const std::system_error& why) {
     log::error(weft::format("shard {} has no thread: {}", others.size() + 1, why.what()));
     give_up_from(static_cast<unsigned>(others.size()) + 1);

@@ -292,6 +292,25 @@ TEST_F(application_config, refuses_what_realtime_shards_may_not_have_together) {
   EXPECT_TRUE(err.contains("realtime.priority is from 1 to 99")) << err;
 }
 
+TEST_F(application_config, takes_a_deadline_without_the_programs_cpus) {
+  const auto run_pinned_program = [](const char* more) {
+    std::vector arguments{"bakery",
+                          "--realtime.policy=deadline",
+                          "--realtime.budget.runtime=1ms",
+                          "--realtime.budget.deadline=10ms",
+                          "--realtime.budget.period=10ms",
+                          "--check-config",
+                          more};
+    weft::application app{
+        static_cast<int>(arguments.size()),
+        const_cast<char**>(arguments.data()),
+        {.realtime = {.policy = weft::realtime::scheduling::fifo, .priority = 20, .cpus = {0}}}};
+    return app.run();
+  };
+  EXPECT_EQ(run_pinned_program("--threads=1"), 0);
+  EXPECT_EQ(run_pinned_program("--realtime.cpus=0"), 2);
+}
+
 TEST_F(application_config, lets_the_program_say_what_does_not_go_together) {
   const auto run_with = [this](const char* loaves) {
     std::vector<const char*> arguments{"bakery", loaves};

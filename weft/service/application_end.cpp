@@ -15,6 +15,7 @@
 #include <weft/base/log.hpp>
 #include <weft/loop/event_loop.hpp>
 #include <weft/loop/leftovers.hpp>
+#include <weft/loop/thread_place.hpp>
 #include <weft/service/shard.hpp>
 
 namespace weft {
@@ -29,7 +30,10 @@ void application::state::stop_all() {
   const std::lock_guard lock{mutex};
   if (!std::exchange(stop_requested, true)) stop_requested_at = std::chrono::steady_clock::now();
   try {
-    if (running && !watchdog.joinable()) watchdog = std::thread{[this] { watch_end(); }};
+    if (running && !watchdog.joinable()) {
+      watchdog = std::thread{[this] { watch_end(); }};
+      unpin_thread(watchdog.native_handle());
+    }
   } catch (const std::system_error& why) {
     log::warning(weft::format("nothing watches that the program ends: {}", why.what()));
   }

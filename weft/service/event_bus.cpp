@@ -164,10 +164,11 @@ bool event_bus::stands_back(unsigned lane) noexcept {
   return false;
 }
 
-/// To a release, which the loop sees to between two pieces of work, of which a lane is one. What is
-/// critical is as urgent. Asked while something is armed exactly: it looks at the clock.
+/// To a release, which the loop sees to between two pieces of work, of which a lane is one; and that
+/// of critical events to whatever is as urgent and waits, such as a release that was seen to.
 bool event_bus::gives_way(unsigned lane) const noexcept {
-  return lane != critical && loop_.io().now() >= loop_.timers().next_due();
+  if (lane == critical && loop_.has_ready(priority::critical)) return true;
+  return loop_.timers().has_exact() && loop_.io().now() >= loop_.timers().next_due();
 }
 
 void event_bus::run_band(unsigned lane, event_ring& ring) noexcept {
@@ -177,7 +178,7 @@ void event_bus::run_band(unsigned lane, event_ring& ring) noexcept {
     if (left_ != 0 && !ring.empty()) tell_next(ring);
     if (somebody_waits_for_room()) [[unlikely]]
       serve_room();
-    if (loop_.timers().has_exact() && gives_way(lane)) [[unlikely]]
+    if (gives_way(lane)) [[unlikely]]
       return go_on(lane);
   }
   occupied_ &= ~(1U << lane);
@@ -225,7 +226,7 @@ void event_bus::run_due() noexcept {
     tell(next.cell);
     event_heap::free(next);
     if (somebody_waits_for_room()) serve_room();
-    if (loop_.timers().has_exact() && gives_way(due)) return go_on(due);
+    if (gives_way(due)) return go_on(due);
   }
   occupied_ &= ~(1U << due);
 }

@@ -31,9 +31,10 @@ class event_release_test : public loop_fixture,
     return into ? bus.publish(ping{}, *into) : bus.publish(ping{}, deadline::at(loop_->now() + 1h));
   }
 };
-INSTANTIATE_TEST_SUITE_P(
-    backends, event_release_test,
-    ::testing::Combine(kernel_backends, ::testing::Values(lane{}, priority::high, priority::idle)));
+INSTANTIATE_TEST_SUITE_P(backends, event_release_test,
+                         ::testing::Combine(kernel_backends,
+                                            ::testing::Values(lane{}, priority::critical,
+                                                              priority::high, priority::idle)));
 
 TEST_P(event_release_test, goes_before_the_next_event) {
   event_bus bus{{}, *loop_};
@@ -65,7 +66,8 @@ TEST_P(event_release_test, goes_before_the_next_event) {
   ASSERT_LT(asked, released->due) << "too slow a machine";
   const auto late = std::ranges::count_if(
       begun, [&](time_point each) { return each > released->due && each < released->woken; });
-  EXPECT_LE(late, 1) << "one may begin as it falls due";
+  const bool is_in_one_line = std::get<1>(GetParam()) == priority::critical;
+  EXPECT_LE(late, is_in_one_line ? 2 : 1) << "one may begin as it falls due";
 }
 
 }  // namespace

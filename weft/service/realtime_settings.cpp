@@ -57,7 +57,10 @@ void forget_unused(realtime_options& wanted, const config& given) {
   if (given.origin_of("realtime.policy") == "default") return;
   if (wanted.policy != realtime::scheduling::fifo && is_of_program("realtime.priority"))
     wanted.priority = realtime_options{}.priority;
-  if (wanted.policy == realtime::scheduling::deadline) return;
+  if (wanted.policy == realtime::scheduling::deadline) {
+    if (is_of_program("realtime.cpus")) wanted.cpus.clear();
+    return;
+  }
   for (const auto& [path, length] : lengths_of(wanted.budget))
     if (is_of_program(path)) *length = duration::zero();
 }

@@ -79,6 +79,7 @@ class epoll_backend final : public backend {
     watches_.for_each_waiting(note);
     return all;
   }
+  [[nodiscard]] bool has_to_hand_over() const noexcept override { return !held_.empty(); }
   void enter(time_point until) noexcept override;
   int poll_descriptor() noexcept override { return epoll_; }
   void wake() noexcept override { signal_wake(wake_); }

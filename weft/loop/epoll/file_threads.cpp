@@ -39,7 +39,7 @@ bool file_threads::start(file_operation& op) noexcept {
 bool file_threads::has_thread_for(std::size_t operations) noexcept {
   if (threads_.size() >= std::min(operations, threads_most)) return true;
   try {
-    threads_.emplace_back([this] { work(); });
+    unpin_thread(threads_.emplace_back([this] { work(); }).native_handle());
   } catch (const std::exception&) {  // no thread, or no memory for one
     return !threads_.empty();
   }
@@ -56,7 +56,6 @@ bool file_threads::withdraw(file_operation& op) noexcept {
 
 void file_threads::work() noexcept {
   place_thread({.name = "files"});
-  unpin_thread();
   std::unique_lock lock{mutex_};
   for (;;) {
     changed_.wait(lock, [this] { return ending_ || !waiting_.empty(); });

@@ -75,8 +75,7 @@ io_uring_sqe& ring::prepare() noexcept {
 
 bool ring::kernel_has_work() noexcept {
   constexpr unsigned wants_entry = IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW;
-  return io_uring_sq_ready(&ring_) != 0 ||
-         (IO_URING_READ_ONCE(*ring_.sq.kflags) & wants_entry) != 0;
+  return has_entries() || (IO_URING_READ_ONCE(*ring_.sq.kflags) & wants_entry) != 0;
 }
 
 void ring::enter(time_point until) noexcept {

@@ -32,6 +32,8 @@ class ring {
   [[nodiscard]] io_uring& raw() noexcept { return ring_; }
 
   [[nodiscard]] io_uring_sqe& prepare() noexcept;
+  /// That are prepared and were not submitted.
+  [[nodiscard]] bool has_entries() const noexcept { return io_uring_sq_ready(&ring_) != 0; }
   /// Submits, and waits for at least one answer until `until`; time_point::min() does not wait, and
   /// makes no system call when there is nothing to submit and the kernel has nothing to say.
   void enter(time_point until) noexcept;

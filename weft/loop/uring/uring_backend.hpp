@@ -69,6 +69,7 @@ class uring_backend final : public backend {
   bool quiescent() const noexcept override { return closing_ == 0 && in_kernel_ == 0; }
   std::vector<waiting_operation> waiting_operations() override;
   std::vector<lent_buffer> lent_buffers() override;
+  [[nodiscard]] bool has_to_hand_over() const noexcept override { return ring_.has_entries(); }
   void enter(time_point until) noexcept override;
   void wake() noexcept override { signal_wake(wake_); }
 

@@ -74,6 +74,7 @@ result<void> writer::start_thread() {
   if (thread_.joinable()) return {};
   try {
     thread_ = std::thread{[this] { work(); }};
+    unpin_thread(thread_.native_handle());
     return {};
   } catch (const std::system_error& why) {
     return fail(error::from_errno(why.code().value()));
@@ -101,7 +102,6 @@ void writer::write_here(queued_write& batch) {
 
 void writer::work() {
   place_thread({.name = "store", .index = 0, .pin = pinning::never});
-  unpin_thread();
   for (;;) {
     const std::vector<queued_write*> batches = take_group();
     if (batches.empty()) return;
