@@ -330,6 +330,24 @@ TEST(json_value, escapes_texts_of_any_length) {
   }
 }
 
+TEST(json_value, escapes_what_is_not_plain_wherever_it_stands) {
+  struct character {
+    std::string_view is;
+    std::string_view in_json;
+  };
+  for (const auto& [is, in_json] :
+       {character{"\"", R"(\")"}, character{"\\", R"(\\)"}, character{"\x1f", R"(\u001f)"},
+        character{"\x7f", "\x7f"}, character{"\u00e9", "\u00e9"}, character{"\xff", "\ufffd"}})
+    for (std::size_t before = 0; before < 40; ++before)
+      for (std::size_t behind = 0; behind < 20; ++behind) {
+        const std::string first(before, 'x');
+        const std::string last(behind, ' ');
+        std::string out;
+        append_json(first + std::string{is} + last, out);
+        EXPECT_EQ(out, '"' + first + std::string{in_json} + last + '"');
+      }
+}
+
 TEST(json_value, tells_what_other_programs_stored) {
   EXPECT_EQ(json_of(value::real(1e300), of_type(column_type::float32)), "1e+300");
   EXPECT_EQ(json_of(value::real(-1e300), of_type(column_type::float32)), "-1e+300");

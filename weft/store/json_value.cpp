@@ -10,6 +10,10 @@
 #include <limits>
 #include <string_view>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 #include <weft/base/utf8.hpp>
 #include <weft/store/base64.hpp>
 #include <weft/store/date_time.hpp>
@@ -29,8 +33,33 @@ constexpr std::uint64_t zero_bytes(std::uint64_t word) noexcept {
   return (word - each_byte) & ~word & high_bits;
 }
 
+#if defined(__SSE2__)
+/// Which of the 16 characters at `text` are not plain, a bit each.
+unsigned special_of_16(const char* text) noexcept {
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text));
+  const __m128i quotes = _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')),
+                                      _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\')));
+  // Below a blank is, to a comparison with signs, also what is no ASCII.
+  return static_cast<unsigned>(
+      _mm_movemask_epi8(_mm_or_si128(quotes, _mm_cmplt_epi8(bytes, _mm_set1_epi8(' ')))));
+}
+
+/// plain_size() of 16 characters or more. The last 16 may overlap those before.
+std::size_t plain_size_by_16(std::string_view text) noexcept {
+  const std::size_t last = text.size() - 16;
+  for (std::size_t at = 0;; at = std::min(at + 16, last)) {
+    if (const unsigned special = special_of_16(text.data() + at))
+      return at + static_cast<unsigned>(std::countr_zero(special));
+    if (at == last) return text.size();
+  }
+}
+#endif
+
 /// How many characters at the start of `text` go into JSON as they are, and are ASCII.
 std::size_t plain_size(std::string_view text) noexcept {
+#if defined(__SSE2__)
+  if (text.size() >= 16) return plain_size_by_16(text);
+#endif
   std::size_t at = 0;
   for (; at + 8 <= text.size(); at += 8) {
     std::uint64_t word;
