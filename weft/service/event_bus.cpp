@@ -164,8 +164,8 @@ bool event_bus::stands_back(unsigned lane) noexcept {
   return false;
 }
 
-/// To a release, which the loop sees to between two pieces of work, of which a lane is one; and that
-/// of critical events to whatever is as urgent and waits, such as a release that was seen to.
+/// To a release, which the loop sees to between two pieces of work, of which a lane is one; and
+/// critical events to whatever is as urgent and waits, such as a release that was seen to.
 bool event_bus::gives_way(unsigned lane) const noexcept {
   if (lane == critical && loop_.has_ready(priority::critical)) return true;
   return loop_.timers().has_exact() && loop_.io().now() >= loop_.timers().next_due();
