@@ -21,20 +21,21 @@ ECHO_TIMEOUT = 5.0
 def check(
     subject: Subject, port: int, ask: Ask | None = None, host: str = "127.0.0.1"
 ) -> int | None:
-    """Raises ServerFailed unless the server does what will be timed. Gives the bytes of an answer to
-    `ask`."""
+    """Raises ServerFailed unless the server does what will be timed. Gives the bytes of an answer, where all have as many."""
     try:
         if ask is not None:
             return check_answers(port, ask, host, subject.protocol)
-        _CHECKS[subject.protocol](subject, port, host)
+        size = _CHECKS[subject.protocol](subject, port, host)
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise ServerFailed(f"wrong answer: {error or type(error).__name__}") from error
-    return None
+    return size
 
 
-def _check_ping(subject: Subject, port: int, host: str) -> None:
+def _check_ping(subject: Subject, port: int, host: str) -> int | None:
+    """The bytes of the answer to what is timed, where each has as many; over HTTP/2 later heads are shorter."""
     # What is asked the second time nobody can know before.
     sequences = (2, random.SystemRandom().randrange(10**9, 2**53) if subject.parses else 2)
+    sizes = []
     with conversation(host, port, protocol=subject.protocol) as talk:
         # All on one connection: keep-alive is timed too.
         for sequence in sequences:
@@ -46,6 +47,8 @@ def _check_ping(subject: Subject, port: int, host: str) -> None:
                 raise ValueError(f"{answer.body[:80]!r} for sequence {sequence}")
             if answer.closes:
                 raise ValueError("the connection is not kept")
+            sizes.append(answer.size)
+    return sizes[0] if subject.protocol == "http" else None
 
 
 def _check_websocket(_: Subject, port: int, host: str) -> None:

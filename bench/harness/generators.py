@@ -38,6 +38,7 @@ class Outcome:
     errors: dict[str, int] = field(default_factory=dict)  # by kind, those that happened at all
     late_p99: float | None = None  # how late the generator itself was, where requests are due at a time
     window: tuple[float, float] | None = None  # monotonic seconds; None: the generator's whole life
+    bytes: int | None = None  # of all replies in `window`, heads included, where they are told
 
     @property
     def failed(self) -> int:
@@ -163,6 +164,7 @@ class Ab:
     keeps: bool = True  # its connections; or each is for one request
     per_second: int = 80_000  # roughly, of a fast server
     scheme: str = "http"
+    is_echo: bool = False  # what comes back is what was sent, and no HTTP reply
     name: str = "ab"
     program: str = "ab"
     package: str = "apache2-utils"
@@ -179,7 +181,7 @@ class Ab:
         return [self.program, "-q", *amount, f"{self.scheme}://{host}:{port}{path}"]
 
     def parse(self, output: str) -> Outcome:
-        return parse_ab(output)
+        return parse_ab(output, self.is_echo)
 
 
 def parse_weft_bench(output: str) -> Outcome:
@@ -203,6 +205,7 @@ def parse_weft_bench(output: str) -> Outcome:
             errors=_happened({**errors, **said["status"]}),
             late_p99=said["send_delay_us"]["p99"] if said.get("rate") else None,
             window=(start, start + said["seconds"]),
+            bytes=said.get("bytes_received"),
         )
     except (ValueError, KeyError, TypeError) as error:
         raise Unreadable(f"weft-bench said {output[-200:]!r}") from error
@@ -227,8 +230,8 @@ def parse_wrk(output: str) -> Outcome:
     raise Unreadable(f"wrk said {output[-200:]!r}")
 
 
-def parse_ab(output: str) -> Outcome:
-    """An echo is no HTTP response, so ab calls its status 'Non-2xx': that is no failure here."""
+def parse_ab(output: str, is_echo: bool = False) -> Outcome:
+    """An echo is no HTTP reply, so ab calls its status 'Non-2xx': that is no failure there."""
 
     def figure(pattern: str, missing: float | None = None) -> float:
         found = re.search(pattern, output, re.MULTILINE)
@@ -252,6 +255,7 @@ def parse_ab(output: str) -> Outcome:
             {
                 "failed": int(figure(r"^Failed requests:\s+(\d+)")),
                 "write": int(figure(r"^Write errors:\s+(\d+)", missing=0)),
+                "status": 0 if is_echo else int(figure(r"^Non-2xx responses:\s+(\d+)", missing=0)),
             }
         ),
     )

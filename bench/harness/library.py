@@ -10,6 +10,9 @@ from typing import TypedDict
 from harness.servers import pinned
 
 
+PATIENCE_S = 600  # of a workload that takes some seconds, or a minute in the large
+
+
 class Phase(TypedDict, total=False):
     """A line of `weft-bench WORKLOAD --json`."""
 
@@ -32,7 +35,7 @@ def run_workload(
     """Its phases: on one thread and, where that is more, on all of them; on any core, unless one is given. What was not
     done right raises."""
     command = [str(program), workload, "--threads", str(threads), "--json", *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False,
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S,
                           preexec_fn=None if core is None else pinned(core))  # fmt: skip
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(command)} has ended with {done.returncode}:\n{done.stderr}")

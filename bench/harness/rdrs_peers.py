@@ -64,4 +64,5 @@ ALL = (
     _peer("drogon_simdjson", leads=True),
     _peer("drogon_glaze", leads=True),
     _peer("drogon_yyjson"),
+    _peer("drogon_jsoncpp"),
 )

@@ -17,6 +17,8 @@ from harness.watch import Sample, Stretch, Watch, settle_down, stretch
 from harness.workloads import Workload
 
 GENERATOR_GRACE = 30.0  # seconds that a generator may need beyond its load
+FEWER_BYTES = ("tls", "http2")  # heads are compressed there, and texts coded
+SIZES_APART = 0.05  # an answer's length under load, on average, is that of the one that was checked
 INTERRUPTED = "interrupted"
 
 
@@ -68,6 +70,15 @@ _NOT_OURS = dict.fromkeys(
 )
 
 
+def _check_sizes(outcome: Outcome, answer_bytes: int | None) -> None:
+    """That many who ask at once are told as much as the one was whose answers were looked at."""
+    if answer_bytes is None or outcome.bytes is None or outcome.failed:
+        return
+    size = outcome.bytes / outcome.requests
+    if abs(size - answer_bytes) > SIZES_APART * answer_bytes:
+        raise ServerFailed(f"answers under load had {size:.0f} bytes, and {answer_bytes} when they were checked")
+
+
 def run_once(workload: Workload, subject: Subject, cores: Cores, ours: set[int]) -> Run:
     ask = workload.ask(subject)
     with reached(subject, cores.server) as place:
@@ -85,6 +96,8 @@ def run_once(workload: Workload, subject: Subject, cores: Cores, ours: set[int])
         check(subject, place.port, ask, place.host.strip("[]"))
     if outcome.requests == 0:
         raise ServerFailed(f"not one reply: {outcome.errors}")
+    if subject.protocol not in FEWER_BYTES:
+        _check_sizes(outcome, answer_bytes)
     seen, whole = stretch(samples, outcome.window), stretch(samples).server_core
     # One that somebody else has started on this machine is a stranger itself.
     stray_share = stray_seconds / whole.wall if pid else 0.0
@@ -159,6 +172,7 @@ def _run_or_note(workload: Workload, series: Series, cores: Cores, ours: set[int
         return None
     try:
         return run_once(workload, series.subject, cores, ours)
-    except (OSError, ServerFailed, Unreadable) as error:
-        series.problem = str(error)
+    except Exception as error:  # whatever a server does, the others are measured
+        is_known = isinstance(error, (OSError, ServerFailed, Unreadable))
+        series.problem = str(error) if is_known else f"{type(error).__name__}: {error}"
         return None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 
+from harness.ratios import median_of
 from harness.servers import Subject
 from harness.workloads import Workload
 
 STRAY_LIMIT = 0.06  # of a core
 STEAL_LIMIT = 0.02
+FULL, NOT_FULL = 0.97, 0.95  # shares of a core
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,16 @@ class Series:
 
     def figures(self, name: str) -> list[float | None]:
         return [None if run is None else getattr(run, name) for run in self.runs]
+
+    @property
+    def is_limited_by_generator(self) -> bool:
+        """Its core was full, and the server's was not, or nobody knows."""
+        generator, server = (median_of(self.figures(f"{each}_core_busy")) for each in ("generator", "server"))
+        return generator is not None and generator > FULL and (server is None or server < NOT_FULL)
+
+    @property
+    def errors(self) -> int:
+        return sum(sum(run.errors.values()) for run in self.runs if run)
 
     def as_data(self) -> dict:
         return {

@@ -103,7 +103,7 @@ def reached(subject: Subject, core: int) -> Iterator[Place]:
 def running(subject: Subject, core: int) -> Iterator[tuple[int, int]]:
     """Gives (pid, port) of the server once it listens; ends it, and only it, on leaving."""
     port = free_port()
-    with tempfile.TemporaryFile("w+") as log, tempfile.TemporaryDirectory() as scratch:
+    with tempfile.TemporaryFile("w+", errors="replace") as log, tempfile.TemporaryDirectory() as scratch:
         if subject.protocol == "tls":
             make_certificate(Path(scratch))
         process = subprocess.Popen(

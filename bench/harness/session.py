@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import shlex
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.building import PEERS
 from harness.in_process import InProcess, measure_in_process
 from harness.journal import Journal
 from harness.machine import Cores
@@ -44,26 +47,44 @@ class Plan:
         )
 
 
+def _stamp_of_file(path: Path) -> str:
+    status = path.stat()
+    return f"{path.name} of {status.st_size} bytes, {status.st_mtime_ns}"
+
+
 def _stamp(command: str) -> str:
-    """The files that a command is made of, and when they were made."""
+    """The files that a command is made of, and when they were made. Of a program that is installed, too, and of those beside a
+    script of ours, which are what it has to be told."""
     stamps = []
-    for word in shlex.split(command):
-        path = Path(word)
-        if path.is_file():
-            status = path.stat()
-            stamps.append(f"{path.name} of {status.st_size} bytes, {status.st_mtime_ns}")
+    for number, word in enumerate(shlex.split(command)):
+        found = shutil.which(word) if number == 0 else word
+        path = Path(found) if found else Path(word)
+        if not path.is_file():
+            continue
+        is_script = path.is_relative_to(PEERS) and path.parent != PEERS
+        beside = sorted(path.parent.rglob("*")) if is_script else [path]
+        stamps += [_stamp_of_file(each) for each in beside if each.is_file() and "node_modules" not in each.parts]
     return "; ".join(stamps)
+
+
+def _stamp_of_harness() -> str:
+    """Of this benchmark itself."""
+    digest = hashlib.sha256()
+    for each in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(each.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def identity(plan: Plan) -> dict[str, str]:
     """What must stay as it is for further rounds to be of the same run."""
     same = {
         "the machine": f"{platform.node()}, {platform.release()}",
+        "the benchmark": _stamp_of_harness(),
         "the choice of cores": f"{plan.cores.server}, {plan.cores.generator}",
     }
     for work in plan.works:
         how = shlex.join(work.generator.command(0, work.connections))
-        same[f"the workload {work.name}"] = f"{how} × {work.pairs}, {work.peer_pairs}"
+        same[f"the workload {work.name}"] = f"{how} × {work.pairs}, {work.peer_pairs}: {_stamp(how)}"
         for subject in plan.taking_part(work):
             what = subject.address or f"{subject.command}: {_stamp(subject.command)}"
             same[f"{subject.name} in {work.name}"] = what

@@ -103,20 +103,10 @@ def summarise(measured: Measured, notes: Sequence[str] = ()) -> dict:
         "series": [
             summarise_series(series, baseline, workload.connections) for series in measured.series
         ],
-        "verdicts": verdicts(workload, measured.series, _generator_is_full(measured)),
+        "verdicts": verdicts(workload, measured.series),
         "floor": floor(measured.series),
         "notes": [*notes, *_notes(measured)],
     }
-
-
-def _generator_is_full(measured: Measured) -> bool:
-    """And the server's core is not: the generator is the limit."""
-    runs = [run for series in measured.series for run in series.runs if run is not None]
-    servers = [run.server_core_busy for run in runs if run.server_core_busy is not None]
-    return (
-        min((run.generator_core_busy for run in runs), default=0) > 0.97
-        and min(servers, default=1) < 0.95
-    )
 
 
 def _notes(measured: Measured) -> list[str]:
@@ -124,10 +114,11 @@ def _notes(measured: Measured) -> list[str]:
     if not runs:
         return []
     notes = _busy_notes(runs)
-    if _generator_is_full(measured):
+    limited = [series.subject.name for series in measured.series if series.is_limited_by_generator]
+    if limited:
         notes.append(
-            "the generator's core is full: req/s tells how fast the generator is; "
-            "compare the CPU per request"
+            f"the generator's core is full with {', '.join(limited)}: req/s and percentiles are the "
+            "generator's there; compare the CPU per request"
         )
     return notes + _late_notes(measured.series)
 

@@ -29,6 +29,8 @@ METRICS = (
 )
 MANY_ENOUGH = 1000  # connections
 NEAR = 1.05
+ALIKE = 0.02  # a median so close to 1 is no difference, wherever the rounds lie
+ROUNDS_LEAST, ROUNDS_ENOUGH = 2, 3
 
 
 def is_ours(series: Series) -> bool:
@@ -55,8 +57,9 @@ def _best(of: Sequence[Series], baseline: Series, metric: Metric) -> Series | No
 
 
 def outcome(ratio: Ratio, metric: Metric) -> str:
-    """Even unless the whole middle half of the rounds is on one side."""
-    if ratio.low <= 1 <= ratio.high:
+    """Even unless the whole middle half of the rounds is on one side, of more than one round."""
+    is_alike = ratio.low <= 1 <= ratio.high or abs(ratio.median - 1) < ALIKE
+    if is_alike or ratio.pairs < ROUNDS_LEAST:
         return "even"
     return "wins" if (ratio.low > 1) == metric.more_is_better else "loses"
 
@@ -67,6 +70,8 @@ def _judge(
     our_best, their_best = (_best(each, baseline, metric) for each in (ours, theirs))
     if not our_best or not their_best:
         return None
+    if metric.generator_may_limit and (our_best.is_limited_by_generator or their_best.is_limited_by_generator):
+        return None
     ratio = paired_ratio(our_best.figures(metric.name), their_best.figures(metric.name))
     if ratio is None:
         return None
@@ -76,26 +81,26 @@ def _judge(
         "ours": our_best.subject.name,
         "theirs": their_best.subject.name,
         "they_parse": their_best.subject.parses,
-        "their_errors": sum(sum(run.errors.values()) for run in their_best.runs if run),
+        "our_errors": our_best.errors,
+        "our_problem": our_best.problem,
+        "their_errors": their_best.errors,
         "ratio": asdict(ratio),
         "outcome": outcome(ratio, metric),
         "is_busy": any(run.is_busy for run in runs),
     }
 
 
-def _is_told(metric: Metric, workload: Workload, generator_is_full: bool) -> bool:
+def _is_told(metric: Metric, workload: Workload) -> bool:
     if metric.of_many and workload.connections < MANY_ENOUGH:
         return False
-    if metric.is_asked_for and workload.share is not None:
-        return False
-    return not (metric.generator_may_limit and generator_is_full)
+    return not (metric.is_asked_for and workload.share is not None)
 
 
-def verdicts(workload: Workload, all_series: Sequence[Series], generator_is_full: bool) -> list[dict]:
-    """One for each figure that both sides have; the first series is the baseline."""
+def verdicts(workload: Workload, all_series: Sequence[Series]) -> list[dict]:
+    """One for each figure that both sides have, and that is theirs; the first series is the baseline."""
     ours = [series for series in all_series if is_ours(series)]
     theirs = [series for series in all_series if is_rival(series)]
-    metrics = [each for each in METRICS if _is_told(each, workload, generator_is_full)]
+    metrics = [each for each in METRICS if _is_told(each, workload)]
     found = (_judge(metric, ours, theirs, all_series[0]) for metric in metrics)
     return [each for each in found if each]
 
@@ -118,6 +123,12 @@ def ratio_words(verdict: dict) -> str:
 
 def remarks(verdict: dict) -> str:
     said = []
+    if verdict["our_errors"]:
+        said.append(f"which weft had {verdict['our_errors']:,} errors for")
+    if verdict["our_problem"]:
+        said.append("before weft failed")
+    if verdict["ratio"]["pairs"] < ROUNDS_ENOUGH:
+        said.append(f"rounds: {verdict['ratio']['pairs']} alone")
     if verdict["their_errors"]:
         said.append(f"which had {verdict['their_errors']:,} errors")
     if verdict["is_busy"]:

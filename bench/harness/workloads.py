@@ -13,7 +13,7 @@ from harness.generators import Ab, Generator, WeftBench, Wrk
 from harness.servers import Subject
 
 BASELINE = "ceil_epoll"
-HEALTH = Trial("GET", "/healthz", b"", 200, None)
+HEALTH = Trial("GET", "/healthz", b"", 200, b"ok\n")
 MANY = 19_000  # as many as a limit of 20,000 descriptors allows
 
 
@@ -83,7 +83,7 @@ def workloads(effort: Effort, build: Path, many: int = MANY) -> list[Workload]:
                  only_leading=True),
         Workload("ping-wrk-19000", by_wrk, "http", wrk, many, pairs, peers, in_quick=False,
                  only_leading=True),
-        Workload("echo-ab", "TCP echo, ab -k", "echo", Ab(effort.ab_requests), 1000, pairs, peers,
+        Workload("echo-ab", "TCP echo, ab -k", "echo", Ab(effort.ab_requests, is_echo=True), 1000, pairs, peers,
                  in_quick=False),
         Workload("echo", "TCP echo, lean generator", "echo", lean("echo"), 1000, pairs, peers),
         *_plain(effort, weft_bench, many),

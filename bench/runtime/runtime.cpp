@@ -255,6 +255,34 @@ void timers(report& out, unsigned live, unsigned rounds) {
   out.add("timer_arm_and_cancel_each_ns", median(both));
 }
 
+/// As tasks do it, of the loop and for a time that is drawn then, while a million others are armed,
+/// spread over a day.
+weft::task<void> time_timers(weft::event_loop& loop, std::vector<double>& each) {
+  weft::random random{1};
+  const auto some_day = [&] {
+    return loop.now() + 1h + std::chrono::milliseconds{static_cast<long>(random.below(86'400'000))};
+  };
+  const auto crowd = std::make_unique<idle_timer[]>(a_million);
+  for (unsigned i = 0; i < a_million; ++i) loop.arm(crowd[i], some_day());
+  for (unsigned run = 0; run < runs; ++run) {
+    const auto start = clock_type::now();
+    for (unsigned i = 0; i < a_million; ++i) {
+      idle_timer one;
+      loop.arm(one, some_day());
+      loop.disarm(one);
+    }
+    each.push_back(nanoseconds_since(start) / a_million);
+  }
+  for (unsigned i = 0; i < a_million; ++i) loop.disarm(crowd[i]);
+  co_return;
+}
+
+void timers_of_a_loop(report& out) {
+  std::vector<double> each;
+  on_own_loop([&](weft::event_loop& loop) { return time_timers(loop, each); });
+  out.add("timer_among_many_ns", median(each));
+}
+
 /// So many lines, with a number and a text, which find room.
 [[gnu::noinline]] void leave_lines(weft::realtime::deferred_log& log, unsigned count) {
   for (unsigned i = 0; i < count; ++i)
@@ -292,6 +320,7 @@ int main(int argc, char** argv) {
     const unsigned live =
         is_counted ? static_cast<unsigned>(std::strtoul(argv[2], nullptr, 10)) : 0;
     timers(out, live != 0 ? live : a_million, is_counted ? 1 : runs);
+    if (!is_counted) timers_of_a_loop(out);
   }
   return 0;
 }

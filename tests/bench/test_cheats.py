@@ -173,6 +173,35 @@ def test_one_that_cheats_once_it_is_timed_is_caught(weft_bench):
         run_once(work, server(LATER), CORES, {os.getpid()})
 
 
+FOR_ONE_ALONE = """
+import threading
+
+together = set()
+
+def answer(body):
+    return right(body) if len(together) == 1 else b"{}"
+
+def serve_together(peer, talk=serve):
+    together.add(peer)
+    try:
+        talk(peer)
+    except (ConnectionError, ValueError):
+        pass
+    together.discard(peer)
+    peer.close()
+
+while True:
+    threading.Thread(target=serve_together, args=(listener.accept()[0],), daemon=True).start()
+"""
+
+
+def test_one_that_says_less_to_many_is_caught(weft_bench):
+    work = Workload("w", "W", "http", WeftBench(weft_bench, "http", 0.2, 0.05), 2, 1)
+    with pytest.raises(ServerFailed, match=r"answers under load had \d+ bytes, and \d+ when they were checked"):
+        run_once(work, server(FOR_ONE_ALONE), CORES, {os.getpid()})
+    run_once(replace(work, connections=1), server(FOR_ONE_ALONE), CORES, {os.getpid()})
+
+
 HONEST_BATCH = """
 def answer(body):
     return json.dumps(json.loads(body), separators=(",", ":")).encode()

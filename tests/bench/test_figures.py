@@ -127,7 +127,7 @@ WEFT_BENCH = (
 def test_weft_bench_tells_what_it_counted_and_when():
     outcome = parse_weft_bench(WEFT_BENCH)
     assert outcome.requests == 100  # in the window only
-    assert outcome.window == (7.5, 9.5)
+    assert outcome.window == (7.5, 9.5) and outcome.bytes == 9
     assert outcome.p999 == 4.0
     assert outcome.percentiles == {"50": 1.5, "90": 2.0, "99": 3.25, "99.9": 4.0}
     assert outcome.per_second == 50.0
@@ -180,13 +180,14 @@ Percentage of the requests served within a certain time (ms)
 
 
 def test_ab_of_an_echo():
-    outcome = parse_ab(AB)
+    outcome = parse_ab(AB, is_echo=True)
     assert outcome.requests == 200000
     assert outcome.per_second == 92592.59
     assert (outcome.p50, outcome.p99, outcome.max) == (10_000, 14_000, 63_000)
     assert outcome.errors == {"failed": 3, "write": 1}  # an echo is never a 2xx: no error
     assert outcome.p999 is None
     assert outcome.percentiles == {"50": 10_000, "66": 11_000, "99": 14_000}
+    assert parse_ab(AB).errors == {"failed": 3, "write": 1, "status": 200_000}
 
 
 @pytest.mark.parametrize("parse", [parse_weft_bench, parse_wrk, parse_ab])

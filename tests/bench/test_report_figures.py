@@ -9,6 +9,7 @@ from harness.generators import WeftBench
 from harness.runs import Measured, Run, Series
 from harness.servers import Subject
 from harness.summary import summarise
+from harness.verdict import words
 from harness.workloads import Workload
 
 MIB = 1 << 20
@@ -129,7 +130,7 @@ def test_html_says_who_wins(report):
     page = unescape(re.sub("<[^>]+>", " ", html_report.render(report)))
     page = re.sub(r"\s+", " ", page)
     assert "Of 5 comparisons with the best complete server of others weft wins 4 and loses 0; even: 1. In core time a request and p99 it is the first or within 5 % of it in 2 of 2." in page
-    assert "core time a request: weft wins, ours 0.56 (0.53–0.59) × theirs*, which had 5 errors" in page
+    assert "core time a request: weft wins, ours 0.56 (0.53–0.59) × theirs*, rounds: 2 alone, which had 5 errors" in page
     assert "p99: even, ours 0.92 (0.62–1.21) × theirs*" in page
     assert "wins 2.25 (2.12–2.38) × theirs*" in page
     assert "core time a request: ours 1.25 (1.12–1.38) × ceil" in page
@@ -154,7 +155,7 @@ def test_text_has_every_figure(report):
     figures = re.split(r"\s{2,}", line.strip())
     assert figures == ["ours", "complete", "5.00", "1.250", "1.12–1.38", "2.50", "1.250", "200,000", "0.800", "75 µs",
                        "150 µs", "300 µs", "5.0 MB", "4.0 MB", "2,048", "122", "0"]  # fmt: skip
-    assert "  p99: even, ours 0.92 (0.62–1.21) × theirs*, which had 5 errors" in text
+    assert "  p99: even, ours 0.92 (0.62–1.21) × theirs*, rounds: 2 alone, which had 5 errors" in text
 
 
 def test_where_weft_loses_is_said_first():
@@ -175,10 +176,10 @@ def test_one_that_somebody_else_has_started_is_judged_by_what_is_known_of_it():
     unknown = dict.fromkeys(("cpu_us", "cpu_user_us", "cpu_system_us", "process_us", "server_core_busy", "resident_bytes",
                              "resident_before", "resident_after"))  # fmt: skip
     series = [
-        Series(Subject("ours", "a {port}", "http", "complete"), [run(4, 100_000, 100, 3)]),
-        Series(Subject("theirs", "", "http", address="h:1"), [run(4, 50_000, 400, 3, **unknown)]),
+        Series(Subject("ours", "a {port}", "http", "complete"), [run(4, 100_000, 100, 3)] * 2),
+        Series(Subject("theirs", "", "http", address="h:1"), [run(4, 50_000, 400, 3, **unknown)] * 2),
     ]
-    work = Workload("ping", "POST /ping", "http", WeftBench("/b/wb", "http", 1, 0.2), 2048, 1, 1)
+    work = Workload("ping", "POST /ping", "http", WeftBench("/b/wb", "http", 1, 0.2), 2048, 2, 2)
     summary = summarise(Measured(work, series))
     told = {each["metric"]: (each["theirs"], each["outcome"], each["ratio"]["median"]) for each in summary["verdicts"]}
     assert told == {"per_second": ("theirs", "wins", 2), "p99_us": ("theirs", "wins", 0.25)}
@@ -188,10 +189,33 @@ def test_one_that_somebody_else_has_started_is_judged_by_what_is_known_of_it():
     assert '<span class="name">theirs</span><span class="track"></span><span class="label">not measured' in page
 
 
-def test_what_the_generator_limits_is_not_judged():
+def judged(*all_series):
+    """By metric, of servers (name, whether it is a peer, its runs, what became of it)."""
+    series = [Series(Subject(name, "a {port}", "http", "complete", is_peer=is_peer), runs, problem)
+              for name, is_peer, runs, problem in all_series]  # fmt: skip
+    work = Workload("ping", "POST /ping", "http", WeftBench("/b/wb", "http", 1, 0.2), 8, 3, 3)
+    return {each["metric"]: each for each in summarise(Measured(work, series))["verdicts"]}
+
+
+@pytest.mark.parametrize("limited", ["ours", "theirs", "both"])
+def test_what_the_generator_limits_is_not_judged(limited):
     full = {"generator_core_busy": 1.0, "server_core_busy": 0.5}
-    series = [Series(Subject(name, "a {port}", "http", "complete", is_peer=is_peer), [run(cost, 100_000, 100, 3, **full)])
-              for name, is_peer, cost in (("ours", False, 4), ("theirs", True, 5))]  # fmt: skip
-    work = Workload("ping", "POST /ping", "http", WeftBench("/b/wb", "http", 1, 0.2), 8, 1, 1)
-    judged = {each["metric"] for each in summarise(Measured(work, series))["verdicts"]}
-    assert judged == {"cpu_us", "resident_bytes"}
+    ours, theirs = (full if limited in (name, "both") else {} for name in ("ours", "theirs"))
+    told = judged(("ours", False, [run(4, 100_000, 100, 3, **ours)] * 3, None),
+                  ("theirs", True, [run(5, 100_000, 90, 3, **theirs)] * 3, None),
+                  ("slow", True, [run(50, 10_000, 900, 3)] * 3, None))  # fmt: skip
+    assert set(told) == {"cpu_us", "resident_bytes"}
+
+
+def test_one_round_alone_and_what_is_alike_are_even():
+    alone = judged(("ours", False, [run(4, 100_000, 100, 3)], None), ("theirs", True, [run(5, 90_000, 200, 4)], None))
+    assert {each["outcome"] for each in alone.values()} == {"even"}
+    alike = judged(("ours", False, [run(4.95, 100_000, 100, 3)] * 3, None), ("theirs", True, [run(5, 90_000, 200, 4)] * 3, None))
+    assert (alike["cpu_us"]["outcome"], alike["p99_us"]["outcome"]) == ("even", "wins")
+
+
+def test_what_went_wrong_with_weft_stands_beside_its_win():
+    failing = [run(4, 100_000, 100, 3, errors={"reset": 20_000}), run(4, 100_000, 100, 3), None]
+    told = judged(("ours", False, failing, "died"), ("theirs", True, [run(5, 90_000, 200, 4)] * 3, None))
+    assert words(told["cpu_us"]) == ("core time a request: weft wins, ours 0.80 (0.80–0.80) × theirs, which weft had 20,000 errors for, "
+                                     "before weft failed, rounds: 2 alone")  # fmt: skip

@@ -133,11 +133,11 @@ def test_a_disturbed_run_is_marked_wherever_it_is_shown():
 def test_a_full_generator_is_told():
     workload = Workload("w", "W", "http", WeftBench("wb", "http", 1, 0.2), 400, 1)
     full = run_of(5.0, generator_core_busy=1.0, server_core_busy=0.5)
-    series = Series(Subject("a", "a {port}", "http"), [full, full])
-    (note,) = summarise(Measured(workload, [series]))["notes"]
-    assert "the generator's core is full" in note
-    series.runs.append(run_of(5.0))  # one that the server limited
-    assert summarise(Measured(workload, [series]))["notes"] == []
+    one, other = (Series(Subject(name, "a {port}", "http"), [full, full]) for name in ("one", "other"))
+    other.runs = [run_of(5.0)] * 2  # which the server limited
+    (note,) = summarise(Measured(workload, [one, other]))["notes"]
+    assert "the generator's core is full with one: " in note
+    assert summarise(Measured(workload, [other]))["notes"] == []
 
 
 def test_reports_are_written(tmp_path):

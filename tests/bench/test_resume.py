@@ -62,24 +62,31 @@ def test_there_must_be_something_to_go_on_with(tmp_path):
         Journal.resume(tmp_path / "rounds.jsonl")
 
 
-def test_a_program_that_was_built_anew_is_another_one(tmp_path):
-    program = tmp_path / "server"
-    program.write_text("one")
+def test_a_program_that_was_built_anew_is_another_one(tmp_path, monkeypatch):
+    monkeypatch.setattr("harness.session.PEERS", tmp_path)
+    folder = tmp_path / "server"
+    folder.mkdir()
+    program, settings, load = folder / "serve", folder / "settings", tmp_path / "load"
+    for each in (program, settings, load):
+        each.write_text("one")
+        each.chmod(0o755)
 
     class Work:
         name, pairs, peer_pairs, connections = "w", 1, 1, 1
 
         class generator:
-            command = staticmethod(lambda *_: ["load"])
+            command = staticmethod(lambda *_: [str(load)])
 
         takes = staticmethod(lambda _: True)
 
     plan = Plan([Work], [Subject("s", f"'{program}' {{port}}", "http")], [], Cores(0, 1))
     before = identity(plan)
     assert identity(plan) == before
-    program.write_text("another")
-    after = identity(plan)
-    assert {name for name in after if after[name] != before[name]} == {"s in w"}
+    for changed, named in ((program, "s in w"), (settings, "s in w"), (load, "the workload w")):
+        changed.write_text("another")
+        after = identity(plan)
+        assert {name for name in after if after[name] != before[name]} == {named}
+        before = after
 
 
 def test_the_time_left_is_told_at_the_pace_of_what_is_done():

@@ -4,11 +4,13 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include <weft/realtime/cpu_group.hpp>
 #include <weft/realtime/kernel_file.hpp>
@@ -90,7 +92,7 @@ kernel_facts kernel_facts::read(const std::string& debugfs) {
   utsname names{};
   ::uname(&names);
   read_version(names.release, facts);
-  facts.rt_runtime_us = number_in(rt_runtime_file).value_or(facts.rt_runtime_us);
+  facts.rt_runtime_us = number_in(throttle_files{}.rt_runtime).value_or(facts.rt_runtime_us);
   facts.rt_period_us =
       number_in("/proc/sys/kernel/sched_rt_period_us").value_or(facts.rt_period_us);
   read_group(facts);
@@ -111,8 +113,8 @@ throttle_limits limits_of(const kernel_facts& facts) noexcept {
   return {.by = throttle::either, .runtime = fair.runtime, .period = fair.period};
 }
 
-throttle_watch::throttle_watch(const throttle_limits& limits, const char* runtime_file) noexcept
-    : limits_{limits}, runtime_file_{runtime_file} {
+throttle_watch::throttle_watch(const throttle_limits& limits, const throttle_files& files) noexcept
+    : limits_{limits}, files_{files} {
   const scheduling_attributes now = scheduling_attributes::read();
   const duration period = now.is_deadline() ? nanoseconds{now.period_ns} : limits.period;
   apart_ = period / samples_a_period;
@@ -181,12 +183,32 @@ bool throttle_watch::is_evident(duration absence) const noexcept {
          (is_used_up(absence) || is_used_up_on_average(absence));
 }
 
-/// sched_rt_runtime_us may have been lifted since it was read.
-throttle_limits throttle_watch::still_on() const noexcept {
-  const bool is_limit = limits_.by == throttle::rt_runtime || limits_.by == throttle::either;
-  if (!is_limit || number_in(runtime_file_).value_or(0) >= 0) return limits_;
-  if (limits_.by == throttle::rt_runtime) return {};
-  return {.by = throttle::fair_server, .runtime = limits_.runtime, .period = limits_.period};
+/// This CPU, as far as the kernel says.
+bool throttle_watch::had_nothing_to_do(time_point since) const noexcept {
+  constexpr std::string_view section = "cpu: ";
+  std::array<char, 16> heading{};
+  const auto number = std::to_chars(std::ranges::copy(section, heading.data()).out,
+                                    heading.data() + heading.size(), ::sched_getcpu());
+  const auto last_ns =
+      number_behind(files_.timers, {heading.data(), number.ptr}, "  .idle_entrytime : ");
+  return last_ns && time_point{nanoseconds{*last_ns}} > since;
+}
+
+/// sched_rt_runtime_us may have been lifted since it was read. Of two ways the fair server has no
+/// part in it where nobody else wanted the CPU.
+throttle_limits throttle_watch::at_work(time_point since) const noexcept {
+  if (limits_.by == throttle::fair_server) return limits_;
+  const auto limit_us = number_in(files_.rt_runtime);
+  const bool is_lifted = limit_us && *limit_us < 0;
+  if (limits_.by == throttle::rt_runtime) return is_lifted ? throttle_limits{} : limits_;
+  throttle_limits one = limits_;
+  if (is_lifted) {
+    one.by = throttle::fair_server;
+  } else if (had_nothing_to_do(since)) {
+    one.by = throttle::rt_runtime;
+    if (limit_us) one.runtime = microseconds{*limit_us};
+  }
+  return one;
 }
 
 throttle_limits throttle_watch::find(duration absence, duration worked) const noexcept {
@@ -200,7 +222,8 @@ throttle_limits throttle_watch::find(duration absence, duration worked) const no
     return absence > duration::zero() && is_used_up ? own : throttle_limits{};
   }
   const bool may_be = now.is_realtime() && limits_.by != throttle::none;
-  return may_be && is_evident(absence) ? still_on() : throttle_limits{};
+  if (!may_be || !is_evident(absence)) return {};
+  return at_work(last_.at - absence - worked);
 }
 
 }  // namespace weft::realtime

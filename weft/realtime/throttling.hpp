@@ -66,19 +66,19 @@ struct throttle_limits {
 };
 
 /// Where both ways are on, and the limit leaves less, it comes first: others do not starve then.
-/// Else the fair server does where others want the CPU, and the limit where none does, which a
-/// thread cannot see.
+/// Else the fair server does where others want the CPU, and the limit where none does.
 [[nodiscard]] throttle_limits limits_of(const kernel_facts& facts) noexcept;
 
-/// Where sched_rt_runtime_us is told.
-inline constexpr const char* rt_runtime_file = "/proc/sys/kernel/sched_rt_runtime_us";
+/// Looked at again before one is named; the names are there for ever.
+struct throttle_files {
+  const char* rt_runtime = "/proc/sys/kernel/sched_rt_runtime_us";
+  const char* timers = "/proc/timer_list";  // when CPUs had nothing to do; for root alone
+};
 
 /// Of one thread, which calls it, and has its policy before it makes this.
 class throttle_watch {
  public:
-  /// `runtime_file` is looked at again before rt_runtime is named; it is there for ever.
-  explicit throttle_watch(const throttle_limits& limits,
-                          const char* runtime_file = rt_runtime_file) noexcept;
+  explicit throttle_watch(const throttle_limits& limits, const throttle_files& files = {}) noexcept;
 
   [[nodiscard]] const throttle_limits& limits() const noexcept { return limits_; }
 
@@ -87,7 +87,8 @@ class throttle_watch {
 
   /// What took the processor from the thread for `absence`, which ended before the last note, and
   /// leaves it so much; by none, if that was not why. `worked`: what it had of it since it was due.
-  /// A system call, and three more before rt_runtime is named.
+  /// A system call; three more before rt_runtime is named; and where it may have been either, those
+  /// to read when this CPU had nothing to do, which tells one from the other.
   [[nodiscard]] throttle_limits find(duration absence, duration worked) const noexcept;
 
  private:
@@ -103,10 +104,11 @@ class throttle_watch {
   [[nodiscard]] bool is_used_up(duration absence) const noexcept;
   [[nodiscard]] bool is_used_up_on_average(duration absence) const noexcept;
   [[nodiscard]] bool is_evident(duration absence) const noexcept;
-  [[nodiscard]] throttle_limits still_on() const noexcept;
+  [[nodiscard]] throttle_limits at_work(time_point since) const noexcept;
+  [[nodiscard]] bool had_nothing_to_do(time_point since) const noexcept;
 
   throttle_limits limits_;
-  const char* runtime_file_;
+  throttle_files files_;
   duration apart_{};  // two samples are at least
   sample last_{};
   // In a ring: those of the last period at least, and those before it that were not overwritten.

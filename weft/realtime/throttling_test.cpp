@@ -193,7 +193,7 @@ class told_runtime {
 throttle found_by(const kernel_facts& facts, duration absence,
                   std::initializer_list<std::pair<duration, duration>> notes) {
   const told_runtime limit{"950000"};
-  throttle_watch watch{limits_of(facts), limit.path()};
+  throttle_watch watch{limits_of(facts), {.rt_runtime = limit.path()}};
   for (const auto& [at, processor] : notes) watch.note(time_point{} + at, processor);
   return watch.find(absence, duration::zero()).by;
 }
@@ -283,7 +283,7 @@ TEST(throttling, a_run_of_several_periods_was_throttled_in_each) {
 TEST(throttling, a_period_is_remembered_however_many_notes_it_has) {
   as_realtime([] {
     const told_runtime limit{"950000"};
-    throttle_watch watch{limits_of(with_limit), limit.path()};
+    throttle_watch watch{limits_of(with_limit), {.rt_runtime = limit.path()}};
     for (milliseconds at{0}; at <= seconds{10}; at += milliseconds{1})
       watch.note(time_point{} + at, at - 50 * (at / seconds{1}) * milliseconds{1});
     EXPECT_EQ(watch.find(milliseconds{50}, duration::zero()).by, throttle::rt_runtime);
@@ -293,7 +293,7 @@ TEST(throttling, a_period_is_remembered_however_many_notes_it_has) {
 TEST(throttling, a_limit_that_was_lifted_since_is_not_named) {
   as_realtime([] {
     const told_runtime limit{"950000"};
-    throttle_watch watch{limits_of(with_limit), limit.path()};
+    throttle_watch watch{limits_of(with_limit), {.rt_runtime = limit.path()}};
     watch.note(time_point{}, duration::zero());
     watch.note(time_point{} + seconds{1}, milliseconds{950});
     EXPECT_EQ(watch.find(milliseconds{50}, duration::zero()).by, throttle::rt_runtime);
@@ -306,15 +306,38 @@ TEST(throttling, a_limit_that_was_lifted_since_is_not_named) {
   });
 }
 
+constexpr kernel_facts with_both{.major = 6, .minor = 18, .has_rt_groups = true};
+
 TEST(throttling, of_two_the_one_that_was_lifted_since_is_not_named) {
   as_realtime([] {
     const told_runtime limit{"950000"};
-    throttle_watch watch{limits_of({.major = 6, .minor = 18, .has_rt_groups = true}), limit.path()};
+    throttle_watch watch{limits_of(with_both), {.rt_runtime = limit.path(), .timers = "/none"}};
     watch.note(time_point{}, duration::zero());
     watch.note(time_point{} + seconds{1}, milliseconds{950});
-    EXPECT_EQ(watch.find(milliseconds{50}, duration::zero()).by, throttle::either);
+    EXPECT_EQ(watch.find(milliseconds{50}, milliseconds{950}).by, throttle::either);
     limit.tell("-1");
-    EXPECT_EQ(watch.find(milliseconds{50}, duration::zero()).by, throttle::fair_server);
+    EXPECT_EQ(watch.find(milliseconds{50}, milliseconds{950}).by, throttle::fair_server);
+  });
+}
+
+TEST(throttling, of_two_it_is_the_limit_where_nobody_wanted_the_cpu) {
+  as_realtime([] {
+    const told_runtime limit{"990000"};
+    const std::string path = limit.path() + std::string{"_timers"};
+    throttle_watch watch{limits_of(with_both),
+                         {.rt_runtime = limit.path(), .timers = path.c_str()}};
+    watch.note(time_point{} + seconds{1}, duration::zero());
+    watch.note(time_point{} + seconds{2}, milliseconds{950});
+    const auto found_if_idle_at = [&](const char* at_ns) {
+      std::ofstream{path} << "cpu: " << ::sched_getcpu() << "\n  .idle_entrytime : " << at_ns
+                          << " nsecs\n";
+      return watch.find(milliseconds{50}, milliseconds{950});
+    };
+    EXPECT_EQ(found_if_idle_at("999000000").by, throttle::either) << "before the run";
+    const throttle_limits found = found_if_idle_at("1950000000");
+    EXPECT_EQ(found.by, throttle::rt_runtime);
+    EXPECT_EQ(found.runtime, milliseconds{990});
+    std::filesystem::remove(path);
   });
 }
 
