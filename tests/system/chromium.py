@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+BLANK = "about:blank"
 NAMES = ["chromium-headless-shell", "chromium"]
 
 
@@ -67,10 +68,11 @@ class Chromium:
             return answer["result"]
 
     def open(self, url):
-        """Gives by what the page is asked, once it is no longer the blank one that each begins as."""
+        """Gives by what the page is asked, once it is there: each begins as a blank one."""
         target = self.ask("Target.createTarget", url=url)["targetId"]
         page = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        self.wait_for(page, "location.href != 'about:blank'")
+        if url != BLANK:
+            self.wait_for(page, f"location.href != '{BLANK}'")
         return page
 
     def wait_for(self, page, script):

@@ -1,5 +1,6 @@
 #include <weft/store/mysql/bound_row.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -7,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <weft/coro/with_deadline.hpp>
 #include <weft/net/proxy_test.hpp>
 #include <weft/store/mysql/mariadb_server_test.hpp>
 
@@ -163,6 +165,22 @@ TEST_P(mysql_row_test, what_the_library_has_no_type_for_comes_as_bytes) {
     }
   }(*loop_, proxy.address()));
   loop_->run();
+}
+
+TEST_P(mysql_row_test, rows_that_nobody_may_wait_for_end_their_connection) {
+  run([&](connection& server) -> task<void> {
+    auto select = co_await server.prepare("SELECT seq FROM seq_1_to_100");
+    EXPECT_TRUE(select);
+    EXPECT_TRUE(co_await server.begin(*select, {}));
+    EXPECT_TRUE((co_await server.fetch(*select)).value_or(false));
+    const auto late =
+        co_await with_deadline(deadline::at(loop_->now() - std::chrono::milliseconds{1}),
+                               [](connection& of, statement& from) -> task<result<bool>> {
+                                 co_return co_await of.fetch(from);
+                               }(server, *select));
+    EXPECT_FALSE(late);
+    EXPECT_FALSE(server.is_open()) << "what comes next would be rows";
+  });
 }
 
 }  // namespace

@@ -160,7 +160,7 @@ task<result<void>> connection::log_in(const net::endpoint& where, const connecti
   MYSQL* connected = nullptr;
   result<void> seen;
   if (is_secured_) {
-    const server_proof proof{options.tls.mode, name.empty() ? host_of(where.to_string()) : name};
+    server_proof proof{options.tls.mode, name.empty() ? host_of(where.to_string()) : name};
     if (std::string fault = proof.ask_for(handle_); !fault.empty()) {
       failure_kind_ = failure_kind::input_output;
       failure_text_ = std::move(fault);
@@ -169,6 +169,10 @@ task<result<void>> connection::log_in(const net::endpoint& where, const connecti
       co_return fail(errc::unsupported);
     }
     seen = co_await log_in_by_thread(handle_, as, &connected);
+    if (seen && connected != nullptr && !proof.is_given()) {
+      close();
+      co_return fail(errc::unsupported);
+    }
   } else {
     const int status = as.start(&connected, handle_);
     seen = co_await see_through(
@@ -328,7 +332,10 @@ task<result<void>> connection::begin(statement& to_run, std::span<const value> p
 std::optional<result<bool>> connection::take_row(statement& of, const environment& env,
                                                  int& status) {
   const call under_way{*this, false};
-  if (auto admitted = admit(env); !admitted) return fail(admitted.error());
+  if (auto admitted = admit(env); !admitted) {
+    close();  // with rows that nobody takes it is of no use
+    return fail(admitted.error());
+  }
   int told = 0;
   status = mysql_stmt_fetch_start(&told, of.get());
   if (status != 0) return std::nullopt;

@@ -107,7 +107,14 @@ task<result<connection_pool::lease>> connection_pool::acquire() {
   while (true) {
     auto given = co_await turn_wait{*this};
     if (!given) co_return fail(given.error());
-    if (given->kept == nullptr) co_return co_await dial();
+    if (given->kept == nullptr) {
+      auto made = co_await dial();
+      // Those whom a full server has let in come back.
+      const bool may_wait =
+          !made && taken_ != 0 && !has_given_up(co_await this_task::environment(), loop_.now());
+      if (!may_wait) co_return made;
+      continue;
+    }
     const auto is_fit = co_await check(*given);
     if (!is_fit) co_return fail(is_fit.error());
     if (*is_fit) co_return lease{*this, std::move(given->kept), given->epoch};

@@ -411,8 +411,20 @@ TEST_P(mysql_pool_test, one_that_is_full_is_kept_by_those_whom_it_has_let_in) {
           (co_await crowd.back()->open(server_.tcp(), mariadb_server::account())).has_value();
     }
     EXPECT_EQ(crowd.back()->server_error(), 1040U);
-    EXPECT_FALSE(co_await pool.acquire());
+    scope beside{co_await this_task::environment()};
+    bool has_one = false;
+    beside.spawn([](connection_pool& of, bool& told) -> task<void> {
+      const auto one = co_await of.acquire();
+      EXPECT_TRUE(one) << of.last_failure();
+      told = true;
+    }(pool, has_one));
+    while (counted("store_connect_failures_total") == 0)
+      EXPECT_TRUE(co_await sleep_for(*loop_, milliseconds{1}));
+    EXPECT_FALSE(has_one) << "it waits for those whom the server has let in";
     EXPECT_TRUE(co_await (*held)->ping());
+    held = fail(errc::closed);
+    co_await beside.join();
+    EXPECT_TRUE(has_one);
     crowd.clear();
     EXPECT_TRUE(co_await other.run("SET GLOBAL max_connections = 100"));
     EXPECT_EQ(counted("store_servers_given_up_total"), 0);

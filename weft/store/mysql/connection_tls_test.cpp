@@ -37,23 +37,38 @@ class stalling_proxy : public net::test_proxy {
   void fall_silent() noexcept { left_ = 0; }
   /// Whether the server's greeting is to say that it knows no TLS, as who stands between would.
   bool hides_tls = false;
+  bool hides_methods = false;
+  std::string client_said;
 
  private:
   task<bool> on_text(said& by, std::string& text) override {
-    if (by.whose == side::client) co_return true;
-    if (std::exchange(hides_tls, false)) hide_tls(text);
+    if (by.whose == side::client) {
+      client_said += text;
+      co_return true;
+    }
+    if (std::exchange(hides_tls, false)) hide(text, 1, 0x08);
+    if (std::exchange(hides_methods, false)) hide_methods(text);
     is_silent_ = is_silent_ || text.size() > left_;
     text.resize(std::min(text.size(), left_));
     left_ -= text.size();
     co_return !is_silent_ || then == fault::silence;
   }
-  /// Of its greeting: the lower half of what it can do stands behind its version.
-  static void hide_tls(std::string& greeting) {
-    constexpr std::size_t head = 5;
-    constexpr std::size_t after_version = 1 + 4 + 8 + 1;
-    constexpr char tls_in_second_byte = 0x08;
-    const std::size_t at = greeting.find('\0', head) + after_version + 1;
-    greeting.at(at) = static_cast<char>(greeting.at(at) & ~tls_in_second_byte);
+  static std::size_t end_of_version(std::string_view greeting) { return greeting.find('\0', 5); }
+  /// Of its greeting: half of what it can do stands behind its version, the other half five bytes
+  /// on.
+  static void hide(std::string& greeting, std::size_t byte, unsigned char bits) {
+    constexpr std::size_t number_and_salt = 1 + 4 + 8 + 1;
+    char& at = greeting.at(end_of_version(greeting) + number_and_salt + byte);
+    at = static_cast<char>(static_cast<unsigned char>(at) & ~bits);
+  }
+  /// As servers did that had no names for ways to log in: the greeting ends with the salt.
+  static void hide_methods(std::string& greeting) {
+    constexpr std::size_t rest_and_salt = 1 + 4 + 8 + 1 + 2 + 1 + 2 + 2 + 1 + 10 + 13;
+    constexpr std::size_t packet_head = 4;
+    hide(greeting, 5, 0x08);
+    hide(greeting, 7, 0xff);  // how long the salt is
+    greeting.resize(end_of_version(greeting) + rest_and_salt);
+    greeting[0] = static_cast<char>(greeting.size() - packet_head);
   }
 
   std::size_t left_;
@@ -154,6 +169,23 @@ TEST_P(mysql_tls_test, refuses_a_certificate_that_has_expired) {
     EXPECT_TRUE(co_await administrator.run("FLUSH SSL"));
     EXPECT_EQ(co_await try_to_open(secured(tls_mode::verify), "db.test"), "secured");
   });
+}
+
+TEST_P(mysql_tls_test, tells_nobody_a_password_who_says_that_there_is_one_way_to_log_in) {
+  for (const bool hides_tls : {false, true})
+    for (const tls_mode mode : {tls_mode::required, tls_mode::verify_ca, tls_mode::verify})
+      run([&](connection&) -> task<void> {
+        stalling_proxy proxy{*loop_, server_.tcp()};
+        proxy.hides_tls = hides_tls;
+        proxy.hides_methods = true;
+        scope beside{co_await this_task::environment()};
+        beside.spawn(proxy.serve_one());
+        connection made{*loop_};
+        EXPECT_FALSE(co_await made.open(proxy.address(), secured(mode), "db.test"));
+        EXPECT_FALSE(proxy.client_said.contains(mariadb_server::account().user))
+            << "in clear text, and with what follows from the password";
+        co_await beside.join();
+      });
 }
 
 TEST_P(mysql_tls_test, tells_nobody_a_password_who_says_that_there_is_no_tls) {

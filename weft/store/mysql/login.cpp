@@ -18,11 +18,6 @@
 namespace weft::store::mysql {
 namespace {
 
-/// Those that do not show the password to who listens, or only says that it is the server. Others
-/// are refused.
-constexpr std::string_view authentications =
-    "mysql_native_password,client_ed25519,caching_sha2_password,sha256_password";
-
 /// False: there is no memory for it.
 bool name_files(MYSQL* handle, const tls_options& tls) {
   const auto name = [handle](mysql_option option, const std::string& file) {
@@ -52,8 +47,6 @@ result<void> login::prepare(MYSQL* handle) const {
   const unsigned no_files = 0;
   const my_bool no = 0;
   const my_bool wants_tls = is_secured ? 1 : 0;
-  std::string allowed{authentications};
-  if (is_secured) allowed.append(",").append(proof_method);
   const bool is_ready =
       mysql_options(handle, MYSQL_OPT_NONBLOCK, nullptr) == 0 &&
       mysql_options(handle, MYSQL_OPT_PROTOCOL, &protocol) == 0 &&
@@ -64,7 +57,8 @@ result<void> login::prepare(MYSQL* handle) const {
       mysql_options(handle, MYSQL_OPT_LOCAL_INFILE, &no_files) == 0 &&
       mysql_options(handle, MYSQL_SET_CHARSET_NAME, "utf8mb4") == 0 &&
       mysql_options(handle, MYSQL_OPT_MAX_ALLOWED_PACKET, &options_.row_bytes_max) == 0 &&
-      mysql_optionsv(handle, MARIADB_OPT_RESTRICTED_AUTH, allowed.c_str()) == 0;
+      mysql_optionsv(handle, MARIADB_OPT_RESTRICTED_AUTH,
+                     is_secured ? proof_method : login_methods) == 0;
   if (!is_ready || (is_secured && !name_files(handle, options_.tls))) return fail(errc::exhausted);
   return {};
 }
@@ -105,7 +99,9 @@ std::string session_setup(bool is_mariadb, duration statement_time) {
   if (is_mariadb)
     text += weft::format(", max_statement_time={}", static_cast<double>(limit_ms) / 1000);
   else
-    text += weft::format(", max_execution_time={}", limit_ms);
+    // Which is of reads alone: what writes may wait for is the locks of others.
+    text += weft::format(", max_execution_time={}, innodb_lock_wait_timeout={}", limit_ms,
+                         std::max<std::int64_t>(1, limit_ms / 1000));
   return text;
 }
 

@@ -49,7 +49,7 @@ int refuse(MYSQL* mysql, const std::string& why) {
 int prove_first(MYSQL_PLUGIN_VIO* to_server, MYSQL* mysql) {
   void* given = nullptr;
   mysql_get_optionv(mysql, MARIADB_OPT_USERDATA, const_cast<char*>(proof_key), &given);
-  const auto* const proof = static_cast<const server_proof*>(given);
+  auto* const proof = static_cast<server_proof*>(given);
   if (proof == nullptr) return CR_ERROR;
   if ((mysql->server_capabilities & CLIENT_SSL) == 0)
     return refuse(mysql,
@@ -63,7 +63,10 @@ int prove_first(MYSQL_PLUGIN_VIO* to_server, MYSQL* mysql) {
   if (to_server->write_packet(to_server, &nothing, 0) != 0) return CR_ERROR;
   const auto* const secured = static_cast<const tls_of_library*>(mysql->net.pvio->ctls);
   const std::string fault = proof->fault(secured == nullptr ? nullptr : secured->session);
-  return fault.empty() ? CR_OK : refuse(mysql, fault);
+  if (!fault.empty()) return refuse(mysql, fault);
+  if (mysql_optionsv(mysql, MARIADB_OPT_RESTRICTED_AUTH, login_methods) != 0) return CR_ERROR;
+  proof->give();
+  return CR_OK;
 }
 
 bool add_method(MYSQL* handle) {
@@ -112,7 +115,7 @@ std::string names_of(X509* certificate) {
 
 }  // namespace
 
-std::string server_proof::ask_for(MYSQL* handle) const {
+std::string server_proof::ask_for(MYSQL* handle) {
   if (!has_openssl())
     return "this build of MariaDB Connector/C has its TLS from elsewhere than OpenSSL: say "
            "tls=off, "
@@ -120,7 +123,7 @@ std::string server_proof::ask_for(MYSQL* handle) const {
   const bool is_ready = add_method(handle) &&
                         mysql_options(handle, MYSQL_DEFAULT_AUTH, proof_method) == 0 &&
                         mysql_optionsv(handle, MARIADB_OPT_USERDATA, const_cast<char*>(proof_key),
-                                       static_cast<void*>(const_cast<server_proof*>(this))) == 0;
+                                       static_cast<void*>(this)) == 0;
   return is_ready ? "" : "MariaDB Connector/C takes no login method of our own";
 }
 

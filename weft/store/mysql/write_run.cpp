@@ -135,7 +135,8 @@ task<result<void>> write_run::run_all(connection& by) {
                                    : co_await insert_together(by, operations_.subspan(i, together));
     if (ran) continue;
     const bool is_too_large =  // which ends the connection, too
-        together == 1 && by.last_failure().kind == failure_kind::too_large;
+        together == 1 && by.server_error() != 0 &&
+        by.last_failure().kind == failure_kind::too_large;
     if (!is_too_large && (by.server_error() == 0 || !by.is_open()))
       co_return fail(undone(ran.error()));
     const bool is_to_be_found = together != 1 && is_of_one_row(by.last_failure().kind);
