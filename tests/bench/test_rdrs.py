@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 from harness import peers, rdrs, rdrs_peers
+from harness.asks import says
 from harness.checks import check
 from harness.effort import QUICK
 from harness.machine import compiler_of
@@ -67,6 +68,13 @@ def test_a_peer_that_is_built_answers_as_weft_does(name, build):
     if left_out:
         pytest.skip(left_out[0])
     answers_rightly(ready[0])
+
+
+def test_members_have_no_order_and_nothing_else_is_left_to_chance():
+    wanted = b'{"a":[1,2],"b":"x"}'
+    assert says(b'{"b":"x","a":[1,2]}', wanted) and says(b"OK", b"OK")
+    for wrong in (b'{"b":"x","a":[2,1]}', b'{"b":"x", "a":[1,2]}', b'{"b":"y","a":[1,2]}', b"OK", b""):
+        assert not says(wrong, wanted)
 
 
 def test_every_workload_has_its_baseline_first(build):
