@@ -167,6 +167,8 @@ class engine_fixture : public mysql_fixture {
   void SetUp() override;
   void TearDown() override;
 
+  [[nodiscard]] bool is_secured() const noexcept { return options_.tls.mode != tls_mode::off; }
+
   /// Runs `body` with an engine that has started after these statements of SQL.
   template <class Body>
   void run_engine(std::initializer_list<std::string_view> statements, Body body) {
