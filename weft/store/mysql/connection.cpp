@@ -161,18 +161,11 @@ task<result<void>> connection::log_in(const net::endpoint& where, const connecti
   result<void> seen;
   if (is_secured_) {
     server_proof proof{options.tls.mode, name.empty() ? host_of(where.to_string()) : name};
-    if (std::string fault = proof.ask_for(handle_); !fault.empty()) {
-      failure_kind_ = failure_kind::input_output;
-      failure_text_ = std::move(fault);
-      public_text_ = {};
-      close();
-      co_return fail(errc::unsupported);
-    }
+    if (std::string fault = proof.ask_for(handle_); !fault.empty())
+      co_return refuse(std::move(fault));
     seen = co_await log_in_by_thread(handle_, as, &connected);
-    if (seen && connected != nullptr && !proof.is_given()) {
-      close();
-      co_return fail(errc::unsupported);
-    }
+    if (seen && connected != nullptr && !proof.is_given())
+      co_return refuse("the server let us log in, and had not proved itself");
   } else {
     const int status = as.start(&connected, handle_);
     seen = co_await see_through(
@@ -185,6 +178,15 @@ task<result<void>> connection::log_in(const net::endpoint& where, const connecti
   else if (!as.is_unix() && options.silence_max > duration::zero())
     watch_network(mysql_get_socket(handle_), options.silence_max);
   co_return outcome;
+}
+
+/// What is not to be logged in to, whatever the server says.
+result<void> connection::refuse(std::string why) {
+  failure_kind_ = failure_kind::input_output;
+  failure_text_ = std::move(why);
+  public_text_ = {};
+  close();
+  return fail(errc::unsupported);
 }
 
 task<result<std::uint64_t>> connection::run(std::string_view text) {

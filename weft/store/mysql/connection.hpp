@@ -147,6 +147,7 @@ class connection {
   /// Asks the server how many bytes it takes at once. One that does not know bounds nothing.
   task<result<void>> learn_bytes_max();
   [[nodiscard]] result<void> make_handle(const login& as);
+  [[nodiscard]] result<void> refuse(std::string why);
   task<result<void>> log_in(const net::endpoint& where, const connection_options& options,
                             std::string_view name);
   void forget_others_failures() const noexcept;
