@@ -125,40 +125,5 @@ TEST_P(predecessors_test, of_many_short_ones_none_is_named) {
       << describe(miss);
 }
 
-/// Its second run takes so long.
-task<void> run_twice(event_loop& loop, periodic_options how, duration length) {
-  periodic clock{loop, how};
-  std::ignore = co_await clock.next();
-  std::ignore = co_await clock.next();
-  keep_until(std::chrono::steady_clock::now() + length);
-  std::ignore = co_await clock.next();
-}
-
-/// The mail took longer, and was over by then.
-TEST_P(predecessors_test, another_periodic_is_named_though_others_kept_the_loop_before_it) {
-  deadline_miss miss;
-  loop_->spawn([](event_loop& loop, deadline_miss& into) -> task<void> {
-    const time_point start = loop.now() + milliseconds{10};
-    const duration period = milliseconds{200};
-    loop.spawn(run_twice(loop, {.period = period, .start = start}, milliseconds{25}));
-    periodic clock{
-        loop,
-        {.period = period, .deadline = milliseconds{1}, .phase = milliseconds{45}, .start = start}};
-    clock.on_miss([&](const deadline_miss& told) {
-      if (told.number == 1) into = told;
-    });
-    std::thread elsewhere{[&] {
-      std::this_thread::sleep_until(start + period - milliseconds{10});
-      EXPECT_TRUE(loop.post([&] { keep_until(start + period + milliseconds{30}); }));
-    }};
-    for (int i = 0; i < 3; ++i) std::ignore = co_await clock.next();
-    elsewhere.join();
-  }(*loop_, miss));
-  loop_->run();
-  EXPECT_EQ(miss.cause, miss_cause::long_predecessor) << describe(miss);
-  EXPECT_EQ(miss.before.longest.kind, piece_kind::task) << describe(miss);
-  EXPECT_GE(miss.before.longest.lasted, milliseconds{5}) << describe(miss);
-}
-
 }  // namespace
 }  // namespace weft::realtime
