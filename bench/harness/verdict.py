@@ -124,13 +124,13 @@ def ratio_words(verdict: dict) -> str:
 def remarks(verdict: dict) -> str:
     said = []
     if verdict["our_errors"]:
-        said.append(f"which weft had {verdict['our_errors']:,} errors for")
+        said.append(f"weft had {verdict['our_errors']:,} errors")
     if verdict["our_problem"]:
-        said.append("before weft failed")
+        said.append("weft failed then")
     if verdict["ratio"]["pairs"] < ROUNDS_ENOUGH:
-        said.append(f"rounds: {verdict['ratio']['pairs']} alone")
+        said.append(f"in {verdict['ratio']['pairs']} rounds alone")
     if verdict["their_errors"]:
-        said.append(f"which had {verdict['their_errors']:,} errors")
+        said.append(f"{verdict['theirs']} had {verdict['their_errors']:,} errors")
     if verdict["is_busy"]:
         said.append("on a busy machine")
     return "".join(f", {each}" for each in said)

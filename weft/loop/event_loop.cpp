@@ -294,6 +294,7 @@ void event_loop::enter(time_point until) noexcept {
   }
   until = std::min(until, timers_.next_due());
   if (timers_.has_exact()) [[unlikely]] {
+    // In the call that waits it would pass for waiting.
     if (io_->has_to_hand_over()) return io_->enter(time_point::min());
     has_waited_ = io_->now() < until;
   }
