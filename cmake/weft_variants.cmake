@@ -1,10 +1,12 @@
-# Three choices that change what is compiled or linked, never what the code says: which hash maps, whose malloc,
-# and whether the library and the compiler check as they go. `make bench-matrix` measures all eight.
+# Choices that change what is compiled or linked, never what the code says: which hash maps, whose malloc, whether the
+# library and the compiler check as they go (`make bench-matrix` measures all eight), and whose TLS.
 set(WEFT_CONTAINERS "std" CACHE STRING "Hash maps: std (std::unordered_map) or flat (boost::unordered_flat_map)")
 set(WEFT_ALLOCATOR "system" CACHE STRING "What programs are linked with: system (malloc of the C library) or mimalloc")
+set(WEFT_TLS "openssl" CACHE STRING "Whose TLS: openssl (the system's) or aws-lc (of tools/aws_lc/build)")
 option(WEFT_HARDENING "Library checks, FORTIFY_SOURCE, stack protector, read-only relocations" OFF)
 set_property(CACHE WEFT_CONTAINERS PROPERTY STRINGS std flat)
 set_property(CACHE WEFT_ALLOCATOR PROPERTY STRINGS system mimalloc)
+set_property(CACHE WEFT_TLS PROPERTY STRINGS openssl aws-lc)
 
 function(weft_require_choice variable)
   if(NOT "${${variable}}" IN_LIST ARGN)
@@ -14,6 +16,7 @@ function(weft_require_choice variable)
 endfunction()
 weft_require_choice(WEFT_CONTAINERS std flat)
 weft_require_choice(WEFT_ALLOCATOR system mimalloc)
+weft_require_choice(WEFT_TLS openssl aws-lc)
 
 # Headers of ours show which one it is, so it goes to everybody who includes them: weft_layer.
 set(weft_container_definitions "")
@@ -35,6 +38,20 @@ if(WEFT_ALLOCATOR STREQUAL "mimalloc")
   weft_require_library(mimalloc HEADER mimalloc.h LIBRARY mimalloc PACKAGE libmimalloc-dev)
   set(weft_allocator_library mimalloc)
 endif()
+
+# AWS-LC's code goes into the archive of `target`, so that who links that needs nothing more. All its names begin with
+# weft_aws_lc_: what is of OpenSSL's in the same program, MariaDB Connector/C for one, never meets it.
+function(weft_take_tls_for target)
+  if(WEFT_TLS STREQUAL "aws-lc")
+    set(aws_lc "${PROJECT_SOURCE_DIR}/.deps/aws-lc")
+    file(GLOB objects CONFIGURE_DEPENDS "${aws_lc}/objects/*.o")
+    if(NOT objects)
+      message(FATAL_ERROR "WEFT_TLS=aws-lc needs AWS-LC in .deps/aws-lc: run tools/aws_lc/build.")
+    endif()
+    target_include_directories(${target} SYSTEM BEFORE PRIVATE "${aws_lc}/include")
+    target_sources(${target} PRIVATE ${objects})
+  endif()
+endfunction()
 
 # Debug builds have the library's strictest checks already: weft_compiler.cmake.
 if(WEFT_HARDENING AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")

@@ -10,8 +10,11 @@ import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from harness.tls import CERTIFICATE, KEY
+
 PEERS = Path(__file__).resolve().parent.parent / "peers"
 CPP_FLAGS = ("-std=c++23", "-O3", "-DNDEBUG", "-march=native", "-w")
+WEFTD_TLS = f"--http.server.tls.certificate={{scratch}}/{CERTIFICATE} --http.server.tls.key={{scratch}}/{KEY}"
 GO_FLAGS = ("-trimpath", "-ldflags=-s -w", "-buildvcs=false")
 BUILD_TIMEOUT = 600.0
 
@@ -168,5 +171,19 @@ def installed(program: str, arguments: str = "") -> Make:
         if shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin") is None:
             raise LeftOut("it is not installed (tools/setup bench)")
         return f"'{PEERS / program / 'serve'}' {{port}} {{scratch}} {arguments}".rstrip()
+
+    return make
+
+
+def weftd_on_aws_lc(backend: str) -> Make:
+    """weftd with the TLS of AWS-LC instead of OpenSSL's. Whether it is up to date ninja knows best."""
+
+    def make(_: str, __: Sequence[str], into: Path) -> str:
+        need("cargo", "cargo, by which AWS-LC's sources come")
+        weft, build = PEERS.parent.parent, into / "aws-lc"
+        run([str(weft / "tools/aws_lc/build")])
+        run(["cmake", "--preset", "aws-lc", "-S", str(weft), "-B", str(build), "-DWEFT_BUILD_TESTS=OFF"])
+        run(["cmake", "--build", str(build), "--target", "weftd"])
+        return f"'{build / 'apps/weftd/weftd'}' --listen 127.0.0.1:{{port}} --threads 1 --backend {backend} {WEFTD_TLS}"
 
     return make

@@ -1,5 +1,5 @@
 """The peers: other people's servers in a form of our writing (bench/peers), built here when they
-are to be measured."""
+are to be measured; and weft's own where it is built in another way than `make build` does."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.asks import HELLO, Ask, Trial
-from harness.building import LeftOut, Make, compiler_command, cpp, go, installed, node, rust
+from harness.building import LeftOut, Make, compiler_command, cpp, go, installed, node, rust, weftd_on_aws_lc
 from harness.servers import Subject
 from harness.tls import CERTIFICATE, KEY
+from harness.workloads import HEALTH
 
 __all__ = ["ALL", "Peer", "build", "compiler_command"]
 
@@ -24,6 +25,7 @@ class Peer:
     parses: bool = True  # its reply is made from the request
     leads: bool = False  # among the fastest: takes part in a quick run, and where not all do
     plain: Trial | None = None  # what it answers with a short text
+    is_ours: bool = False  # weft's own, but as `make build` does not make it
     # What it is asked in each workload; of the folder to build into.
     asks: Callable[[Path], Mapping[str, Ask]] | None = None
 
@@ -57,6 +59,8 @@ ALL = (
     Peer("h2o_tls", "complete", installed("h2o", "tls"), "tls", parses=False, plain=HELLO),
     Peer("hyper_tls", "complete", rust("hyper", "hyper_ping", "hyper_tls", arguments=_CERTIFICATE), "tls", plain=HELLO),
     Peer("net_http_tls", "complete", go("go", "net_http", arguments=f"tls {_CERTIFICATE}"), "tls", plain=HELLO),
+    Peer("weftd_aws_lc_epoll", "complete", weftd_on_aws_lc("epoll"), "tls", plain=HEALTH, is_ours=True),
+    Peer("weftd_aws_lc_uring", "complete", weftd_on_aws_lc("io_uring"), "tls", plain=HEALTH, is_ours=True),
     Peer("nginx_http2", "complete", installed("nginx", "http2"), "http2", parses=False, plain=HELLO),
     Peer("h2o_http2", "complete", installed("h2o"), "http2", parses=False, plain=HELLO),
     Peer("hyper_http2", "complete", rust("hyper", "hyper_ping", "hyper_http2"), "http2", plain=HELLO),
@@ -76,7 +80,7 @@ ALL = (
 
 def subject_of(peer: Peer, command: str, into: Path) -> Subject:
     asks = peer.asks(into) if peer.asks else None
-    return Subject(peer.name, command, peer.protocol, peer.kind, True, peer.parses,
+    return Subject(peer.name, command, peer.protocol, peer.kind, not peer.is_ours, peer.parses,
                    asks=asks, plain=peer.plain, leads=peer.leads)  # fmt: skip
 
 

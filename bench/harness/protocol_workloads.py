@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from harness.building import WEFTD_TLS
 from harness.effort import Effort
 from harness.generators import Ab, Generator, WebsocketLoad, WeftBench
 from harness.servers import Subject
-from harness.tls import CERTIFICATE, KEY
 from harness.workloads import HEALTH, MANY, Workload
 
 _BACKENDS = {"epoll": "epoll", "uring": "io_uring"}
@@ -43,14 +43,13 @@ def protocol_workloads(effort: Effort, build: Path, many: int = MANY) -> list[Wo
 def protocol_subjects(build: Path) -> list[Subject]:
     """The baseline of each protocol comes first."""
     weftd, sockets = build / "apps/weftd/weftd", build / "bench/websocket/bench_websocket"
-    certified = f"--http.server.tls.certificate={{scratch}}/{CERTIFICATE} --http.server.tls.key={{scratch}}/{KEY}"
     subjects = []
     for short, backend in _BACKENDS.items():
         runs = f"--threads 1 --backend {backend}"
         serve = f"'{weftd}' --listen 127.0.0.1:{{port}} {runs}"
         echo = f"'{sockets}' --http.server.listen=127.0.0.1:{{port}} --http.server.limits.connections=20000 {runs}"
         subjects += [
-            Subject(f"weftd_{short}", f"{serve} {certified}", "tls", "complete", plain=HEALTH),
+            Subject(f"weftd_{short}", f"{serve} {WEFTD_TLS}", "tls", "complete", plain=HEALTH),
             Subject(f"weftd_{short}", serve, "http2", "complete", plain=HEALTH),
             Subject(f"weft_{short}", echo, "websocket", "complete"),
         ]

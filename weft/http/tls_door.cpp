@@ -36,6 +36,7 @@ result<void> tls_door::open(const tls_options& options, std::string_view address
     log::error(weft::format("{} cannot be served with TLS: {}", address, made.error()));
     return fail(errc::invalid_argument);
   }
+  log::debug(weft::format("{}: TLS is by {}", address, net::tls_library()));
   context_.emplace(std::move(*made));
   return {};
 }

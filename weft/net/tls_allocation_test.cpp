@@ -40,6 +40,7 @@ INSTANTIATE_TEST_SUITE_P(backends, tls_allocation_test,
 
 TEST_P(tls_allocation_test, a_warm_exchange_asks_for_nothing_of_ours) {
   ASSERT_TRUE(is_counted);
+  if (tls_library().contains("AWS-LC")) GTEST_SKIP() << "whose memory nobody counts";
   run([&]() -> task<void> {
     auto pair = co_await shake_hands();
     if (!pair.is_good()) co_return ADD_FAILURE();

@@ -13,24 +13,22 @@ namespace {
 
 tls_state& state_of(BIO* bio) noexcept { return *static_cast<tls_state*>(BIO_get_data(bio)); }
 
-int read_input(BIO* bio, char* into, std::size_t room, std::size_t* got) noexcept {
+int read_input(BIO* bio, char* into, int room) noexcept {
   BIO_clear_retry_flags(bio);
-  *got = state_of(bio).take_input({into, room});
-  if (*got != 0) return 1;
+  const std::size_t got = state_of(bio).take_input({into, static_cast<std::size_t>(room)});
+  if (got != 0) return static_cast<int>(got);
   BIO_set_retry_read(bio);
-  return 0;
+  return -1;
 }
 
-int write_sealed(BIO* bio, const char* data, std::size_t size, std::size_t* written) noexcept {
+int write_sealed(BIO* bio, const char* data, int size) noexcept {
   BIO_clear_retry_flags(bio);
-  *written = 0;
   try {
-    state_of(bio).add_sealed({data, size});
+    state_of(bio).add_sealed({data, static_cast<std::size_t>(size)});
   } catch (const std::bad_alloc&) {
-    return 0;
+    return -1;
   }
-  *written = size;
-  return 1;
+  return size;
 }
 
 /// There is nothing to flush, and nothing else is asked for.
@@ -39,8 +37,8 @@ long control(BIO*, int what, long, void*) noexcept { return what == BIO_CTRL_FLU
 BIO_METHOD* make_method() noexcept {
   BIO_METHOD* const made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "weft");
   if (made == nullptr) return nullptr;
-  BIO_meth_set_read_ex(made, &read_input);
-  BIO_meth_set_write_ex(made, &write_sealed);
+  BIO_meth_set_read(made, &read_input);
+  BIO_meth_set_write(made, &write_sealed);
   BIO_meth_set_ctrl(made, &control);
   return made;
 }

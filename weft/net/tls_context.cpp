@@ -1,11 +1,15 @@
 #include <weft/net/tls_context.hpp>
 
+#include <openssl/crypto.h>
+
 #include <utility>
 
 #include <weft/net/tls_setup.hpp>
 #include <weft/net/tls_ticket_keys.hpp>
 
 namespace weft::net {
+
+std::string_view tls_library() noexcept { return OpenSSL_version(OPENSSL_VERSION); }
 
 tls_context::outcome tls_context::server(tls_server_options options,
                                          std::shared_ptr<tls_ticket_keys> tickets) {

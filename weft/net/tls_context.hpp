@@ -3,8 +3,8 @@
 // Problem: files that hold the wrong thing, a certificate that is renewed while thousands are
 // connected, and protocol versions nobody should speak any more. Contract: a context is made whole
 // or not at all; what is wrong is said with the file, the cause and the way out. TLS 1.2 and 1.3,
-// by OpenSSL 3; in 1.2 only ephemeral keys and authenticated ciphers; no renegotiation, no
-// compression, no early data. reload() reads the files again and swaps at once: handshakes that
+// by OpenSSL 3 or AWS-LC; in 1.2 only ephemeral keys and authenticated ciphers; no renegotiation,
+// no compression, no early data. reload() reads the files again and swaps at once: handshakes that
 // begin later have the new ones, whatever has begun keeps the old; if a file is wrong all stays as
 // it was. Sessions are resumed by tickets, whose keys outlive a reload and may be shared by the
 // contexts of several shards; not where other client certificates are asked for than before.
@@ -18,6 +18,7 @@
 #include <expected>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace weft::net {
@@ -68,6 +69,10 @@ struct tls_client_options {
   /// between: for tests.
   bool verify = true;
 };
+
+/// By whom all this is: "OpenSSL 3.0.19 27 Jan 2026". AWS-LC (docs/tls.md) gives a name like
+/// OpenSSL's with its own within: "OpenSSL 1.1.1 (compatible; AWS-LC 5.12.0)".
+[[nodiscard]] std::string_view tls_library() noexcept;
 
 class tls_context {
  public:

@@ -38,7 +38,7 @@ owned<X509> next_certificate(BIO& in, const std::string& name) {
   ERR_clear_error();
   owned<X509> got{PEM_read_bio_X509(&in, nullptr, nullptr, nullptr)};
   if (got != nullptr) return got;
-  const unsigned long why = ERR_peek_last_error();
+  const auto why = ERR_peek_last_error();
   if (ERR_GET_LIB(why) == ERR_LIB_PEM && ERR_GET_REASON(why) == PEM_R_NO_START_LINE) {
     ERR_clear_error();
     return nullptr;

@@ -1,6 +1,5 @@
 #include <weft/net/tls_setup.hpp>
 
-#include <openssl/core_names.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
@@ -16,6 +15,7 @@
 
 #include <weft/base/format.hpp>
 #include <weft/net/tls_files.hpp>
+#include <weft/net/tls_library.hpp>
 #include <weft/net/tls_ticket_keys.hpp>
 
 namespace weft::net::detail {
@@ -34,9 +34,8 @@ context_ptr new_context(const SSL_METHOD* method, tls_version minimum) {
                       SSL_CTX_set_cipher_list(made.get(), cipher_suites) == 1;
   if (!is_set)
     throw tls_complaint{
-        weft::format("this OpenSSL has not what is needed: {}", last_tls_complaint())};
-  SSL_CTX_set_options(made.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
-                                      SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
+        weft::format("this TLS library has not what is needed: {}", last_tls_complaint())};
+  SSL_CTX_set_options(made.get(), context_options);
   // A write takes what is given it at once, into memory; an idle connection keeps no buffers.
   SSL_CTX_set_mode(made.get(), SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   return made;
@@ -83,21 +82,15 @@ int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* chosen_by
 }
 
 bool prepare(const tls_ticket_keys::key& with, const unsigned char* iv, EVP_CIPHER_CTX* cipher,
-             EVP_MAC_CTX* mac, bool seals) noexcept {
-  auto mac_key = with.mac;
-  char digest[] = "SHA256";
-  const std::array parameters{
-      OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, mac_key.data(), mac_key.size()),
-      OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
-      OSSL_PARAM_construct_end()};
-  return EVP_CipherInit_ex2(cipher, EVP_aes_256_cbc(), with.cipher.data(), iv, seals ? 1 : 0,
-                            nullptr) == 1 &&
-         EVP_MAC_CTX_set_params(mac, parameters.data()) == 1;
+             ticket_mac* mac, int seals) noexcept {
+  return EVP_CipherInit_ex(cipher, EVP_aes_256_cbc(), nullptr, with.cipher.data(), iv, seals) ==
+             1 &&
+         set_mac_key(mac, with.mac);
 }
 
-/// RFC 5077 section 4, with the answers that OpenSSL asks for.
+/// RFC 5077 section 4, with the answers that the library asks for.
 int seal_ticket(SSL* session, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher,
-                EVP_MAC_CTX* mac, int seals) noexcept {
+                ticket_mac* mac, int seals) noexcept {
   constexpr int failed = -1;
   constexpr int not_ours = 0;
   constexpr int good = 1;
@@ -106,14 +99,14 @@ int seal_ticket(SSL* session, unsigned char* name, unsigned char* iv, EVP_CIPHER
   const auto now = std::chrono::steady_clock::now();
   if (seals != 0) {
     const auto key = keys.current(now);
-    if (!key || RAND_bytes(iv, EVP_CIPHER_get_iv_length(EVP_aes_256_cbc())) != 1) return failed;
+    if (!key || RAND_bytes(iv, EVP_CIPHER_iv_length(EVP_aes_256_cbc())) != 1) return failed;
     std::ranges::copy(key->name, name);
-    return prepare(*key, iv, cipher, mac, true) ? good : failed;
+    return prepare(*key, iv, cipher, mac, seals) ? good : failed;
   }
   using key_name = std::span<const unsigned char, tls_ticket_keys::name_bytes>;
   const auto key = keys.find(key_name{name, tls_ticket_keys::name_bytes}, now);
   if (!key) return not_ours;
-  if (!prepare(*key, iv, cipher, mac, false)) return failed;
+  if (!prepare(*key, iv, cipher, mac, seals)) return failed;
   const bool is_spent = SSL_version(session) == TLS1_3_VERSION;  // RFC 8446 appendix C.4
   return is_spent || now - key->since >= tls_ticket_keys::renewed_after ? good_once_more : good;
 }
@@ -146,12 +139,9 @@ context_ptr serving_context(const tls_server_options& options, const tls_certifi
   ask_clients(*made, options, client_ca);
   set_session_scope(*made, options, client_ca);
   SSL_CTX_set_session_cache_mode(made.get(), SSL_SESS_CACHE_OFF);
-  SSL_CTX_set_timeout(made.get(), tls_ticket_keys::renewed_after.count());
-  SSL_CTX_set_tlsext_ticket_key_evp_cb(made.get(), &seal_ticket);
-  // Not by OpenSSL's macro, in which GCC finds casts of the old style.
-  SSL_CTX_callback_ctrl(made.get(), SSL_CTRL_SET_TLSEXT_SERVERNAME_CB,
-                        reinterpret_cast<void (*)()>(&choose_certificate));
-  SSL_CTX_set_tlsext_servername_arg(made.get(), &of);
+  SSL_CTX_set_timeout(made.get(), std::uint32_t{tls_ticket_keys::renewed_after.count()});
+  seal_tickets_by(*made, &seal_ticket);
+  choose_by_name(*made, &choose_certificate, &of);
   if (!of.protocols.empty()) SSL_CTX_set_alpn_select_cb(made.get(), &choose_protocol, &of);
   SSL_CTX_set_app_data(made.get(), &of);
   return made;
@@ -205,10 +195,10 @@ void free_tls::operator()(ssl_ctx_st* context) const noexcept { SSL_CTX_free(con
 void free_tls::operator()(ssl_st* session) const noexcept { SSL_free(session); }
 
 std::string last_tls_complaint() {
-  const unsigned long why = ERR_peek_last_error();
+  const auto why = ERR_peek_last_error();
   ERR_clear_error();
   const char* const reason = ERR_reason_error_string(why);
-  return reason != nullptr ? reason : weft::format("OpenSSL's error {:x}", why);
+  return reason != nullptr ? reason : weft::format("error {:x} of the TLS library", why);
 }
 
 tls_setup::made tls_setup::server(const tls_server_options& options,

@@ -162,11 +162,10 @@ tls_state::opened tls_state::open_into(receive_operation& into) noexcept {
   buffer_ref room = loop_.buffers().acquire();
   if (!room) return opened::wants_room;
   ERR_clear_error();
-  std::size_t got = 0;
-  const int said = SSL_read_ex(session_.get(), room.data(), room.capacity(), &got);
-  const int why = said == 1 ? SSL_ERROR_NONE : SSL_get_error(session_.get(), said);
+  const int got = SSL_read(session_.get(), room.data(), static_cast<int>(room.capacity()));
+  const int why = got > 0 ? SSL_ERROR_NONE : SSL_get_error(session_.get(), got);
   if (why == SSL_ERROR_NONE) {
-    room.resize(got);
+    room.resize(static_cast<std::size_t>(got));
     into.buffer = std::move(room);
     into.result = 1;
   } else if (why == SSL_ERROR_ZERO_RETURN) {
@@ -235,9 +234,9 @@ void tls_state::seal() noexcept {
 
 bool tls_state::seal(std::string_view text) noexcept {
   ERR_clear_error();
-  std::size_t written = 0;
-  if (SSL_write_ex(session_.get(), text.data(), text.size(), &written) != 1) return false;
-  sealed_bytes_ += written;
+  const int written = SSL_write(session_.get(), text.data(), static_cast<int>(text.size()));
+  if (written <= 0) return false;
+  sealed_bytes_ += static_cast<std::size_t>(written);
   return true;
 }
 

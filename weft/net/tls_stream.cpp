@@ -9,6 +9,7 @@
 
 #include <weft/coro/with_deadline.hpp>
 #include <weft/net/ip_address.hpp>
+#include <weft/net/tls_library.hpp>
 #include <weft/net/tls_state.hpp>
 
 namespace weft::net {
@@ -48,10 +49,7 @@ task<result<void>> shake_hands(tls_state& state, handshake_gate& gate, bool begi
 bool expect_host(ssl_st& session, const std::string& host) noexcept {
   if (ip_address::parse(host))
     return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(&session), host.c_str()) == 1;
-  // Not by OpenSSL's macro, in which GCC finds casts of the old style.
-  return SSL_set1_host(&session, host.c_str()) == 1 &&
-         SSL_ctrl(&session, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
-                  const_cast<char*>(host.c_str())) == 1;
+  return SSL_set1_host(&session, host.c_str()) == 1 && detail::ask_for_name(session, host.c_str());
 }
 
 }  // namespace

@@ -1,0 +1,86 @@
+// OpenSSL 3, or AWS-LC where weft is built with it (WEFT_AWS_LC, docs/tls.md): most of their names
+// are the same, and here is what differs. Contract: internal to net.
+#pragma once
+
+#include <openssl/ssl.h>
+
+#ifdef OPENSSL_IS_AWSLC
+#include <openssl/hmac.h>
+#else
+#include <openssl/core_names.h>
+#endif
+
+#include <array>
+
+namespace weft::net::detail {
+
+using name_chooser = int(SSL*, int*, void*);
+
+#ifdef OPENSSL_IS_AWSLC
+
+/// It never renegotiates and never compresses, and takes ChaCha20 where AES has no instructions.
+constexpr auto context_options = SSL_OP_CIPHER_SERVER_PREFERENCE;
+
+using ticket_mac = HMAC_CTX;
+
+/// HMAC with SHA-256.
+template <std::size_t Size>
+bool set_mac_key(ticket_mac* mac, const std::array<unsigned char, Size>& key) noexcept {
+  return HMAC_Init_ex(mac, key.data(), Size, EVP_sha256(), nullptr) == 1;
+}
+
+inline void seal_tickets_by(SSL_CTX& context,
+                            int sealer(SSL*, unsigned char*, unsigned char*, EVP_CIPHER_CTX*,
+                                       ticket_mac*, int)) noexcept {
+  SSL_CTX_set_tlsext_ticket_key_cb(&context, sealer);
+}
+
+inline void choose_by_name(SSL_CTX& context, name_chooser* chooser, void* of) noexcept {
+  SSL_CTX_set_tlsext_servername_callback(&context, chooser);
+  SSL_CTX_set_tlsext_servername_arg(&context, of);
+}
+
+inline bool ask_for_name(SSL& session, const char* name) noexcept {
+  return SSL_set_tlsext_host_name(&session, name) == 1;
+}
+
+#else
+
+constexpr auto context_options = SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
+                                 SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA;
+
+using ticket_mac = EVP_MAC_CTX;
+
+/// HMAC with SHA-256.
+template <std::size_t Size>
+bool set_mac_key(ticket_mac* mac, std::array<unsigned char, Size> key) noexcept {
+  char digest[] = "SHA256";
+  const std::array parameters{
+      OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, key.data(), Size),
+      OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
+      OSSL_PARAM_construct_end()};
+  return EVP_MAC_CTX_set_params(mac, parameters.data()) == 1;
+}
+
+inline void seal_tickets_by(SSL_CTX& context,
+                            int sealer(SSL*, unsigned char*, unsigned char*, EVP_CIPHER_CTX*,
+                                       ticket_mac*, int)) noexcept {
+  SSL_CTX_set_tlsext_ticket_key_evp_cb(&context, sealer);
+}
+
+// Not by OpenSSL's macros, in which GCC finds casts of the old style.
+
+inline void choose_by_name(SSL_CTX& context, name_chooser* chooser, void* of) noexcept {
+  SSL_CTX_callback_ctrl(&context, SSL_CTRL_SET_TLSEXT_SERVERNAME_CB,
+                        reinterpret_cast<void (*)()>(chooser));
+  SSL_CTX_set_tlsext_servername_arg(&context, of);
+}
+
+inline bool ask_for_name(SSL& session, const char* name) noexcept {
+  return SSL_ctrl(&session, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
+                  const_cast<char*>(name)) == 1;
+}
+
+#endif
+
+}  // namespace weft::net::detail
