@@ -14,6 +14,7 @@ from harness.servers import Subject
 
 BASELINE = "ceil_epoll"
 HEALTH = Trial("GET", "/healthz", b"", 200, b"ok\n")
+ONCE_EACH = 100  # connections of one request, at a time
 MANY = 19_000  # as many as a limit of 20,000 descriptors allows
 
 
@@ -102,7 +103,7 @@ def _plain(effort: Effort, weft_bench: str, many: int) -> list[Workload]:
                  in_quick=False, is_plain=True),
         Workload("plain-pipelined", "GET of a text, 16 at a time", "http", pipelined, 64, pairs, peers,
                  in_quick=False, is_plain=True),
-        Workload("plain-single", "GET of a text, a connection each, ab", "http", single, 100, pairs, peers,
+        Workload("plain-single", "GET of a text, a connection each, ab", "http", single, ONCE_EACH, pairs, peers,
                  in_quick=False, is_plain=True, only_complete=True, baseline="weftd_epoll"),
     ]  # fmt: skip
 
@@ -137,5 +138,7 @@ def own_subjects(build: Path) -> list[Subject]:
             subjects.append(
                 Subject(f"weftd_{short}_spin", spinning, "http", "complete", levels=(2,))
             )
+        deferred = f"{serve} --http.server.defer_accept=true"
+        subjects.append(Subject(f"weftd_{short}_deferred", deferred, "http", "complete", levels=(ONCE_EACH,), plain=HEALTH))
         subjects.append(Subject(f"echo_{short}", f"'{echo}' {listen}", "echo", "complete"))
     return subjects

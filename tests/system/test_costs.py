@@ -161,7 +161,7 @@ def test_system_calls_of_a_connection_for_one_request(weftd, tmp_path, backend):
     # Who connects while nobody else does is accepted alone, and then there is a look for another one.
     assert cost.of({"accept4"}) <= 2.0, str(cost)
     rest = cost.of(cost.calls.keys() - WAITS - {"accept4"})
-    assert rest <= 6.0, f"more than watch, receive, send, shut down, receive the client's end, close\n{cost}"
+    assert rest <= 5.0, f"more than watch, receive, send, look for more, close\n{cost}"
 
 
 def profile_of(profiles, requests, rows=15):

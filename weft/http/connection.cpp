@@ -361,8 +361,9 @@ bool connection::keeps_alive(const parsed_head& head) const noexcept {
   ++answered_;
   host_.counts.replied(*reply.replied_with());
   keep_ = reply.keep_alive();
-  // Even who has asked for the end may send more, such as an empty line behind a body.
-  if (!keep_) refused_ = work.upgrade == nullptr;
+  // Who asks for the end sends no more (RFC 9112 section 9.6), or an empty line behind a body.
+  const bool was_asked = !work.head.keep_alive() && work.body_bytes == 0;
+  if (!keep_) refused_ = work.upgrade == nullptr && !was_asked;
   input_.consume(work.head.size_bytes() + work.body_bytes);
   parser_.reset();
   work.reply.reset();

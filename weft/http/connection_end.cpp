@@ -120,7 +120,8 @@ void connection::hand_over(std::unique_ptr<upgraded> to) noexcept {
 }
 
 bool connection::must_linger() const noexcept {
-  return refused_ || (!keep_ && (!input_.empty() || host_.draining.stop_requested()));
+  if (refused_ || keep_) return refused_;
+  return !input_.empty() || host_.draining.stop_requested() || stream_.has_input();
 }
 
 /// Closing with bytes unread makes the kernel reset the connection, and the client may never see

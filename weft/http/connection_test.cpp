@@ -497,6 +497,26 @@ TEST_F(connection_in_memory, lingers_for_a_while_and_no_longer) {
   });
 }
 
+TEST_F(connection_in_memory, closes_at_once_where_the_client_has_asked_for_the_end) {
+  const auto left_behind = [this](std::string request) -> task<std::size_t> {
+    auto client = co_await world().connect();
+    co_await client.send(std::move(request));
+    EXPECT_EQ((co_await client.reply()).status, 200);
+    EXPECT_EQ(co_await client.rest(), "");
+    const std::size_t open = http().connections();
+    co_await world().sleep(seconds{3});
+    EXPECT_EQ(http().connections(), 0U);
+    co_return open;
+  };
+  run([&]() -> task<void> {
+    EXPECT_EQ(co_await left_behind("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"), 0U);
+    EXPECT_EQ(co_await left_behind("POST /size HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
+                                   "Content-Length: 2\r\n\r\nab"),
+              1U)
+        << "behind a body some send an empty line";
+  });
+}
+
 TEST_F(connection_in_memory, lingers_after_a_timeout_too) {
   run([&]() -> task<void> {
     auto client = co_await world().connect();

@@ -323,9 +323,10 @@ result<void> server::start() {
                                           state_->addresses.ticket_keys(address));
     if (!opened) return opened;
   }
-  auto listener =
-      state_->addresses.listen(state_->loop, state_->options.listen,
-                               {.backlog = state_->options.backlog, .unix_mode = *unix_mode});
+  auto listener = state_->addresses.listen(state_->loop, state_->options.listen,
+                                           {.backlog = state_->options.backlog,
+                                            .deferred = state_->options.defer_accept,
+                                            .unix_mode = *unix_mode});
   if (!listener) return fail(listener.error());
   state_->address = listener->local_endpoint();
   state_->listener.emplace(std::move(*listener));

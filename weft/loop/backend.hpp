@@ -35,6 +35,9 @@ struct listen_options {
   /// SO_REUSEPORT: several listeners, one a shard, on an address that net::address_claim has made
   /// sure of.
   bool shared = false;
+  /// TCP_DEFER_ACCEPT, for protocols in which the client speaks first: a connection is handed out
+  /// when its first bytes have come, which saves a wake-up. Who stays silent comes a second later.
+  bool deferred = false;
   /// A listening socket of this program to accept from as well, instead of making one: for Unix
   /// sockets, which have no SO_REUSEPORT. Stays the caller's; -1: none.
   int inherited = -1;

@@ -74,6 +74,8 @@ result<int> open_listener(const raw_address& address, const listen_options& opti
   const int fd = *opened;
   if (!enable(fd, SOL_SOCKET, SO_REUSEADDR)) return give_up(fd);
   if (options.shared && !enable(fd, SOL_SOCKET, SO_REUSEPORT)) return give_up(fd);
+  const bool is_deferred = options.deferred && address.storage.ss_family != AF_UNIX;
+  if (is_deferred && !enable(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT)) return give_up(fd);
   if (::bind(fd, address.get(), address.size_bytes) != 0) return give_up(fd);
   if (::listen(fd, options.backlog) != 0) return give_up(fd);
   return fd;

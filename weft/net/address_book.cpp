@@ -71,8 +71,9 @@ result<tcp_listener> address_book::listen(event_loop& loop, std::string_view tex
       if (!address) return fail(address.error());
       return tcp_listener::bind(loop, *address, {.backlog = terms.backlog, .shared = true});
     }
-    const auto joined = join(text, terms);
+    auto joined = join(text, terms);
     if (!joined) return fail(joined.error());
+    joined->options.deferred = terms.deferred;
     return tcp_listener::bind(loop, joined->address, joined->options);
   }();
   if (!listener) log::error(explain(text, listener.error()));

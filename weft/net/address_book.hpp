@@ -27,6 +27,8 @@ class tls_ticket_keys;
 
 struct listen_terms {
   int backlog = listen_options{}.backlog;
+  /// As of listen_options; not of a socket that a service manager passes on.
+  bool deferred = false;
   /// Of the file of a Unix socket, as address_claim::take() takes it.
   unsigned unix_mode = 0;
 };
