@@ -1,4 +1,4 @@
-"""The table in README.md, made of stored results (bench/results): what is there is where it came from."""
+"""The tables in README.md and docs/benchmarks.md, made of stored results (bench/results): what is there is where it came from."""
 
 from __future__ import annotations
 
@@ -49,6 +49,18 @@ def stored(report: dict) -> dict:
             if workload["problem"] is None
         },
     }
+
+
+def as_text(kept: dict) -> str:
+    """JSON, with a line for each server."""
+    workloads = []
+    for name, work in kept["workloads"].items():
+        servers = ",\n".join(f"    {json.dumps(server)}: {json.dumps(each)}" for server, each in work["servers"].items())
+        rest = json.dumps({key: value for key, value in work.items() if key != "servers"}, ensure_ascii=False)
+        workloads.append(f'  {json.dumps(name)}: {rest[:-1]}, "servers": {{\n{servers}}}}}')
+    rest = json.dumps({"machine": kept["machine"], "notes": kept["notes"]}, indent=1, ensure_ascii=False)
+    body = ",\n".join(workloads)
+    return f'{rest[:-2]},\n "workloads": {{\n{body}}}\n}}\n'
 
 
 def name_of(report: dict) -> str:
@@ -103,11 +115,15 @@ def _cell(servers: dict, name: str) -> str:
     return f"{median:.2f} ({low:.2f}–{high:.2f})" + (" !" if server["busy_runs"] else "")
 
 
+def _best(servers: dict, is_peer: bool) -> str | None:
+    those = [name for name, each in servers.items() if each["is_peer"] == is_peer and each["kind"] == "complete"]
+    return min(those, key=lambda name: servers[name]["cpu_ratio"][0], default=None)
+
+
 def _best_rival(servers: dict) -> str:
-    rivals = [name for name, each in servers.items() if each["is_peer"] and each["kind"] == "complete"]
-    if not rivals:
+    best = _best(servers, is_peer=True)
+    if best is None:
         return "–"
-    best = min(rivals, key=lambda name: servers[name]["cpu_ratio"][0])
     return f"{best}{'' if servers[best]['parses'] else '*'} {_cell(servers, best)}"
 
 
@@ -140,6 +156,41 @@ def table(results: Sequence[dict]) -> str:
         f"{machine['compiler']}.",
     ]
     return "\n".join(lines)
+
+
+def _one_workload(work: dict, date: str) -> str | None:
+    servers = work["servers"]
+    ours, theirs = _best(servers, is_peer=False), _best(servers, is_peer=True)
+    if ours is None or theirs is None:
+        return None
+    weft, rival = servers[ours], servers[theirs]
+    cells = [
+        work["title"],
+        f"{work['connections']:,}",
+        f"{ours} {weft['cpu_us']:.2f} µs",
+        f"{theirs}{'' if rival['parses'] else '*'} {rival['cpu_us']:.2f} µs",
+        f"{weft['cpu_ratio'][0] / rival['cpu_ratio'][0]:.2f}",
+        f"{weft['p99_us']:,.0f} and {rival['p99_us']:,.0f} µs",
+        f"{weft['resident_bytes'] / 1e6:.1f} and {rival['resident_bytes'] / 1e6:.1f} MB",
+        date,
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def standings(results: Sequence[dict]) -> str:
+    """Of each workload with servers of others: the newest result."""
+    newest: dict[str, str | None] = {}
+    for result in results:
+        date = result["machine"]["date"].split()[0]
+        for name, work in result["workloads"].items():
+            newest.setdefault(name, _one_workload(work, date))
+    return "\n".join(
+        [
+            "| workload | connections | weft, core time a request | best complete server of others | ratio | p99 | memory | measured |",
+            "|---|---|---|---|---|---|---|---|",
+            *filter(None, newest.values()),
+        ]
+    )
 
 
 def with_table(text: str, made: str) -> str:
