@@ -100,7 +100,7 @@ class epoll_backend final : public backend {
   bool attempt_receive(receive_operation& op) noexcept;
   [[gnu::noinline]] bool attempt_receive_datagrams(receive_datagrams_operation& op) noexcept;
   void park(operation& op) noexcept;
-  void answer(operation& op, int result) noexcept;
+  void answer(operation& op, int result, priority band = priority::normal) noexcept;
   void unpark(operation*& parked) noexcept;
   void on_edge(std::uint64_t tag, std::uint32_t events) noexcept;
   [[gnu::noinline]] void on_file(int fd, std::uint32_t events) noexcept;
@@ -184,11 +184,13 @@ bool epoll_backend::hold(send_operation& op) noexcept {
   return false;
 }
 
+/// Their answers go before what else is ready: the buffers that they give back are what that
+/// receives into.
 void epoll_backend::send_held() noexcept {
   for (send_operation* const op : held_.take()) {
     --parked_;
     if (weft::attempt(socket_of(*op), *op))
-      answer(*op, op->result);
+      answer(*op, op->result, priority::high);
     else if (op->cancelled)
       answer(*op, -ECANCELED);
     else
@@ -286,10 +288,10 @@ void epoll_backend::park(operation& op) noexcept {
   ++parked_;
 }
 
-void epoll_backend::answer(operation& op, int result) noexcept {
+void epoll_backend::answer(operation& op, int result, priority band) noexcept {
   op.result = result;
   op.run = &operation::deliver;
-  context_.ready.push(op, priority::normal);
+  context_.ready.push(op, band);
 }
 
 /// The edge has come: the system call is made when the operation's turn in the ready queue comes.

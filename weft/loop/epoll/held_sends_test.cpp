@@ -107,6 +107,14 @@ TEST_F(held_sends_test, no_more_wait_than_there_is_room_for) {
   for (const held_sends_pair& each : pairs) EXPECT_EQ(each.received(), "hello");
 }
 
+TEST_F(held_sends_test, give_their_buffers_back_before_others_want_some) {
+  ready.push(other, priority::normal);
+  for (std::size_t i = 0; i < held_sends::size_max; ++i) EXPECT_FALSE(start(i));
+  for (const auto& send : sends) EXPECT_EQ(ready.pop(), send.get());
+  EXPECT_EQ(ready.pop(), &other);
+  for (const auto& send : sends) send->run(*send);
+}
+
 TEST_F(held_sends_test, what_was_cancelled_meanwhile_is_sent_if_it_can_be) {
   ready.push(other, priority::normal);
   pairs[1].fill();
