@@ -10,11 +10,10 @@ import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from harness.tls import CERTIFICATE, KEY
+from harness.tls import WEFTD_TLS
 
 PEERS = Path(__file__).resolve().parent.parent / "peers"
 CPP_FLAGS = ("-std=c++23", "-O3", "-DNDEBUG", "-march=native", "-w")
-WEFTD_TLS = f"--http.server.tls.certificate={{scratch}}/{CERTIFICATE} --http.server.tls.key={{scratch}}/{KEY}"
 GO_FLAGS = ("-trimpath", "-ldflags=-s -w", "-buildvcs=false")
 BUILD_TIMEOUT = 600.0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,18 +49,6 @@ def stored(report: dict) -> dict:
             if workload["problem"] is None
         },
     }
-
-
-def as_text(kept: dict) -> str:
-    """JSON, with a line for each server."""
-    workloads = []
-    for name, work in kept["workloads"].items():
-        servers = ",\n".join(f"    {json.dumps(server)}: {json.dumps(each)}" for server, each in work["servers"].items())
-        rest = json.dumps({key: value for key, value in work.items() if key != "servers"}, ensure_ascii=False)
-        workloads.append(f'  {json.dumps(name)}: {rest[:-1]}, "servers": {{\n{servers}}}}}')
-    rest = json.dumps({"machine": kept["machine"], "notes": kept["notes"]}, indent=1, ensure_ascii=False)
-    body = ",\n".join(workloads)
-    return f'{rest[:-2]},\n "workloads": {{\n{body}}}\n}}\n'
 
 
 def name_of(report: dict) -> str:
@@ -158,6 +146,11 @@ def table(results: Sequence[dict]) -> str:
     return "\n".join(lines)
 
 
+def _both(ours: float | None, theirs: float | None, text: Callable[[float], str]) -> str:
+    """What is not known of one that somebody else has started is a dash."""
+    return ", ".join("–" if each is None else text(each) for each in (ours, theirs))
+
+
 def _one_workload(work: dict, date: str) -> str | None:
     servers = work["servers"]
     ours, theirs = _best(servers, is_peer=False), _best(servers, is_peer=True)
@@ -170,25 +163,26 @@ def _one_workload(work: dict, date: str) -> str | None:
         f"{ours} {weft['cpu_us']:.2f} µs",
         f"{theirs}{'' if rival['parses'] else '*'} {rival['cpu_us']:.2f} µs",
         f"{weft['cpu_ratio'][0] / rival['cpu_ratio'][0]:.2f}",
-        f"{weft['p99_us']:,.0f} and {rival['p99_us']:,.0f} µs",
-        f"{weft['resident_bytes'] / 1e6:.1f} and {rival['resident_bytes'] / 1e6:.1f} MB",
+        _both(weft["p99_us"], rival["p99_us"], lambda each: f"{each:,.0f} µs"),
+        _both(weft["resident_bytes"], rival["resident_bytes"], lambda each: f"{each / 1e6:.1f} MB"),
         date,
     ]
     return f"| {' | '.join(cells)} |"
 
 
 def standings(results: Sequence[dict]) -> str:
-    """Of each workload with servers of others: the newest result."""
-    newest: dict[str, str | None] = {}
-    for result in results:
+    """Of each workload the newest result with servers of others, in the order in which they were first measured."""
+    newest: dict[str, str] = {}
+    for result in reversed(results):
         date = result["machine"]["date"].split()[0]
         for name, work in result["workloads"].items():
-            newest.setdefault(name, _one_workload(work, date))
+            if row := _one_workload(work, date):
+                newest[name] = row
     return "\n".join(
         [
-            "| workload | connections | weft, core time a request | best complete server of others | ratio | p99 | memory | measured |",
+            "| workload | connections | weft, core time a request | best complete server of others | ratio | p99, weft’s, theirs | memory, weft’s, theirs | measured |",
             "|---|---|---|---|---|---|---|---|",
-            *filter(None, newest.values()),
+            *newest.values(),
         ]
     )
 

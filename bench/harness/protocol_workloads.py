@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.building import WEFTD_TLS
 from harness.effort import Effort
 from harness.generators import Ab, Generator, WebsocketLoad, WeftBench
 from harness.servers import Subject
+from harness.tls import WEFTD_TLS
 from harness.workloads import HEALTH, MANY, Workload
 
 _BACKENDS = {"epoll": "epoll", "uring": "io_uring"}

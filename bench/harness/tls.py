@@ -8,6 +8,8 @@ import subprocess
 from pathlib import Path
 
 CERTIFICATE, KEY = "certificate.pem", "key.pem"
+# Options of weftd, in the command of a Subject.
+WEFTD_TLS = f"--http.server.tls.certificate={{scratch}}/{CERTIFICATE} --http.server.tls.key={{scratch}}/{KEY}"
 
 
 def make_certificate(folder: Path) -> None:

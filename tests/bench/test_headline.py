@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from conftest import ROOT
-from harness.headline import all_stored, name_of, stored, table, with_table
+from harness.headline import all_stored, name_of, standings, stored, table, with_table
 from test_plots import a_workload
 
 RESULTS = ROOT / "bench/results"
@@ -43,7 +43,7 @@ def test_stored_results_are_small_and_whole():
     files = list(RESULTS.glob("*.json"))
     assert files
     for file in files:
-        assert file.stat().st_size < 100_000
+        assert file.stat().st_size < 150_000
         result = json.loads(file.read_text())
         assert result["machine"]["date"].startswith(file.stem[:10])
         assert result["machine"]["processor"]
@@ -83,6 +83,20 @@ def test_the_newest_result_that_has_a_workload_counts(tmp_path):
     assert "| 1.25 (1.40–1.60) | 1.40 (1.40–1.40) | peer 1.60 (1.60–1.60) | 2031-02-04 |" in ping
     assert "2026-11-22" in many and "nginx* 1.09 (1.07–1.11)" in many
     assert echo.endswith("| – | 2026-11-22 |")
+
+
+def test_a_workload_stands_as_in_its_newest_result_with_rivals():
+    """Of series that take five, six, seven and eight microseconds."""
+    rivals, newer, alone = (stored(a_report(f"2031-02-0{day} 04:05 UTC", 1.2)) for day in (3, 4, 5))
+    for each in (rivals, newer, alone):
+        each["workloads"]["ping"]["servers"]["ceil_epoll"]["kind"] = "bare"
+    for each in (alone, newer):
+        each["workloads"]["ping"]["title"] = "another"
+    del alone["workloads"]["ping"]["servers"]["peer"]
+    newer["workloads"]["ping"]["servers"]["peer"]["resident_bytes"] = None
+    rows = standings([alone, newer, rivals]).splitlines()[2:]
+    assert rows == ["| another | 400 | weftd_epoll 6.00 µs | peer 8.00 µs | 0.75 | 110 µs, 130 µs | 3.1 MB, – | 2031-02-04 |"]
+    assert "| POST /ping | 400 | weftd_epoll" in standings([rivals])
 
 
 def test_a_text_without_marks_is_refused():

@@ -21,9 +21,10 @@ def test_under_load(serve, backend, threads, part):
     for _ in range(min(25, RUNS - 25 * part)):
         with serve("--backend", backend, "--threads", threads) as server:
             load = Load(server.port, connections=64)
-            begin, most = time.monotonic(), random.uniform(0.1, 0.3)
-            load.run(lambda: time.monotonic() - begin > most)
-            assert load.refused == 0 and load.ended == 0 and load.answered > 64, load.faults
+            begin, least = time.monotonic(), random.uniform(0.1, 0.3)
+            # However long it takes on a busy machine, they are all at work when the signal comes.
+            load.run(lambda: load.faults or (time.monotonic() - begin > least and load.answered > 64))
+            assert not load.faults and load.refused == 0 and load.ended == 0, load.faults
             server.send_signal(signal.SIGTERM)
             load.run(lambda: server.process.poll() is not None or load.faults)
             load.finish()

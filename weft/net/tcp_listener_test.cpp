@@ -195,23 +195,6 @@ TEST_P(tcp_listener_on_sockets_test, keeps_newcomers_waiting_from_its_last_call_
   });
 }
 
-TEST_P(tcp_listener_on_sockets_test, gives_a_deferred_connection_with_its_first_bytes) {
-  run([&]() -> task<void> {
-    const auto address = endpoint::loopback(0);
-    auto listener = tcp_listener::bind(loop(), address, {.deferred = true});
-    if (!listener) co_return ADD_FAILURE();
-    auto client = co_await tcp_stream::connect(loop(), listener->local_endpoint());
-    if (!client) co_return ADD_FAILURE();
-    const auto none = co_await listener->accept_waiting();
-    EXPECT_FALSE(none.has_value()) << "it is silent";
-    EXPECT_TRUE((co_await client->write("hello")).has_value());
-    auto accepted = co_await listener->accept();
-    if (!accepted) co_return ADD_FAILURE();
-    const auto said = co_await accepted->read();
-    EXPECT_EQ(said ? std::string{said->text()} : "", "hello");
-  });
-}
-
 TEST_P(tcp_listener_on_sockets_test, knows_no_deferred_connections_of_a_unix_socket) {
   run([&]() -> task<void> {
     const auto address = endpoint::parse("unix:@weft-deferred-" + std::to_string(::getpid()));

@@ -40,7 +40,6 @@ INSTANTIATE_TEST_SUITE_P(backends, tls_allocation_test,
 
 TEST_P(tls_allocation_test, a_warm_exchange_asks_for_nothing_of_ours) {
   ASSERT_TRUE(is_counted);
-  if (tls_library().contains("AWS-LC")) GTEST_SKIP() << "whose memory nobody counts";
   run([&]() -> task<void> {
     auto pair = co_await shake_hands();
     if (!pair.is_good()) co_return ADD_FAILURE();
@@ -59,7 +58,15 @@ TEST_P(tls_allocation_test, a_warm_exchange_asks_for_nothing_of_ours) {
     const std::uint64_t theirs = of_openssl;
     const std::uint64_t all = since.allocations();
     RecordProperty("openssl_allocations_an_exchange", static_cast<int>(theirs / rounds));
-    if (WEFT_ADDRESS_SANITIZER == 0) EXPECT_EQ(all - theirs, 0U);
+    if (WEFT_ADDRESS_SANITIZER != 0) co_return;
+    if (tls_library().starts_with("AWS-LC")) {
+      // Its records' buffers come by malloc() itself, which nobody can tell from us: four an
+      // exchange, and some. One of ours would be a fifth.
+      EXPECT_LT(all, 5 * rounds);
+    } else {
+      EXPECT_GT(theirs, 0U) << "nobody counts";
+      EXPECT_EQ(all - theirs, 0U);
+    }
   });
 }
 

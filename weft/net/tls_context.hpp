@@ -70,8 +70,7 @@ struct tls_client_options {
   bool verify = true;
 };
 
-/// By whom all this is: "OpenSSL 3.0.19 27 Jan 2026". AWS-LC (docs/tls.md) gives a name like
-/// OpenSSL's with its own within: "OpenSSL 1.1.1 (compatible; AWS-LC 5.12.0)".
+/// By whom all this is: "OpenSSL 3.0.19 27 Jan 2026", or "AWS-LC 5.12.0" (docs/tls.md).
 [[nodiscard]] std::string_view tls_library() noexcept;
 
 class tls_context {

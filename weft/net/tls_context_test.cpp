@@ -44,6 +44,11 @@ TEST_F(tls_context_test, is_made_of_good_files) {
   EXPECT_EQ(complaint(tls_client_options{}), "");
 }
 
+TEST(tls_library_test, has_a_name_and_a_version) {
+  const std::string_view name = tls_library();
+  EXPECT_TRUE(name.starts_with("OpenSSL 3.") || name.starts_with("AWS-LC ")) << name;
+}
+
 TEST_F(tls_context_test, takes_the_key_from_the_file_of_the_certificate) {
   const auto site = authority.issue("site");
   const auto read = [](const std::string& name) {

@@ -48,7 +48,9 @@ tls_state::progress tls_state::shake_hands() noexcept {
 void tls_state::note_complaint() {
   complaint_ = last_tls_complaint();
   const long found = SSL_get_verify_result(session_.get());
-  if (found != X509_V_OK) complaint_ += weft::format(": {}", X509_verify_cert_error_string(found));
+  // AWS-LC gives the second where nothing was there to verify.
+  if (found != X509_V_OK && found != X509_V_ERR_INVALID_CALL)
+    complaint_ += weft::format(": {}", X509_verify_cert_error_string(found));
   log::debug(weft::format("a TLS handshake has failed: {}", complaint_));
 }
 

@@ -1,5 +1,5 @@
-// OpenSSL 3, or AWS-LC where weft is built with it (WEFT_AWS_LC, docs/tls.md): most of their names
-// are the same, and here is what differs. Contract: internal to net.
+// OpenSSL 3, or AWS-LC where weft is built with it (WEFT_TLS=aws-lc, docs/tls.md): most of their
+// names are the same, and here is what differs. Contract: internal to net.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -11,6 +11,8 @@
 #endif
 
 #include <array>
+#include <cstddef>
+#include <string>
 
 namespace weft::net::detail {
 
@@ -29,19 +31,23 @@ bool set_mac_key(ticket_mac* mac, const std::array<unsigned char, Size>& key) no
   return HMAC_Init_ex(mac, key.data(), Size, EVP_sha256(), nullptr) == 1;
 }
 
-inline void seal_tickets_by(SSL_CTX& context,
-                            int sealer(SSL*, unsigned char*, unsigned char*, EVP_CIPHER_CTX*,
-                                       ticket_mac*, int)) noexcept {
-  SSL_CTX_set_tlsext_ticket_key_cb(&context, sealer);
-}
+constexpr auto set_ticket_sealer = &SSL_CTX_set_tlsext_ticket_key_cb;
 
-inline void choose_by_name(SSL_CTX& context, name_chooser* chooser, void* of) noexcept {
+inline void set_name_chooser(SSL_CTX& context, name_chooser* chooser) noexcept {
   SSL_CTX_set_tlsext_servername_callback(&context, chooser);
-  SSL_CTX_set_tlsext_servername_arg(&context, of);
 }
 
 inline bool ask_for_name(SSL& session, const char* name) noexcept {
   return SSL_set_tlsext_host_name(&session, name) == 1;
+}
+
+/// What has gone wrong, as OpenSSL would say it: here it is "CERTIFICATE_VERIFY_FAILED".
+inline std::string in_words(std::string reason) {
+  for (char& c : reason) {
+    if (c == '_') c = ' ';
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return reason;
 }
 
 #else
@@ -62,24 +68,21 @@ bool set_mac_key(ticket_mac* mac, std::array<unsigned char, Size> key) noexcept 
   return EVP_MAC_CTX_set_params(mac, parameters.data()) == 1;
 }
 
-inline void seal_tickets_by(SSL_CTX& context,
-                            int sealer(SSL*, unsigned char*, unsigned char*, EVP_CIPHER_CTX*,
-                                       ticket_mac*, int)) noexcept {
-  SSL_CTX_set_tlsext_ticket_key_evp_cb(&context, sealer);
-}
+constexpr auto set_ticket_sealer = &SSL_CTX_set_tlsext_ticket_key_evp_cb;
 
 // Not by OpenSSL's macros, in which GCC finds casts of the old style.
 
-inline void choose_by_name(SSL_CTX& context, name_chooser* chooser, void* of) noexcept {
+inline void set_name_chooser(SSL_CTX& context, name_chooser* chooser) noexcept {
   SSL_CTX_callback_ctrl(&context, SSL_CTRL_SET_TLSEXT_SERVERNAME_CB,
                         reinterpret_cast<void (*)()>(chooser));
-  SSL_CTX_set_tlsext_servername_arg(&context, of);
 }
 
 inline bool ask_for_name(SSL& session, const char* name) noexcept {
   return SSL_ctrl(&session, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
                   const_cast<char*>(name)) == 1;
 }
+
+inline std::string in_words(std::string reason) { return reason; }
 
 #endif
 

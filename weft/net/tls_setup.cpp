@@ -140,8 +140,9 @@ context_ptr serving_context(const tls_server_options& options, const tls_certifi
   set_session_scope(*made, options, client_ca);
   SSL_CTX_set_session_cache_mode(made.get(), SSL_SESS_CACHE_OFF);
   SSL_CTX_set_timeout(made.get(), std::uint32_t{tls_ticket_keys::renewed_after.count()});
-  seal_tickets_by(*made, &seal_ticket);
-  choose_by_name(*made, &choose_certificate, &of);
+  set_ticket_sealer(made.get(), &seal_ticket);
+  set_name_chooser(*made, &choose_certificate);
+  SSL_CTX_set_tlsext_servername_arg(made.get(), &of);
   if (!of.protocols.empty()) SSL_CTX_set_alpn_select_cb(made.get(), &choose_protocol, &of);
   SSL_CTX_set_app_data(made.get(), &of);
   return made;
@@ -198,7 +199,7 @@ std::string last_tls_complaint() {
   const auto why = ERR_peek_last_error();
   ERR_clear_error();
   const char* const reason = ERR_reason_error_string(why);
-  return reason != nullptr ? reason : weft::format("error {:x} of the TLS library", why);
+  return reason != nullptr ? in_words(reason) : weft::format("error {:x} of the TLS library", why);
 }
 
 tls_setup::made tls_setup::server(const tls_server_options& options,
