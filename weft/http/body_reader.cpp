@@ -24,7 +24,7 @@ body_reader::body_reader(carrier& client, active_request& of) noexcept
       of_{of},
       pending_{client.is_stream()
                    ? std::string_view{}
-                   : static_cast<connection&>(client).input_.text().substr(of.head.size_bytes())},
+                   : static_cast<connection&>(client).received().substr(of.head.size_bytes())},
       left_{of.head.content_length().value_or(0)},
       received_{pending_.size()},
       pace_{client.host_.loop.now(), *of.bounds},
@@ -240,7 +240,7 @@ task<bool> body_reader::drop_rest() {
 }
 
 std::size_t body_reader::give_back() {
-  input_buffer& input = static_cast<connection&>(client_).input_;
+  input_buffer& input = static_cast<connection&>(client_).input_->bytes;
   const std::size_t head_bytes = of_.head.size_bytes();
   if (!in_slot_) return input.text().size() - head_bytes - pending_.size();
   input.truncate(head_bytes);

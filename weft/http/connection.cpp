@@ -58,6 +58,52 @@ void connection::on_received(stream_receiver& self) noexcept {
   static_cast<connection&>(self).go_on(true);
 }
 
+// In every turn of go_on().
+[[gnu::always_inline]] inline void connection::expect_request() {
+  const limits& most = host_.limits;
+  set(loop_.now() + (answered_ == 0 ? most.header_timeout : most.keep_alive_timeout));
+}
+
+[[gnu::always_inline]] inline bool connection::take(result<buffer_ref>&& bytes) {
+  if (left_) [[unlikely]]
+    return bytes.has_value();
+  if (bytes) {
+    host_.counts.received_bytes.add(bytes->size());
+    if (!input_) host_.lend_input(input_);
+    input_->bytes.append(std::move(*bytes));
+    return true;
+  }
+  if (timed_out_ && head_is_late_)
+    refuse(status::request_timeout, "the request's head took too long");
+  return refused_;
+}
+
+[[gnu::always_inline]] inline void connection::prepare_to_read() {
+  if (host_.grace_is_over) [[unlikely]]
+    leave_if_idle();
+  if (left_) return;
+  if (input_ && !input_->bytes.empty()) [[unlikely]]
+    return prepare_to_read_rest();
+  if (input_) host_.take_back(input_);
+  expect_request();
+}
+
+[[gnu::always_inline]] inline bool connection::answer() {
+  if (answer(*host_.desk, step::parse)) {
+    if (!must_linger() || host_.desk->upgrade != nullptr) return true;
+    if (speaks_http2_) {
+      http2::server_session::begin(host_, std::move(stream_), known_peer(), received());
+      return true;
+    }
+    host_.desk->waits_for = wait::client;
+  }
+  task<void> rest = answer_waiting();
+  waiting_ = std::exchange(host_.desk, std::make_unique_for_overwrite<active_request>());
+  set(time_point::max());
+  host_.workers.spawn(std::move(rest));
+  return false;
+}
+
 void connection::go_on(bool has_received) noexcept {
   try {
     for (; keep_; has_received = false) {
@@ -75,35 +121,6 @@ void connection::go_on(bool has_received) noexcept {
   }
   if (host_.desk->upgrade != nullptr) return hand_over(std::move(host_.desk->upgrade));
   delete this;
-}
-
-bool connection::take(result<buffer_ref>&& bytes) {
-  if (left_) [[unlikely]]
-    return bytes.has_value();
-  if (bytes) {
-    host_.counts.received_bytes.add(bytes->size());
-    input_.append(std::move(*bytes));
-    return true;
-  }
-  if (timed_out_ && head_is_late_)
-    refuse(status::request_timeout, "the request's head took too long");
-  return refused_;
-}
-
-bool connection::answer() {
-  if (answer(*host_.desk, step::parse)) {
-    if (!must_linger() || host_.desk->upgrade != nullptr) return true;
-    if (speaks_http2_) {
-      http2::server_session::begin(host_, std::move(stream_), known_peer(), input_.text());
-      return true;
-    }
-    host_.desk->waits_for = wait::client;
-  }
-  task<void> rest = answer_waiting();
-  waiting_ = std::exchange(host_.desk, std::make_unique_for_overwrite<active_request>());
-  set(time_point::max());
-  host_.workers.spawn(std::move(rest));
-  return false;
 }
 
 bool connection::answer(active_request& work, step next) {
@@ -192,7 +209,7 @@ task<void> connection::answer_waiting() {
 }
 
 task<bool> connection::make_room() {
-  input_.leave_slot();  // no handler looks at it between two requests
+  input_->bytes.leave_slot();  // no handler looks at it between two requests
   waiting_->stalled_at = stream_.queued_bytes();
   set(loop_.now() + host_.limits.write_stall_timeout);
   if (!co_await stream_.drain()) keep_ = false;
@@ -200,15 +217,10 @@ task<bool> connection::make_room() {
   co_return keep_;
 }
 
-void connection::prepare_to_read() {
-  if (host_.grace_is_over) [[unlikely]]
-    leave_if_idle();
-  if (left_) return;
-  const bool first = answered_ == 0;
-  if (!input_.empty()) [[unlikely]]
-    input_.leave_slot();
-  if (!begins_request(input_.text())) {
-    set(loop_.now() + (first ? host_.limits.header_timeout : host_.limits.keep_alive_timeout));
+void connection::prepare_to_read_rest() {
+  input_->bytes.leave_slot();
+  if (!begins_request(received())) {
+    expect_request();
   } else if (!std::exchange(head_is_late_, true)) {
     // Counted from the first byte, so that sending one a second does not keep a connection.
     set(loop_.now() + host_.limits.header_timeout);
@@ -217,14 +229,14 @@ void connection::prepare_to_read() {
 
 // The steps of answer(), each with one caller, which every request takes.
 [[gnu::always_inline]] inline bool connection::next_request(active_request& work) {
-  if (!keep_ || input_.empty()) return false;
+  if (!keep_ || received().empty()) return false;
   parsed_head& head = work.head;
-  switch (parser_.parse(input_.text(), head, host_.limits)) {
+  switch (input_->parser.parse(input_->bytes.text(), head, host_.limits)) {
     case parse_status::incomplete: return false;
     case parse_status::failed: {
       if (answered_ == 0 && begins_http2()) [[unlikely]]
         return false;
-      const protocol_fault why = parser_.fault();
+      const protocol_fault why = input_->parser.fault();
       refuse(why.code, why.reason);
       return false;
     }
@@ -246,12 +258,12 @@ void connection::prepare_to_read() {
 /// Whoever begins as no request of HTTP/1.1 can (RFC 9113 section 3.3). Over TLS that is agreed on
 /// before.
 bool connection::begins_http2() noexcept {
-  const std::string_view received = input_.text();
+  const std::string_view preface = received();
   if (!host_.serves_http2 || tls() != nullptr) return false;
-  if (http2::client_preface.starts_with(received)) {
-    parser_.reset();
-    if (received.size() < http2::client_preface.size()) return true;
-  } else if (!received.starts_with(http2::client_preface)) {
+  if (http2::client_preface.starts_with(preface)) {
+    input_->parser.reset();
+    if (preface.size() < http2::client_preface.size()) return true;
+  } else if (!preface.starts_with(http2::client_preface)) {
     return false;
   }
   speaks_http2_ = true;
@@ -262,11 +274,26 @@ bool connection::begins_http2() noexcept {
 bool connection::body_has_come(active_request& work) {
   const parsed_head& head = work.head;
   if (head.chunked()) return false;
-  const std::string_view received = input_.text().substr(head.size_bytes());
+  const std::string_view behind = input_->bytes.text().substr(head.size_bytes());
   work.body_bytes = head.content_length().value_or(0);
-  if (received.size() < work.body_bytes) return false;
-  work.body = received.substr(0, work.body_bytes);
+  if (behind.size() < work.body_bytes) return false;
+  work.body = behind.substr(0, work.body_bytes);
   return true;
+}
+
+/// Who sends a body that is longer than a buffer has sent all of it by now, as a rule: then it is
+/// not worth a task, nor memory of its own while others are looked at.
+bool connection::rest_has_come(active_request& work) {
+  if (work.head.chunked() || work.head.expect_continue()) return false;
+  find_route(work);
+  if (host_.routes.streams_body(work.match)) return false;
+  if (work.body_bytes > host_.bounds_of(work.match).body_bytes) return false;
+  while (stream_receiver::receive_now(stream_)) {
+    if (!take(stream_receiver::take(stream_))) return false;  // as whoever waits is told again
+    work.head.rebase(received().data());
+    if (body_has_come(work)) return true;
+  }
+  return false;
 }
 
 [[gnu::always_inline]] inline std::string_view connection::find_route(active_request& work) {
@@ -282,7 +309,7 @@ bool connection::body_has_come(active_request& work) {
   ++host_.requests;
   const std::string_view path = find_route(work);
   const bool more_has_come =
-      begins_request(input_.text().substr(head.size_bytes() + work.body_bytes));
+      begins_request(input_->bytes.text().substr(head.size_bytes() + work.body_bytes));
   work.reply.emplace(head, path, work.match, work.body, *this, work, keep_alive, more_has_come);
   try {
     host_.dispatch(head, work.match, *work.reply);
@@ -302,7 +329,7 @@ bool connection::streams_body(active_request& work) {
   work.reader.reset(new body_reader{*this, work});
   // What has come is the reader's.
   work.body = {};
-  work.body_bytes = input_.text().size() - work.head.size_bytes();
+  work.body_bytes = received().size() - work.head.size_bytes();
   return true;
 }
 
@@ -364,8 +391,8 @@ bool connection::keeps_alive(const parsed_head& head) const noexcept {
   // Who asks for the end sends no more (RFC 9112 section 9.6), or an empty line behind a body.
   const bool was_asked = !work.head.keep_alive() && work.body_bytes == 0;
   if (!keep_) refused_ = work.upgrade == nullptr && !was_asked;
-  input_.consume(work.head.size_bytes() + work.body_bytes);
-  parser_.reset();
+  input_->bytes.consume(work.head.size_bytes() + work.body_bytes);
+  input_->parser.reset();
   work.reply.reset();
   if (work.has_texts) [[unlikely]]
     work.clear_texts();

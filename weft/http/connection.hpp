@@ -22,9 +22,8 @@
 #include <weft/coro/task.hpp>
 #include <weft/http/carrier.hpp>
 #include <weft/http/client_link.hpp>
-#include <weft/http/input_buffer.hpp>
 #include <weft/http/limits.hpp>
-#include <weft/http/request_parser.hpp>
+#include <weft/http/request_input.hpp>
 #include <weft/loop/lazy_timer.hpp>
 #include <weft/net/ip_address.hpp>
 #include <weft/net/stream_receiver.hpp>
@@ -134,6 +133,9 @@ class connection final : public carrier,
   task<void> linger();
   task<void> drop_input();
 
+  [[nodiscard]] std::string_view received() const noexcept {
+    return input_ ? input_->bytes.text() : std::string_view{};
+  }
   /// Whether `text` begins a request: not an empty line before one (RFC 9112 section 2.2), which
   /// some clients send behind a body and then no request.
   [[nodiscard]] static bool begins_request(std::string_view text) noexcept {
@@ -141,6 +143,10 @@ class connection final : public carrier,
   }
   /// Sets the deadline of what comes next, and keeps no slot for what has begun.
   void prepare_to_read();
+  /// That, where some of a request has come, or an empty line.
+  [[gnu::noinline]] void prepare_to_read_rest();
+  /// Sets the deadline of a request of which nothing has come.
+  void expect_request();
   [[nodiscard]] bool has_input() const noexcept override { return stream_.has_input(); }
 
   // connection_body.cpp
@@ -166,8 +172,7 @@ class connection final : public carrier,
   static constexpr lazy_timer::kind timeout_kind{&on_timeout, "timeout of an HTTP connection"};
 
   net::tcp_stream stream_;
-  input_buffer input_;
-  request_parser parser_;
+  std::unique_ptr<request_input> input_;  // from the first byte to the last of what has come
   std::unique_ptr<const std::optional<net::ip_address>> peer_address_;  // once it is known
   std::unique_ptr<active_request> waiting_;  // from answer() to the end of answer_waiting()
   std::uint32_t answered_ = 0;
@@ -179,5 +184,7 @@ class connection final : public carrier,
   bool turned_away_ = false;
   bool left_ = false;  // the client has been told that this is the end; it is only listened to
 };
+
+static_assert(sizeof(connection) <= 256, "every idle client has one");
 
 }  // namespace weft::http

@@ -31,29 +31,14 @@ char* put_size(char* out, std::size_t size_bytes, body_framing framing) noexcept
 
 }  // namespace
 
-/// Who sends a body that is longer than a buffer has sent all of it by now, as a rule: then it is
-/// not worth a task, nor memory of its own while others are looked at.
-bool connection::rest_has_come(active_request& work) {
-  if (work.head.chunked() || work.head.expect_continue()) return false;
-  find_route(work);
-  if (host_.routes.streams_body(work.match)) return false;
-  if (work.body_bytes > host_.bounds_of(work.match).body_bytes) return false;
-  while (stream_receiver::receive_now(stream_)) {
-    if (!take(stream_receiver::take(stream_))) return false;  // as whoever waits is told again
-    work.head.rebase(input_.text().data());
-    if (body_has_come(work)) return true;
-  }
-  return false;
-}
-
 task<bool> connection::ask_for_body() {
   const auto asked = co_await stream_.write("HTTP/1.1 100 Continue\r\n\r\n");
   co_return asked.has_value();
 }
 
 void connection::leave_slot(active_request& work) {
-  input_.leave_slot();
-  work.head.rebase(input_.text().data());
+  input_->bytes.leave_slot();
+  work.head.rebase(received().data());
 }
 
 task<bool> connection::receive_more(active_request& work, time_point due) {
@@ -70,14 +55,14 @@ task<bool> connection::receive_more(active_request& work, time_point due) {
     co_return false;
   }
   host_.counts.received_bytes.add(bytes->size());
-  input_.append(std::move(*bytes));
-  work.head.rebase(input_.text().data());
+  input_->bytes.append(std::move(*bytes));
+  work.head.rebase(received().data());
   co_return true;
 }
 
 task<bool> connection::receive_body(active_request& work) {
   const parsed_head& head = work.head;
-  if (head.expect_continue() && input_.text().size() == head.size_bytes()) {
+  if (head.expect_continue() && received().size() == head.size_bytes()) {
     if (!co_await ask_for_body()) {
       keep_ = false;
       co_return false;
@@ -86,8 +71,8 @@ task<bool> connection::receive_body(active_request& work) {
   if (head.chunked()) co_return co_await receive_chunked_body(work);
   const body_pace pace{loop_.now(), *work.bounds};
   while (!body_has_come(work)) {
-    const std::size_t received = input_.text().size() - head.size_bytes();
-    if (!co_await receive_more(work, pace.due(loop_.now(), received))) co_return false;
+    const std::size_t come = received().size() - head.size_bytes();
+    if (!co_await receive_more(work, pace.due(loop_.now(), come))) co_return false;
   }
   co_return true;
 }
@@ -96,9 +81,9 @@ task<bool> connection::receive_chunked_body(active_request& work) {
   const parsed_head& head = work.head;
   chunked_decoder decoder;
   const body_pace pace{loop_.now(), *work.bounds};
-  for (std::uint64_t received = 0;;) {
-    const std::string_view fresh = input_.text().substr(head.size_bytes());
-    received += fresh.size();
+  for (std::uint64_t come = 0;;) {
+    const std::string_view fresh = received().substr(head.size_bytes());
+    come += fresh.size();
     const chunked_progress progress = decoder.decode(fresh, work.decoded, *work.bounds);
     if (progress.status == chunked_status::complete) {
       work.body_bytes = progress.consumed_bytes;
@@ -110,8 +95,8 @@ task<bool> connection::receive_chunked_body(active_request& work) {
       co_return false;
     }
     // What has been decoded is not kept: chunks of one byte may be wrapped in hundreds.
-    input_.truncate(head.size_bytes());
-    if (!co_await receive_more(work, pace.due(loop_.now(), received))) co_return false;
+    input_->bytes.truncate(head.size_bytes());
+    if (!co_await receive_more(work, pace.due(loop_.now(), come))) co_return false;
   }
   work.body = work.decoded;
   work.note();

@@ -63,12 +63,11 @@ void connection::refuse(status code, std::string_view reason) {
   keep_ = false;
   refused_ = true;
   host_.counts.replied(code);
-  write_refusal(stream_, host_, code, reason, asks_for_head(input_.text()));
+  write_refusal(stream_, host_, code, reason, asks_for_head(received()));
 }
 
 void connection::leave_if_idle() noexcept {
-  if (left_ || !keep_ || waiting_ != nullptr || begins_request(input_.text()) ||
-      stream_.has_input())
+  if (left_ || !keep_ || waiting_ != nullptr || begins_request(received()) || stream_.has_input())
     return;
   left_ = true;
   stream_.end_output();
@@ -82,7 +81,7 @@ std::string connection::description() const {
   const auto doing = [&]() -> std::string {
     if (left_ || !keep_) return "has been told that this is the end";
     if (waiting_ == nullptr)
-      return begins_request(input_.text()) ? "has sent a part of a request's head" : "idle";
+      return begins_request(received()) ? "has sent a part of a request's head" : "idle";
     switch (waiting_->waits_for) {
       case active_request::wait::body:
         return "has sent a part of " + request(waiting_->head.path());
@@ -121,13 +120,13 @@ void connection::hand_over(std::unique_ptr<upgraded> to) noexcept {
 
 bool connection::must_linger() const noexcept {
   if (refused_ || keep_) return refused_;
-  return !input_.empty() || host_.draining.stop_requested() || stream_.has_input();
+  return !received().empty() || host_.draining.stop_requested() || stream_.has_input();
 }
 
 /// Closing with bytes unread makes the kernel reset the connection, and the client may never see
 /// its last reply: so what it still sends is read and dropped for a while (RFC 9112 section 9.6).
 task<void> connection::linger() {
-  input_.consume(input_.text().size());
+  input_.reset();
   // Not in the environment of what was waited for, which a timeout may have stopped.
   const bool drains = host_.draining.stop_requested() && !refused_ && !timed_out_;
   // Who is cut within a body is still sending it: even now there is a moment for that.

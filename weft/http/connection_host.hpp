@@ -17,6 +17,7 @@
 #include <weft/http/date.hpp>
 #include <weft/http/limits.hpp>
 #include <weft/http/outer_chain.hpp>
+#include <weft/http/request_input.hpp>
 #include <weft/http/route_table.hpp>
 #include <weft/http/server_counts.hpp>
 #include <weft/http/websocket/websocket_counts.hpp>
@@ -80,6 +81,20 @@ struct connection_host {
   }
   void reply_without_route(const parsed_head& head, const route_match& match, exchange& e);
 
+  /// Puts an empty one there, for what has come on a connection.
+  void lend_input(std::unique_ptr<request_input>& to) {
+    to.swap(spare_input);
+    if (!to) [[unlikely]]
+      to = std::make_unique<request_input>();
+  }
+  /// Of a connection for which nothing is left in it.
+  void take_back(std::unique_ptr<request_input>& from) noexcept {
+    if (spare_input) [[unlikely]]
+      from.reset();
+    else
+      from.swap(spare_input);
+  }
+
   /// How a reply with 200 begins now.
   [[nodiscard]] const http::reply_start& reply_start() noexcept {
     return dates.at(loop.now(), [this] { return loop.wall_now(); });
@@ -108,6 +123,8 @@ struct connection_host {
   std::size_t turned_away = 0;
   /// Where requests are answered that need no waiting, one after the other.
   std::unique_ptr<active_request> desk;
+  /// That of such a request, between two; empty while one is answered that has it.
+  std::unique_ptr<request_input> spare_input;
   std::uint64_t requests = 0;
   /// A client that sends no more may still wait for its reply.
   bool serves_half_closed = false;

@@ -323,7 +323,7 @@ TEST_P(warm_http2, of_streamed_bodies_allocates_nothing) {
 /// Next to what comes from the frame pool: what a backend keeps for a socket (uring_descriptor,
 /// epoll_descriptor), and the pointers of the server's list, which may have grown to twice as many.
 constexpr std::size_t beside_the_pool_bytes = 72 + 2 * sizeof(void*);
-constexpr std::size_t bytes_most = 768;
+constexpr std::size_t bytes_most = 512;
 
 /// Clients without a loop, so that all that is pooled is the server's.
 class bare_client {
@@ -350,7 +350,7 @@ INSTANTIATE_TEST_SUITE_P(on, idle_connection,
                          ::testing::Values(backend_kind::epoll, backend_kind::io_uring),
                          backend_name);
 
-TEST_P(idle_connection, takes_768_bytes_at_most_and_no_buffer) {
+TEST_P(idle_connection, takes_512_bytes_at_most_and_no_buffer) {
   http().post("/ping", [](warm_ping p) { return p; });
   run([&]() -> task<void> {
     constexpr std::size_t count = 100;

@@ -34,14 +34,23 @@ struct stream_state::gathered : msghdr {
   std::array<iovec, 16> parts;
 };
 
-stream_state::stream_state(event_loop& loop, descriptor& socket) noexcept
-    : flushable{&on_flush},
-      timer{linger_kind},
-      loop_{loop},
-      send_{&socket, &on_sent},
-      queue_{loop.buffers()} {
-  send_.owner = this;
+stream_state::outgoing::outgoing(stream_state& of) noexcept
+    : send_operation{&of.socket_, &on_sent}, timer{linger_kind}, owner{of} {}
+
+void* stream_state::outgoing::operator new(std::size_t size_bytes, const std::nothrow_t&) noexcept {
+  try {
+    return frame_pool::allocate(size_bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
+
+void stream_state::outgoing::operator delete(void* memory, std::size_t size_bytes) noexcept {
+  frame_pool::deallocate(memory, size_bytes);
+}
+
+stream_state::stream_state(event_loop& loop, descriptor& socket) noexcept
+    : flushable{&on_flush}, loop_{loop}, socket_{socket}, queue_{loop.buffers()} {}
 
 void* stream_state::operator new(std::size_t size_bytes) {
   return frame_pool::allocate(size_bytes);
@@ -62,52 +71,65 @@ void stream_state::pump_busy() noexcept {
   if (flushable::hook.is_linked()) flushable::hook.unlink();
 }
 
-bool stream_state::sending() const noexcept {
-  return is_secured_ ? secured().sending() : send_.pending;
-}
-
 bool stream_state::has_input() const noexcept {
   // The backend first: to answer it may hand what has come to the one who reads.
   return unread || loop_.io().has_input(socket()) || (reading_ != nullptr && reading_->buffer) ||
          (is_secured_ && secured().has_input());
 }
 
-/// True: sent as far as it goes, send_.result says how far.
+bool stream_state::make_outgoing() noexcept {
+  outgoing_ = new (std::nothrow) outgoing{*this};
+  if (outgoing_ == nullptr) [[unlikely]]
+    fail_sending(error::from_errno(ENOMEM));
+  return outgoing_ != nullptr;
+}
+
+void stream_state::release_outgoing() noexcept {
+  if (outgoing_->waiters.empty() && !abandoned_) delete std::exchange(outgoing_, nullptr);
+}
+
+/// True: sent as far as it goes, the operation's result says how far.
 bool stream_state::start_send() noexcept {
+  if (!has_outgoing()) [[unlikely]]
+    return false;
+  outgoing& send = *outgoing_;
   if (const std::string_view all = queue_.in_one_piece(); !all.empty()) [[likely]] {
-    send_.data = all.data();
-    send_.size = all.size();
+    send.data = all.data();
+    send.size = all.size();
   } else {
     gather();
   }
-  send_.cancelled = false;
-  send_.pending = !loop_.io().start(send_);
-  return !send_.pending;
+  send.cancelled = false;
+  send.pending = !loop_.io().start(send);
+  return !send.pending;
 }
 
 void stream_state::gather() noexcept {
   auto* made = new gathered;
   made->msg_iov = made->parts.data();
   made->msg_iovlen = queue_.gather(made->parts);
-  send_.message = made;
+  outgoing_->message = made;
 }
 
 void stream_state::forget_gathered() noexcept {
-  delete static_cast<const gathered*>(std::exchange(send_.message, nullptr));
+  delete static_cast<const gathered*>(std::exchange(outgoing_->message, nullptr));
 }
 
 void stream_state::finish_send() noexcept {
-  if (send_.message != nullptr) [[unlikely]]
+  outgoing& sent = *outgoing_;
+  if (sent.message != nullptr) [[unlikely]]
     forget_gathered();
   if (failure_.os_errno() != 0) [[unlikely]]
     queue_.clear();  // given up, whether or not this one has left
-  else if (send_.result >= 0) [[likely]]
-    queue_.consume(static_cast<std::size_t>(send_.result));
+  else if (sent.result >= 0) [[likely]]
+    queue_.consume(static_cast<std::size_t>(sent.result));
   else
-    fail_sending(error::from_errno(-send_.result));
+    fail_sending(error::from_errno(-sent.result));
   if (output_ends_) [[unlikely]]
     end_output();
-  if (!waiters_.empty()) wake_waiters();
+  if (!sent.waiters.empty()) [[unlikely]]
+    wake_waiters();
+  release_outgoing();
 }
 
 void stream_state::fail_sending(error why) noexcept {
@@ -125,14 +147,25 @@ void stream_state::end_output() noexcept {
 }
 
 void stream_state::on_sent(operation& op) noexcept {
-  stream_state& self = *static_cast<owned_send&>(op).owner;
-  self.finish_send();
-  self.pump();
+  stream_state& self = static_cast<outgoing&>(op).owner;
+  if (self.is_secured_) {
+    self.secured().sent();
+  } else {
+    self.finish_send();
+    self.pump();
+  }
   self.end_if_abandoned();
 }
 
+bool stream_state::wait(socket_waiter& waiter, std::coroutine_handle<> waiting,
+                        const environment& env) noexcept {
+  if (has_outgoing()) return stand_in(outgoing_->waiters, waiter, waiting, env);
+  waiter.outcome = write_outcome();
+  return false;
+}
+
 void stream_state::wake_waiters() noexcept {
-  while (socket_waiter* next = waiters_.front()) {
+  while (socket_waiter* next = outgoing_->waiters.front()) {
     if (!may_write(next->at_most)) return;
     next->wake(write_outcome());
   }
@@ -156,15 +189,15 @@ void stream_state::give_up_sending() noexcept {
   failure_ = error{errc::cancelled, ECANCELED};
   if (is_secured_)
     secured().give_up_sending();
-  else if (send_.pending)
-    loop_.io().cancel(send_);
+  else if (sending())
+    loop_.io().cancel(*outgoing_);
   else
     queue_.clear();
 }
 
 void stream_state::give_up_output() noexcept {
   give_up_sending();
-  if (!sending()) wake_waiters();
+  if (outgoing_ != nullptr && !sending()) wake_waiters();
 }
 
 void stream_state::abandon() noexcept {
@@ -174,12 +207,12 @@ void stream_state::abandon() noexcept {
   else if (reading_ != nullptr)
     loop_.io().cancel(*reading_);
   pump();
-  if (sending()) loop_.timers().arm(*this, loop_.now() + linger_time);
+  if (sending()) loop_.timers().arm(*outgoing_, loop_.now() + linger_time);
   end_if_abandoned();
 }
 
-void stream_state::on_linger_over(timer& self) noexcept {
-  static_cast<stream_state&>(self).give_up_sending();
+void stream_state::outgoing::on_linger_over(timer& self) noexcept {
+  static_cast<outgoing&>(self).owner.give_up_sending();
 }
 
 void stream_state::end_if_abandoned() noexcept {
@@ -191,7 +224,10 @@ void stream_state::end_if_abandoned() noexcept {
 
 void stream_state::closed() noexcept {
   if (flushable::hook.is_linked()) flushable::hook.unlink();
-  loop_.timers().disarm(*this);
+  if (outgoing_ != nullptr) {
+    loop_.timers().disarm(*outgoing_);
+    delete outgoing_;
+  }
   if (is_secured_)
     delete &secured();
   else

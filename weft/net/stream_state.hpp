@@ -4,9 +4,9 @@
 // Contract: internal to net. Made by a listener or a connect, owned by the tcp_stream until that is
 // dropped or closed, then by itself until the last operation has answered: it sends what is queued,
 // for at most linger_time, closes the descriptor and ends. One send is in flight at a time; a
-// failed send fails all later ones with the same error.
+// failed send fails all later ones with the same error. An idle stream has no `outgoing_`.
 // Of a stream that is secured this is a part of a tls_state, and `queue_` has what is not sealed
-// yet: `send_` stays pending then, so that nothing is sent as it stands.
+// yet.
 #pragma once
 
 #include <sys/uio.h>
@@ -14,6 +14,7 @@
 #include <array>
 #include <coroutine>
 #include <cstdint>
+#include <new>
 
 #include <weft/base/intrusive_list.hpp>
 #include <weft/loop/backend.hpp>
@@ -54,7 +55,7 @@ class socket_waiter : public runnable, public stop_registration, public timer {
 
 using socket_waiters = intrusive_list<socket_waiter, &socket_waiter::in_line>;
 
-class stream_state : private flushable, private timer {
+class stream_state : private flushable {
  public:
   static constexpr std::size_t high_watermark = 64 * 1024;
   static constexpr std::size_t low_watermark = 16 * 1024;
@@ -67,13 +68,13 @@ class stream_state : private flushable, private timer {
   static void operator delete(void* memory, std::size_t size_bytes) noexcept;
 
   [[nodiscard]] event_loop& loop() const noexcept { return loop_; }
-  [[nodiscard]] descriptor& socket() const noexcept { return *send_.target; }
+  [[nodiscard]] descriptor& socket() const noexcept { return socket_; }
   [[nodiscard]] write_queue& queue() noexcept { return queue_; }
 
   /// Sends what is queued, as far as the kernel takes it now.
   [[gnu::always_inline]] void pump() noexcept {
     while (!queue_.empty()) {
-      if (send_.pending) [[unlikely]] {
+      if (is_secured_ || sending()) [[unlikely]] {
         pump_busy();
         return;
       }
@@ -96,9 +97,7 @@ class stream_state : private flushable, private timer {
   }
   /// True: suspended until the queue is short enough.
   [[nodiscard]] bool wait(socket_waiter& waiter, std::coroutine_handle<> waiting,
-                          const environment& env) noexcept {
-    return stand_in(waiters_, waiter, waiting, env);
-  }
+                          const environment& env) noexcept;
 
   /// Whether what is read and written goes through TLS; then this is a tls_state.
   [[nodiscard]] bool is_secured() const noexcept { return is_secured_; }
@@ -124,8 +123,8 @@ class stream_state : private flushable, private timer {
   /// Tells the peer that no more will come, once what is queued has been sent.
   void end_output() noexcept;
 
-  /// Whether the kernel refers to the queue now.
-  [[nodiscard]] bool sending() const noexcept;
+  /// Whether the kernel refers to the queue now, or to what has been sealed of it.
+  [[nodiscard]] bool sending() const noexcept { return outgoing_ != nullptr && outgoing_->pending; }
   /// Stops sending: what is queued is dropped once the kernel has let go of it.
   void give_up_sending() noexcept;
   /// That, for those who still have the stream: nobody waits to write any more.
@@ -155,31 +154,44 @@ class stream_state : private flushable, private timer {
  private:
   friend tls_state;
 
-  struct owned_send : send_operation {
-    using send_operation::send_operation;
-    stream_state* owner = nullptr;
+  /// What is needed while a send is under way or waited for, and else by nobody: most streams are
+  /// idle, and there are many.
+  struct outgoing : send_operation, timer {
+    explicit outgoing(stream_state& of) noexcept;
+    static void* operator new(std::size_t size_bytes, const std::nothrow_t&) noexcept;
+    static void operator delete(void* memory, std::size_t size_bytes) noexcept;
+
+    stream_state& owner;
+    socket_waiters waiters;
+
+    static void on_linger_over(timer& self) noexcept;
+    static constexpr timer_kind linger_kind{.on_expiry = &on_linger_over,
+                                            .name = "time that a dropped stream has left to send"};
   };
   struct gathered;
 
   static void on_sent(operation& op) noexcept;
   static void on_flush(flushable& self) noexcept { static_cast<stream_state&>(self).pump(); }
-  static void on_linger_over(timer& self) noexcept;
-  static constexpr timer_kind linger_kind{.on_expiry = &on_linger_over,
-                                          .name = "time that a dropped stream has left to send"};
+  /// False: there is no memory for `outgoing_`, and sending has failed.
+  [[nodiscard]] bool has_outgoing() noexcept { return outgoing_ != nullptr || make_outgoing(); }
+  [[nodiscard]] bool make_outgoing() noexcept;
+  void release_outgoing() noexcept;
   bool start_send() noexcept;
   [[gnu::noinline]] void gather() noexcept;
   void finish_send() noexcept;
   [[gnu::noinline]] void forget_gathered() noexcept;
   [[gnu::noinline]] void pump_busy() noexcept;
 
-  owned_send send_;
+  descriptor& socket_;
   write_queue queue_;
-  socket_waiters waiters_;
+  outgoing* outgoing_ = nullptr;
   error failure_{errc::system};  // stands when its errno does
   receive_operation* reading_ = nullptr;
   bool abandoned_ = false;
   bool output_ends_ = false;  // once the queue is empty
   bool is_secured_ = false;
 };
+
+static_assert(sizeof(stream_state) <= 128, "every idle connection has one");
 
 }  // namespace weft::net::detail

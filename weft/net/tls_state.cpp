@@ -30,13 +30,10 @@ tls_state::tls_state(stream_state& plain, std::shared_ptr<const tls_setup> setup
       setup_{std::move(setup)},
       session_{SSL_new(setup_->contexts.front().get())},
       receive_{&plain.socket(), &on_received},
-      out_{&plain.socket(), &on_sent},
       sealed_{plain.loop().buffers()} {
   if (session_ == nullptr || !attach_bio(*session_, *this)) throw std::bad_alloc{};
   receive_.owner = this;
-  out_.owner = this;
   is_secured_ = true;
-  send_.pending = true;
   input_ = std::move(plain.unread);
   plain.closed();
 }
@@ -184,7 +181,7 @@ tls_state::opened tls_state::open_into(receive_operation& into) noexcept {
 }
 
 void tls_state::seal_and_send() noexcept {
-  while (!out_.pending && has_to_send()) {
+  while (!sending() && has_to_send()) {
     if (!start_send()) return;
     finish_send();
   }
@@ -241,34 +238,35 @@ bool tls_state::seal(std::string_view text) noexcept {
 }
 
 bool tls_state::start_send() noexcept {
+  if (!has_outgoing()) return false;
+  outgoing& send = *outgoing_;
   if (const std::string_view all = sealed_.in_one_piece(); !all.empty()) {
-    out_.message = nullptr;
-    out_.data = all.data();
-    out_.size = all.size();
+    send.message = nullptr;
+    send.data = all.data();
+    send.size = all.size();
   } else {
     message_.msg_iov = parts_.data();
     message_.msg_iovlen = sealed_.gather(parts_);
-    out_.message = &message_;
+    send.message = &message_;
   }
-  out_.cancelled = false;
-  out_.pending = !loop_.io().start(out_);
-  return !out_.pending;
+  send.cancelled = false;
+  send.pending = !loop_.io().start(send);
+  return !send.pending;
 }
 
-void tls_state::on_sent(operation& op) noexcept {
-  tls_state& self = static_cast<tls_state&>(*static_cast<owned_send&>(op).owner);
-  self.finish_send();
-  self.seal_and_send();
-  self.end_if_abandoned();
+void tls_state::sent() noexcept {
+  finish_send();
+  seal_and_send();
 }
 
 void tls_state::finish_send() noexcept {
-  if (out_.result < 0 || failure_ == errc::cancelled) {
-    fail_sending(error::from_errno(out_.result < 0 ? -out_.result : ECANCELED));
+  const std::int32_t result = outgoing_->result;
+  if (result < 0 || failure_ == errc::cancelled) {
+    fail_sending(error::from_errno(result < 0 ? -result : ECANCELED));
     sealed_.clear();
     sealed_bytes_ = 0;
   } else {
-    const auto sent = static_cast<std::size_t>(out_.result);
+    const auto sent = static_cast<std::size_t>(result);
     sealed_.consume(sent);
     // The last byte counts as sent when all have been that stand for it.
     const std::size_t gone =
@@ -277,18 +275,19 @@ void tls_state::finish_send() noexcept {
     queue_.consume(gone);
   }
   wake_waiters();
+  release_outgoing();
 }
 
 void tls_state::break_off() noexcept {
   is_broken_ = true;
   sealed_bytes_ = 0;
   fail_sending(error{errc::protocol_error, EPROTO});
-  wake_waiters();
+  if (outgoing_ != nullptr) wake_waiters();
 }
 
 void tls_state::give_up_sending() noexcept {
-  if (out_.pending) {
-    loop_.io().cancel(out_);
+  if (sending()) {
+    loop_.io().cancel(*outgoing_);
     return;
   }
   queue_.clear();

@@ -62,7 +62,8 @@ class tls_state final : public stream_state {
   [[nodiscard]] bool read_now(receive_operation& into) noexcept;
   void cancel_read() noexcept;
   void seal_and_send() noexcept;
-  [[nodiscard]] bool sending() const noexcept { return out_.pending; }
+  /// What was under way has been answered.
+  void sent() noexcept;
   void give_up_sending() noexcept;
   [[nodiscard]] bool has_input() const noexcept;
   /// Tells the other side, behind what is queued, that this was all; then perhaps the kernel.
@@ -92,7 +93,6 @@ class tls_state final : public stream_state {
   };
 
   static void on_received(operation& op) noexcept;
-  static void on_sent(operation& op) noexcept;
   [[nodiscard]] bool input_ended() const noexcept { return input_end_ <= 0; }
   [[nodiscard]] error input_failure() const noexcept;
   /// True: something has come, or the end. False: it will.
@@ -120,7 +120,6 @@ class tls_state final : public stream_state {
   std::shared_ptr<const tls_setup> setup_;
   std::unique_ptr<ssl_st, free_tls> session_;
   owned_receive receive_;
-  owned_send out_;
   write_queue sealed_;
   std::size_t sealed_bytes_ = 0;  // of queue_: those that sealed_ stands for
   buffer_ref input_;

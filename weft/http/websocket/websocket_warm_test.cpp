@@ -114,7 +114,7 @@ class bare_websocket {
 
 /// What a backend keeps for a socket.
 constexpr std::size_t beside_the_pool_bytes = 72;
-constexpr std::size_t bytes_most = 2048;
+constexpr std::size_t bytes_most = 1792;
 
 class idle_websocket : public websocket_warm_test {};
 INSTANTIATE_TEST_SUITE_P(on, idle_websocket,
