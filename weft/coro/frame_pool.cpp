@@ -8,8 +8,8 @@
 namespace weft::frame_pool {
 namespace {
 
-constexpr std::size_t step = 64;
-constexpr std::size_t classes = 64;
+constexpr std::size_t step = 16;  // what operator new aligns to, too
+constexpr std::size_t classes = 4096 / step;
 constexpr std::size_t slab_bytes = 64 * 1024;
 
 constexpr bool pooled = WEFT_ADDRESS_SANITIZER == 0;

@@ -2,7 +2,7 @@
 // freed on one shard, and malloc's price for that is most of the price of a small coroutine.
 //
 // Contract: `allocate(n)` and `deallocate(p, n)` are called on the same thread. Sizes up to 4 KiB
-// come from free lists in steps of 64 bytes, last in, first out, so that the next frame is warm;
+// come from free lists in steps of 16 bytes, last in, first out, so that the next frame is warm;
 // larger ones from the global heap. Freed memory is kept for the thread's life. Under
 // AddressSanitizer every frame is a heap block of its own, so that a use after free is seen.
 //

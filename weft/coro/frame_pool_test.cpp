@@ -58,17 +58,17 @@ TEST(frame_pool, frames_are_aligned_and_do_not_overlap) {
 
 TEST(frame_pool, the_last_frame_freed_is_the_next_one_lent) {
   if (WEFT_ADDRESS_SANITIZER != 0) GTEST_SKIP() << "there every frame is a heap block";
-  void* const first = allocate(200);
-  void* const second = allocate(200);
-  deallocate(first, 200);
-  deallocate(second, 200);
-  // 193 to 256 bytes are one size class.
+  void* const first = allocate(250);
+  void* const second = allocate(250);
+  deallocate(first, 250);
+  deallocate(second, 250);
+  // 241 to 256 bytes are one size class.
   void* const warm = allocate(256);
-  void* const cooler = allocate(193);
+  void* const cooler = allocate(241);
   EXPECT_EQ(warm, second);
   EXPECT_EQ(cooler, first);
   deallocate(warm, 256);
-  deallocate(cooler, 193);
+  deallocate(cooler, 241);
 }
 
 TEST(frame_pool, a_frame_that_could_not_be_had_is_not_counted) {
@@ -84,7 +84,7 @@ TEST(frame_pool, says_how_much_is_alive) {
   const std::size_t before = live_bytes();
   void* const small = allocate(1);
   void* const large = allocate(largest_pooled_bytes);
-  EXPECT_EQ(live_bytes(), before + 64 + largest_pooled_bytes);
+  EXPECT_EQ(live_bytes(), before + 16 + largest_pooled_bytes);
   deallocate(small, 1);
   EXPECT_EQ(live_bytes(), before + largest_pooled_bytes);
   deallocate(large, largest_pooled_bytes);
