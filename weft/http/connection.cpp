@@ -1,6 +1,5 @@
 #include <weft/http/connection.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <source_location>
@@ -19,10 +18,6 @@ namespace weft::http {
 namespace {
 
 using wait = active_request::wait;
-
-/// How often a client is looked after while its handler waits. A request that is answered sooner
-/// asks the kernel nothing; a timer of its own it has, as soon as its handler waits.
-constexpr duration look_interval = std::chrono::milliseconds{250};
 
 /// Out of memory, as a rule: that is this client's misfortune and not the others'.
 [[gnu::cold]] void log_dropped(const std::exception& why) {
@@ -336,26 +331,6 @@ bool connection::streams_body(active_request& work) {
 void connection::call_streaming_handler(active_request& work) {
   // Should the body be left unread, the reply must say so.
   call_handler(work, keeps_alive(work.head) && work.reader->may_be_left());
-}
-
-void connection::start_handler_clock() noexcept {
-  waiting_->handler_until = loop_.now() + waiting_->bounds->handler_timeout;
-  set(std::min(waiting_->handler_until, loop_.now() + look_interval));
-}
-
-bool connection::handler_goes_on() noexcept {
-  const time_point until = waiting_->handler_until;
-  if (until <= loop_.now()) return false;
-  if (client_has_gone())
-    stop_->request_stop();
-  else
-    set(std::min(until, loop_.now() + look_interval));
-  return true;
-}
-
-bool connection::client_has_gone() noexcept {
-  const peer_state client = stream_.state_of_peer();
-  return client == peer_state::gone || (client == peer_state::silent && !host_.serves_half_closed);
 }
 
 void connection::note_peer(const std::optional<net::ip_address>& address) {

@@ -1,6 +1,7 @@
-// How connections end: refused, turned away, told that this is the end, or cut.
+// How connections end: refused, turned away, told that this is the end, left by their client, or cut.
 #include <weft/http/connection.hpp>
 
+#include <algorithm>
 #include <exception>
 #include <string>
 #include <utility>
@@ -20,6 +21,10 @@ constexpr std::size_t linger_bytes = 256 * 1024;
 /// As linger_time, for a client that is told the end between two requests while the server drains:
 /// what it has sent before it heard of that arrives within a round trip.
 constexpr duration leaving_time = std::chrono::milliseconds{500};
+
+/// How often a client is looked after while its handler waits. A request that is answered sooner
+/// asks the kernel nothing; a timer of its own it has, as soon as its handler waits.
+constexpr duration look_interval = std::chrono::milliseconds{250};
 
 /// The last reply of a connection, to what is no request or is not taken.
 void write_refusal(net::tcp_stream& stream, connection_host& host, status code,
@@ -92,6 +97,26 @@ std::string connection::description() const {
   };
   const auto peer = stream_.peer_endpoint();
   return weft::format("{} {}", peer ? peer->to_string() : "a client", doing());
+}
+
+void connection::start_handler_clock() noexcept {
+  waiting_->handler_until = loop_.now() + waiting_->bounds->handler_timeout;
+  set(std::min(waiting_->handler_until, loop_.now() + look_interval));
+}
+
+bool connection::handler_goes_on() noexcept {
+  const time_point until = waiting_->handler_until;
+  if (until <= loop_.now()) return false;
+  if (client_has_gone())
+    stop_->request_stop();
+  else
+    set(std::min(until, loop_.now() + look_interval));
+  return true;
+}
+
+bool connection::client_has_gone() noexcept {
+  const peer_state client = stream_.state_of_peer();
+  return client == peer_state::gone || (client == peer_state::silent && !host_.serves_half_closed);
 }
 
 void connection::on_timeout(lazy_timer& self) noexcept {
