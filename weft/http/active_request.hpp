@@ -58,7 +58,7 @@ struct active_request {
   enum class wait : std::uint8_t { body, handler, room, client };
 
   static void* operator new(std::size_t size_bytes) {
-    // Two kilobytes; with libstdc++, whose strings are larger, a step of the frame pool more.
+    // Two kilobytes; with libstdc++, whose strings are larger, somewhat more.
     static_assert(sizeof(active_request) <= 2048 + 64);
     return frame_pool::allocate(size_bytes);
   }

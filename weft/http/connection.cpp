@@ -108,7 +108,7 @@ void connection::go_on(bool has_received) noexcept {
       }
       const bool reads = has_received || !is_cut_;
       if (!take(reads ? stream_receiver::take(stream_) : fail(errc::cancelled))) break;
-      if (!answer()) return;
+      if (!left_ && !answer()) return;
     }
   } catch (const std::exception& why) {
     log_dropped(why);
@@ -224,7 +224,7 @@ void connection::prepare_to_read_rest() {
 
 // The steps of answer(), each with one caller, which every request takes.
 [[gnu::always_inline]] inline bool connection::next_request(active_request& work) {
-  if (!keep_ || received().empty()) return false;
+  if (!keep_ || input_->bytes.empty()) return false;
   parsed_head& head = work.head;
   switch (input_->parser.parse(input_->bytes.text(), head, host_.limits)) {
     case parse_status::incomplete: return false;

@@ -1,4 +1,4 @@
-// How connections end: refused, turned away, told that this is the end, left by their client, or cut.
+// How connections end: refused, turned away, told that this is the end, left by clients, or cut.
 #include <weft/http/connection.hpp>
 
 #include <algorithm>

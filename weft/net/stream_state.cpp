@@ -1,6 +1,10 @@
 #include <weft/net/stream_state.hpp>
 
+#include <sys/uio.h>
+
+#include <array>
 #include <cerrno>
+#include <tuple>
 #include <utility>
 
 #include <weft/coro/frame_pool.hpp>
@@ -24,9 +28,24 @@ void socket_waiter::on_deadline(timer& self) noexcept {
   static_cast<socket_waiter&>(self).wake(fail(errc::timed_out));
 }
 
+namespace {
+
+/// nullptr: there is none.
+void* pooled_memory(std::size_t size_bytes) noexcept {
+  try {
+    return frame_pool::allocate(size_bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+}  // namespace
+
 /// The parts of one sendmsg, kept in place until it has answered.
 struct stream_state::gathered : msghdr {
-  static void* operator new(std::size_t size_bytes) { return frame_pool::allocate(size_bytes); }
+  static void* operator new(std::size_t size_bytes, const std::nothrow_t&) noexcept {
+    return pooled_memory(size_bytes);
+  }
   static void operator delete(void* memory, std::size_t size_bytes) noexcept {
     frame_pool::deallocate(memory, size_bytes);
   }
@@ -38,11 +57,7 @@ stream_state::outgoing::outgoing(stream_state& of) noexcept
     : send_operation{&of.socket_, &on_sent}, timer{linger_kind}, owner{of} {}
 
 void* stream_state::outgoing::operator new(std::size_t size_bytes, const std::nothrow_t&) noexcept {
-  try {
-    return frame_pool::allocate(size_bytes);
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
+  return pooled_memory(size_bytes);
 }
 
 void stream_state::outgoing::operator delete(void* memory, std::size_t size_bytes) noexcept {
@@ -88,10 +103,14 @@ void stream_state::release_outgoing() noexcept {
   if (outgoing_->waiters.empty() && !abandoned_) delete std::exchange(outgoing_, nullptr);
 }
 
-/// True: sent as far as it goes, the operation's result says how far.
+/// True: sent as far as it goes, the operation's result says how far. False: it will be, or
+/// nothing is sent any more.
 bool stream_state::start_send() noexcept {
-  if (!has_outgoing()) [[unlikely]]
+  // Not behind a gap.
+  if (failure_.os_errno() != 0 || !has_outgoing()) [[unlikely]] {
+    lose_queue();
     return false;
+  }
   outgoing& send = *outgoing_;
   if (const std::string_view all = queue_.in_one_piece(); !all.empty()) [[likely]] {
     send.data = all.data();
@@ -104,11 +123,23 @@ bool stream_state::start_send() noexcept {
   return !send.pending;
 }
 
+void stream_state::lose_queue() noexcept {
+  queue_.clear();
+  if (output_ends_) end_output();
+}
+
+/// Where there is no memory to gather several pieces: the first.
 void stream_state::gather() noexcept {
-  auto* made = new gathered;
-  made->msg_iov = made->parts.data();
-  made->msg_iovlen = queue_.gather(made->parts);
-  outgoing_->message = made;
+  if (auto* made = new (std::nothrow) gathered) [[likely]] {
+    made->msg_iov = made->parts.data();
+    made->msg_iovlen = queue_.gather(made->parts);
+    outgoing_->message = made;
+    return;
+  }
+  iovec first{};
+  std::ignore = queue_.gather({&first, 1});
+  outgoing_->data = static_cast<const char*>(first.iov_base);
+  outgoing_->size = first.iov_len;
 }
 
 void stream_state::forget_gathered() noexcept {

@@ -9,9 +9,6 @@
 // yet.
 #pragma once
 
-#include <sys/uio.h>
-
-#include <array>
 #include <coroutine>
 #include <cstdint>
 #include <new>
@@ -178,6 +175,7 @@ class stream_state : private flushable {
   void release_outgoing() noexcept;
   bool start_send() noexcept;
   [[gnu::noinline]] void gather() noexcept;
+  [[gnu::noinline]] void lose_queue() noexcept;
   void finish_send() noexcept;
   [[gnu::noinline]] void forget_gathered() noexcept;
   [[gnu::noinline]] void pump_busy() noexcept;

@@ -6,18 +6,16 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <new>
 #include <optional>
 #include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include <gtest/gtest.h>
 
-#include <weft/coro/frame_pool.hpp>
 #include <weft/loop/file.hpp>
 #include <weft/net/loopback_test.hpp>
+#include <weft/net/no_frames_test.hpp>
 #include <weft/testing/allocation_failure.hpp>
 
 namespace weft::net {
@@ -262,42 +260,23 @@ TEST_P(tcp_stream_write_test, may_be_dropped_after_the_loop_has_run) {
   idle.reset();
 }
 
-/// Takes all blocks of that size that the pool has, and gives them back at the end.
-class taken_blocks {
- public:
-  explicit taken_blocks(std::size_t each_bytes) : each_bytes_{each_bytes} {
-    blocks_.reserve(1'000'000);
-    const testing::allocation_failure no_more{slab_bytes};
-    try {
-      for (;;) blocks_.push_back(frame_pool::allocate(each_bytes_));
-    } catch (const std::bad_alloc&) {}
-  }
-  taken_blocks(const taken_blocks&) = delete;
-  taken_blocks& operator=(const taken_blocks&) = delete;
-  ~taken_blocks() {
-    for (void* each : blocks_) frame_pool::deallocate(each, each_bytes_);
-  }
-
-  static constexpr std::size_t slab_bytes = 64 * 1024;
-
- private:
-  std::size_t each_bytes_;
-  std::vector<void*> blocks_;
-};
-
 TEST_P(tcp_stream_write_test, fails_where_there_is_no_memory_to_send_with) {
   if (!testing::allocation_failure::is_available()) GTEST_SKIP() << "malloc is not ours here";
   run([&]() -> task<void> {
     auto pair = co_await connected_pair(loop());
     {
-      const taken_blocks all{128};
-      const testing::allocation_failure no_memory{taken_blocks::slab_bytes};
+      const no_frames none;
       const auto outcome = co_await pair.client.write("lost");
       EXPECT_EQ(outcome ? 0 : outcome.error().os_errno(), ENOMEM);
     }
-    EXPECT_FALSE((co_await pair.client.write("neither")).has_value());
+    EXPECT_FALSE((co_await pair.client.write("nor this")).has_value());
     EXPECT_TRUE((co_await pair.server.write("but this arrives")).has_value());
     EXPECT_EQ(co_await read_up_to(pair.client, 16), "but this arrives");
+    pair.client.end_output();
+    const auto rest = co_await pair.server.read();
+    EXPECT_EQ(rest ? std::string{rest->text()} : rest.error().message(),
+              error{errc::closed}.message())
+        << "nothing behind the gap";
   });
 }
 

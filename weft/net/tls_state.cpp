@@ -181,10 +181,8 @@ tls_state::opened tls_state::open_into(receive_operation& into) noexcept {
 }
 
 void tls_state::seal_and_send() noexcept {
-  while (!sending() && has_to_send()) {
-    if (!start_send()) return;
-    finish_send();
-  }
+  while (!sending() && has_to_send())
+    if (start_send()) finish_send();
 }
 
 bool tls_state::has_to_send() noexcept {
@@ -196,6 +194,8 @@ bool tls_state::has_to_send() noexcept {
       ERR_clear_error();
       SSL_shutdown(session_.get());
     }
+  } else if (sealed_.empty() && is_shaken_) {
+    queue_.clear();  // of a stream that has failed: nobody will get it
   }
   if (!sealed_.empty()) return true;
   if (queue_.empty() && std::exchange(kernel_is_told_too_, false))
@@ -237,8 +237,14 @@ bool tls_state::seal(std::string_view text) noexcept {
   return true;
 }
 
+/// As that of a stream which is not secured.
 bool tls_state::start_send() noexcept {
-  if (!has_outgoing()) return false;
+  if (!has_outgoing()) {
+    is_broken_ = true;
+    sealed_.clear();
+    sealed_bytes_ = 0;
+    return false;
+  }
   outgoing& send = *outgoing_;
   if (const std::string_view all = sealed_.in_one_piece(); !all.empty()) {
     send.message = nullptr;

@@ -1,5 +1,6 @@
 #include <weft/net/tls_stream.hpp>
 
+#include <cerrno>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -7,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <weft/coro/with_deadline.hpp>
+#include <weft/net/no_frames_test.hpp>
 #include <weft/net/tls_fixture_test.hpp>
 #include <weft/testing/sim_world.hpp>
 
@@ -357,6 +359,28 @@ TEST(tls_stream_in_worlds, never_gives_what_was_not_sent) {
     world.run();
   });
   EXPECT_GT(whole, 0U);
+}
+
+TEST_P(tls_stream_test, fails_where_there_is_no_memory_to_send_with) {
+  if (!testing::allocation_failure::is_available()) GTEST_SKIP() << "malloc is not ours here";
+  run([&]() -> task<void> {
+    auto pair = co_await shake_hands();
+    if (!pair.is_good()) co_return ADD_FAILURE();
+    tcp_stream& client = **pair.client;
+    tcp_stream& server = **pair.server;
+    EXPECT_TRUE((co_await client.write("first")).has_value());
+    EXPECT_EQ(co_await read_up_to(server, 5), "first");
+    {
+      const no_frames none;
+      const auto outcome = co_await client.write("lost");
+      EXPECT_EQ(outcome ? 0 : outcome.error().os_errno(), ENOMEM);
+    }
+    EXPECT_FALSE((co_await client.write("nor this")).has_value());
+    EXPECT_TRUE((co_await server.write("but this arrives")).has_value());
+    EXPECT_EQ(co_await read_up_to(client, 16), "but this arrives");
+    client.end_output();
+    EXPECT_EQ((co_await server.read()).error(), errc::reset) << "nothing behind the gap";
+  });
 }
 
 }  // namespace

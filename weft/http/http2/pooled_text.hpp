@@ -1,7 +1,7 @@
 // Text that grows, in memory of the frame pool.
 //
 // Contract: moving it leaves the text where it is, so that views into it stay valid; append() and
-// extend() may move it, if it was not reserve()d. Up to 16 KiB the pool serves, then the heap. One
+// extend() may move it, if it was not reserve()d. Up to 4 KiB the pool serves, then the heap. One
 // shard.
 #pragma once
 

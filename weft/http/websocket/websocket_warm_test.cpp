@@ -121,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(on, idle_websocket,
                          ::testing::Values(backend_kind::epoll, backend_kind::io_uring),
                          backend_name);
 
-TEST_P(idle_websocket, takes_2_kib_at_most_and_no_buffer) {
+TEST_P(idle_websocket, takes_1792_bytes_at_most_and_no_buffer) {
   std::size_t read = 0;
   http().websocket("/", [&](websocket& socket) -> task<void> {
     while (auto message = co_await socket.read()) {
