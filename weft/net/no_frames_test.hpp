@@ -1,7 +1,8 @@
 // For tests of what remains where the frame pool gives nothing.
 //
-// Contract: while one lives, and testing::allocation_failure is available, the next frame of up to
-// 512 bytes that this thread asks for is refused; one at a time.
+// Contract: while one lives, and testing::allocation_failure is available, the next frame of
+// `least_bytes` to 512 bytes that this thread asks for is refused; smaller ones that it has freed
+// are there. One at a time.
 //
 //   const no_frames none;
 //   EXPECT_FALSE((co_await stream.write("lost")).has_value());
@@ -21,9 +22,9 @@ namespace weft::net {
 class no_frames {
  public:
   /// Takes all that the pool has, by size, so that it must ask for another slab.
-  no_frames() {
+  explicit no_frames(std::size_t least_bytes = step_bytes) {
     blocks_.reserve(1'000'000);
-    for (std::size_t each = most_bytes; each > 0; each -= step_bytes) take_all(each);
+    for (std::size_t each = most_bytes; each >= least_bytes; each -= step_bytes) take_all(each);
     refused_.emplace(slab_bytes);
   }
   no_frames(const no_frames&) = delete;

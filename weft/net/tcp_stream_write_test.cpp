@@ -280,5 +280,36 @@ TEST_P(tcp_stream_write_test, fails_where_there_is_no_memory_to_send_with) {
   });
 }
 
+TEST_P(tcp_stream_write_test, tells_the_end_where_there_is_no_memory_to_send_with) {
+  if (!testing::allocation_failure::is_available()) GTEST_SKIP() << "malloc is not ours here";
+  run([&]() -> task<void> {
+    auto pair = co_await connected_pair(loop());
+    pair.client.append("lost");
+    pair.client.end_output();
+    {
+      const no_frames none;
+      EXPECT_FALSE((co_await pair.client.flush()).has_value());
+    }
+    EXPECT_EQ((co_await pair.server.read()).error(), errc::closed);
+  });
+}
+
+TEST_P(tcp_stream_write_test, sends_piece_by_piece_where_there_is_no_memory_to_gather) {
+  if (!testing::allocation_failure::is_available()) GTEST_SKIP() << "malloc is not ours here";
+  run([&]() -> task<void> {
+    auto pair = co_await connected_pair(loop());
+    EXPECT_TRUE((co_await pair.client.write("warm")).has_value());
+    EXPECT_EQ(co_await read_up_to(pair.server, 4), "warm");
+    const std::string sent = pattern(40'000);
+    pair.client.append(sent.substr(0, 20'000));
+    pair.client.append(sent.substr(20'000));
+    {
+      const no_frames large{272};
+      EXPECT_TRUE(pair.client.pump());
+    }
+    EXPECT_TRUE(co_await read_up_to(pair.server, sent.size()) == sent);
+  });
+}
+
 }  // namespace
 }  // namespace weft::net

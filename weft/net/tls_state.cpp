@@ -237,10 +237,9 @@ bool tls_state::seal(std::string_view text) noexcept {
   return true;
 }
 
-/// As that of a stream which is not secured.
+/// As that of a stream which is not secured; what cannot be sent is lost.
 bool tls_state::start_send() noexcept {
   if (!has_outgoing()) {
-    is_broken_ = true;
     sealed_.clear();
     sealed_bytes_ = 0;
     return false;
