@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include <weft/base/lifetime_bound.hpp>
 #include <weft/coro/waiter.hpp>
 
 namespace weft {
@@ -75,7 +76,7 @@ class channel {
 
   /// Awaitable, gives result<void>: until the item is in the channel, or with a receiver. On
   /// failure the item is still the caller's; errc::closed if the channel is, or becomes so.
-  send_wait send(T&& item) noexcept { return {*this, item}; }
+  send_wait send(T&& item WEFT_LIFETIME_BOUND) noexcept { return {*this, item}; }
   /// Awaitable, gives result<T>: until there is an item; errc::closed if there will be none.
   receive_wait receive() noexcept { return receive_wait{*this}; }
 

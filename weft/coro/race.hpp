@@ -21,6 +21,7 @@
 #include <vector>
 
 #include <weft/base/assert.hpp>
+#include <weft/coro/borrowing_task.hpp>
 #include <weft/coro/run_into.hpp>
 
 namespace weft {
@@ -84,6 +85,12 @@ task<race_result<T...>> race(task<T>... work) {
   co_await track.runners.join();
   ended.winner = track.winner;
   co_return ended;
+}
+
+template <class... Work>
+  requires detail::tasks_that_borrow<Work...>
+borrowing_task<race_result<detail::value_of<Work>...>> race(Work&&... work WEFT_LIFETIME_BOUND) {
+  return race(detail::unwrap(std::move(work))...);
 }
 
 template <class T>

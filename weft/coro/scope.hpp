@@ -46,6 +46,13 @@ class scope final : public scope_registration {
   void spawn(task<void> work, priority band = priority::normal) noexcept {
     spawn_in(environment_, std::move(work), band);
   }
+  /// Calls `work`, which returns a task<void>, and keeps it until that task has ended. A coroutine
+  /// lambda with captures is spawned like this: the captures live in the lambda, so that
+  /// `spawn([=]() -> task<void> {...}())` would read them after they are gone.
+  template <detail::makes_task F>
+  void spawn(F work, priority band = priority::normal) {
+    spawn(detail::call_kept(std::move(work)), band);
+  }
   /// As spawn(), in an environment of the task's own, made from this scope's and alive until the
   /// task has ended.
   void spawn_in(const environment& env, task<void> work, priority band = priority::normal) noexcept;

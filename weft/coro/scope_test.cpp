@@ -74,6 +74,22 @@ class scope_test : public ::testing::Test {
   std::string joined_ = "not yet";
 };
 
+TEST_F(scope_test, keeps_a_lambda_with_its_captures_until_its_task_has_ended) {
+  gate open{ready_};
+  std::string seen;
+  scope tasks{environment{.runs_on = &ready_}};
+  tasks.spawn([&open, &seen, text = std::string(100, 'a')]() -> task<void> {
+    co_await open;
+    seen = text;
+  });
+  ready_.run();
+  EXPECT_EQ(tasks.active(), 1U);
+  open.go();
+  ready_.run();
+  EXPECT_EQ(tasks.active(), 0U);
+  EXPECT_EQ(seen, std::string(100, 'a'));
+}
+
 TEST_F(scope_test, spawned_tasks_start_from_the_ready_queue_in_order) {
   scope tasks{outside_};
   tasks.spawn(note(1));

@@ -9,6 +9,9 @@
 //                     deadline::never());
 #pragma once
 
+#include <utility>
+
+#include <weft/coro/borrowing_task.hpp>
 #include <weft/coro/task.hpp>
 
 namespace weft {
@@ -26,6 +29,16 @@ task<T> shielded(task<T> work, deadline until) {
   own.stop = {};
   own.until = until;
   co_return co_await std::move(work).in(own);
+}
+
+template <class T>
+borrowing_task<T> shielded(borrowing_task<T>&& work WEFT_LIFETIME_BOUND) {
+  return shielded(detail::unwrap(std::move(work)));
+}
+
+template <class T>
+borrowing_task<T> shielded(borrowing_task<T>&& work WEFT_LIFETIME_BOUND, deadline until) {
+  return shielded(detail::unwrap(std::move(work)), until);
 }
 
 }  // namespace weft

@@ -5,11 +5,13 @@
 // shard's frame_pool and is destroyed by the task object (awaited) or at its end (spawned); a task
 // that waits for an operation is never destroyed before the operation has answered. An exception
 // that leaves the body is rethrown to whoever awaits; run-time failures are values:
-// `task<result<T>>`. Pass arguments by value, or by reference to what outlives the task.
+// `task<result<T>>`. A task owns what it keeps: parameters are values (a text is an owned_text), or
+// `T&` to an object that outlives the task. Whatever borrows more is a borrowing_task.
 //
 //   task<int> twice(task<int> inner) { co_return 2 * co_await std::move(inner); }
 #pragma once
 
+#include <concepts>
 #include <coroutine>
 #include <cstddef>
 #include <memory>
@@ -20,6 +22,7 @@
 
 #include <weft/base/assert.hpp>
 #include <weft/base/intrusive_list.hpp>
+#include <weft/base/lifetime_bound.hpp>
 #include <weft/coro/environment.hpp>
 #include <weft/coro/frame_pool.hpp>
 #include <weft/coro/kept_failure.hpp>
@@ -130,7 +133,7 @@ inline void resume(std::coroutine_handle<> waiting) noexcept {
 }
 
 template <class T>
-class promise final : public promise_base {
+class promise : public promise_base {
  public:
   static_assert(alignof(T) <= alignof(std::max_align_t), "a task gives no over-aligned value");
 
@@ -168,7 +171,7 @@ class promise final : public promise_base {
 };
 
 template <>
-class promise<void> final : public promise_base {
+class promise<void> : public promise_base {
  public:
   promise() noexcept : promise_base{&start} {}
   task<void> get_return_object(
@@ -239,7 +242,9 @@ class [[nodiscard("a task does nothing until it is awaited or spawned")]] task {
 
   /// As co_await, but the task and all it awaits live in `env`, which must outlive it, instead of
   /// the caller's environment: `co_await std::move(work).in(env)`.
-  [[nodiscard]] auto in(const environment& env) && noexcept { return awaited_in(&env); }
+  [[nodiscard]] auto in(const environment& env WEFT_LIFETIME_BOUND) && noexcept {
+    return awaited_in(&env);
+  }
 
   /// Hands the frame to whoever spawns it. Framework use.
   [[nodiscard]] std::coroutine_handle<promise_type> release() noexcept {
@@ -270,6 +275,16 @@ task<T> promise<T>::get_return_object(std::source_location begins_at) noexcept {
 inline task<void> promise<void>::get_return_object(std::source_location begins_at) noexcept {
   waits_at = begins_at;
   return task<void>{std::coroutine_handle<promise>::from_promise(*this)};
+}
+
+/// A function that scopes may spawn: called, it gives a task.
+template <class F>
+concept makes_task = std::same_as<std::invoke_result_t<F&>, task<void>>;
+
+/// Keeps what it calls, and so what the captures of a lambda are to its coroutine.
+template <makes_task F>
+task<void> call_kept(F work) {
+  co_await work();
 }
 
 }  // namespace detail

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include <weft/coro/borrowing_task.hpp>
 #include <weft/coro/run_into.hpp>
 
 namespace weft {
@@ -35,6 +36,13 @@ task<std::tuple<detail::stored<T>...>> when_all(task<T>... work) {
   co_return std::apply(
       [](auto&... value) { return std::tuple<detail::stored<T>...>{std::move(*value)...}; },
       values);
+}
+
+template <class... Work>
+  requires detail::tasks_that_borrow<Work...>
+borrowing_task<std::tuple<detail::stored<detail::value_of<Work>>...>> when_all(
+    Work&&... work WEFT_LIFETIME_BOUND) {
+  return when_all(detail::unwrap(std::move(work))...);
 }
 
 template <class T>

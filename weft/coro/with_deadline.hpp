@@ -9,7 +9,9 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 
+#include <weft/coro/borrowing_task.hpp>
 #include <weft/coro/scheduler.hpp>
 #include <weft/coro/task.hpp>
 
@@ -29,6 +31,16 @@ task<T> with_timeout(duration length, task<T> work) {
   if (length < time_point::max() - now)
     narrowed.until = std::min(narrowed.until, deadline::at(now + length));
   co_return co_await std::move(work).in(narrowed);
+}
+
+template <class T>
+borrowing_task<T> with_deadline(deadline until, borrowing_task<T>&& work WEFT_LIFETIME_BOUND) {
+  return with_deadline(until, detail::unwrap(std::move(work)));
+}
+
+template <class T>
+borrowing_task<T> with_timeout(duration length, borrowing_task<T>&& work WEFT_LIFETIME_BOUND) {
+  return with_timeout(length, detail::unwrap(std::move(work)));
 }
 
 }  // namespace weft
