@@ -63,54 +63,37 @@ struct search {
 
 struct store_options {
   std::size_t notes = 100'000;
+  /// Of all texts and tags.
+  std::size_t bytes = 64UL * 1024 * 1024;
 };
 
+/// The only one: all shards see the same notes, and change them in turn.
 class store {
  public:
   using options = store_options;
 
-  store(store_options options, http::server& server) : most_{options.notes} {
-    using http::described;
-    using enum http::status;
-    server
-        .get("/notes", described([this](http::query<search> q) { return find(*q); },
-                                 {.summary = "Notes, and how many there are", .tags = {"notes"}}))
-        .post("/notes",
-              described(
-                  [this](new_note sent) { return add(std::move(sent)); },
-                  {.summary = "Keeps a note", .tags = {"notes"}, .errors = {service_unavailable}}))
-        .get("/notes/{id}",
-             described([this](http::path<note_key> at) { return get(at->id); },
-                       {.summary = "One note", .tags = {"notes"}, .errors = {not_found}}))
-        .put("/notes/{id}",
-             described([this](http::path<note_key> at,
-                              new_note sent) { return replace(at->id, std::move(sent)); },
-                       {.summary = "Changes a note", .tags = {"notes"}, .errors = {not_found}}))
-        .del("/notes/{id}",
-             described([this](http::path<note_key> at) { return remove(at->id); },
-                       {.summary = "Forgets a note", .tags = {"notes"}, .errors = {not_found}}));
-  }
+  explicit store(store_options options) : bounds_{options} {}
 
- private:
-  [[nodiscard]] page find(const search& wanted) const {
-    const auto fits = [&](const note& each) {
-      return !wanted.tag || std::ranges::contains(each.tags, *wanted.tag);
-    };
+  [[nodiscard]] page find(search wanted) const {
     page found{.notes = {}, .in_all = notes_.size()};
-    const auto take = [&](const note& each) {
-      if (found.notes.size() < wanted.limit.value_or(20) && fits(each)) found.notes.push_back(each);
+    const auto is_full = [&](const note& each) {
+      if (!wanted.tag || std::ranges::contains(each.tags, *wanted.tag)) found.notes.push_back(each);
+      return found.notes.size() == wanted.limit.value_or(20);
     };
+    const auto all = notes_ | std::views::values;
     if (wanted.sort == order::newest)
-      std::ranges::for_each(notes_ | std::views::values | std::views::reverse, take);
+      (void)std::ranges::any_of(all | std::views::reverse, is_full);
     else
-      std::ranges::for_each(notes_ | std::views::values, take);
+      (void)std::ranges::any_of(all, is_full);
     return found;
   }
 
   result<http::created<note>> add(new_note sent) {
-    if (notes_.size() >= most_) return fail(errc::exhausted);
+    if (notes_.size() >= bounds_.notes) return fail(errc::exhausted);
+    auto kept = keep(last_ + 1, std::move(sent));
+    if (!kept) return fail(kept.error());
     ++last_;
-    return http::created<note>{keep(last_, std::move(sent)), "/notes/" + std::to_string(last_)};
+    return http::created<note>{std::move(*kept), "/notes/" + std::to_string(last_)};
   }
 
   [[nodiscard]] result<note> get(std::uint64_t id) const {
@@ -125,32 +108,85 @@ class store {
   }
 
   result<void> remove(std::uint64_t id) {
-    if (notes_.erase(id) == 0) return fail(errc::not_found);
+    const auto found = notes_.find(id);
+    if (found == notes_.end()) return fail(errc::not_found);
+    bytes_ -= size_of(found->second);
+    notes_.erase(found);
     return {};
   }
 
-  note keep(std::uint64_t id, new_note sent) {
+ private:
+  static std::size_t size_of(const note& each) {
+    std::size_t bytes = each.text.size();
+    for (const std::string& tag : each.tags) bytes += sizeof(std::string) + tag.size();
+    return bytes;
+  }
+
+  result<note> keep(std::uint64_t id, new_note sent) {
     note made{.id = id,
               .text = std::move(sent.text),
               .tags = std::move(sent.tags).value_or(std::vector<std::string>{})};
+    const auto before = notes_.find(id);
+    const std::size_t freed = before == notes_.end() ? 0 : size_of(before->second);
+    const std::size_t bytes = bytes_ - freed + size_of(made);
+    if (bytes > bounds_.bytes) return fail(errc::exhausted);
     notes_.insert_or_assign(id, made);
+    bytes_ = bytes;
     return made;
   }
 
-  std::size_t most_;
+  store_options bounds_;
   std::map<std::uint64_t, note> notes_;
+  std::size_t bytes_ = 0;
   std::uint64_t last_ = 0;
+};
+
+/// One a shard.
+class api {
+ public:
+  api(http::server& server, weft::remote<store>& notes) {
+    using http::described;
+    using enum http::status;
+    const std::vector<http::status> bounded{service_unavailable};
+    server
+        .get("/notes", described(
+                           [&notes](http::query<search> q) {
+                             return notes.call(&store::find, std::move(*q));
+                           },
+                           {.summary = "Notes, and how many there are", .tags = {"notes"}}))
+        .post(
+            "/notes",
+            described([&notes](new_note sent) { return notes.call(&store::add, std::move(sent)); },
+                      {.summary = "Keeps a note", .tags = {"notes"}, .errors = bounded}))
+        .get(
+            "/notes/{id}",
+            described([&notes](http::path<note_key> at) { return notes.call(&store::get, at->id); },
+                      {.summary = "One note", .tags = {"notes"}, .errors = {not_found}}))
+        .put("/notes/{id}", described(
+                                [&notes](http::path<note_key> at, new_note sent) {
+                                  return notes.call(&store::replace, at->id, std::move(sent));
+                                },
+                                {.summary = "Changes a note",
+                                 .tags = {"notes"},
+                                 .errors = {not_found, service_unavailable}}))
+        .del("/notes/{id}",
+             described(
+                 [&notes](http::path<note_key> at) { return notes.call(&store::remove, at->id); },
+                 {.summary = "Forgets a note", .tags = {"notes"}, .errors = {not_found}}));
+  }
 };
 
 }  // namespace notes
 
 int main(int argc, char** argv) {
   weft::application app{argc, argv, {.about = "Keeps notes, and says how to ask for them"}};
-  weft::http::server_options server{.listen = "127.0.0.1:8085"};
+  weft::http::server_options server{.listen = "127.0.0.1:8085",
+                                    .limits = {.body_bytes = 64UL * 1024}};
   app.options().option("--listen", server.listen, "Address to serve on", "ADDRESS:PORT");
   app.options().stands_for("--listen", "http.server.listen");
   app.add<weft::http::server>(server);
-  app.add<notes::store>();
+  app.add<notes::store>().single();
+  app.add<notes::api>();
   app.add<weft::http::openapi_page>({.title = "Notes", .description = "An example of weft"});
   return app.run();
 }

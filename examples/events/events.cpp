@@ -2,9 +2,11 @@
 // time, and an interceptor that lets no free lunch pass.
 //
 //   events 3
+#include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
+#include <string_view>
+#include <system_error>
 
 #include <weft/loop/event_loop.hpp>
 #include <weft/loop/make_backend.hpp>
@@ -37,6 +39,13 @@ weft::task<void> sell(weft::event_bus& events, int meals) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const std::string_view wanted = argc > 1 ? argv[1] : "3";
+  int meals = 0;
+  const auto read = std::from_chars(wanted.data(), wanted.data() + wanted.size(), meals);
+  if (read.ec != std::errc{} || read.ptr != wanted.data() + wanted.size() || meals < 0) {
+    std::fprintf(stderr, "events: \"%s\" is no number of meals\n", argv[1]);
+    return 2;
+  }
   auto loop = weft::event_loop::create({.backend = weft::backend_kind::automatic});
   if (!loop) return 1;
   weft::event_bus events{{}, **loop};
@@ -47,7 +56,7 @@ int main(int argc, char** argv) {
       events.on<meal_sold>([&](const meal_sold& meal) { return serve(**loop, meal); });
   const auto guard = events.before<meal_sold>([](const meal_sold& meal) { return meal.price > 0; });
 
-  (*loop)->spawn(sell(events, argc > 1 ? std::atoi(argv[1]) : 3));
+  (*loop)->spawn(sell(events, meals));
   (*loop)->run();
   std::printf("earned %d\n", earned);
 }

@@ -4,14 +4,19 @@
 //   curl -T large.iso http://127.0.0.1:8083/
 //   curl -C - -O http://127.0.0.1:8083/large.iso     # and goes on where it was interrupted
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
+#include <random>
 #include <string>
 #include <system_error>
 #include <utility>
 
 #include <weft/base/format.hpp>
+#include <weft/coro/shielded.hpp>
 #include <weft/http/server.hpp>
 #include <weft/http/static_files.hpp>
+#include <weft/loop/blocking.hpp>
 #include <weft/loop/file.hpp>
 #include <weft/service/application.hpp>
 
@@ -21,9 +26,12 @@ using weft::fail;
 using weft::result;
 using weft::task;
 namespace http = weft::http;
+namespace fs = std::filesystem;
 
 struct file_store_options {
   std::string folder = ".";
+  /// What uploads leave of the disk.
+  std::uint64_t free_bytes = 64ULL * 1024 * 1024;
 };
 
 class file_store {
@@ -32,8 +40,12 @@ class file_store {
 
   file_store(file_store_options options, http::server& http, weft::event_loop& loop)
       : folder_{std::move(options.folder)},
+        unfinished_{folder_ / ".unfinished"},
+        free_bytes_{options.free_bytes},
         loop_{loop},
         kept_{{.folder = folder_, .index = ""}, http, loop} {
+    fs::create_directory(unfinished_);
+    if (loop_.shard() == 0) remove_leftovers();  // before the other shards begin
     http.put("/{name}", [this](const http::request& asked, http::body_reader& body) {
       return take(std::string{*asked.parameter("name")}, body);
     });
@@ -41,41 +53,83 @@ class file_store {
 
  private:
   static bool is_plain(const std::string& name) {
-    return !name.starts_with('.') && std::ranges::all_of(name, [](char c) {
+    return !name.starts_with('.') && name.size() <= 255 && std::ranges::all_of(name, [](char c) {
       return c == '.' || c == '-' || c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
              (c >= 'A' && c <= 'Z');
     });
   }
 
-  /// Under another name until it is whole: nobody reads half a file.
-  task<result<http::response>> take(std::string name, http::body_reader& body) {
-    if (!is_plain(name)) co_return fail(weft::errc::invalid_argument);
-    const std::string path = folder_ + "/" + name;
-    const std::string part =
-        weft::format("{}.{}-{}.part", path, loop_.shard(), ++uploads_);  // two may come at a time
-    auto size = co_await store(part, body);
-    std::error_code failed;
-    if (size) std::filesystem::rename(part, path, failed);
-    if (failed) size = fail(weft::error::from_errno(failed.value()));
-    if (!size) {
-      std::filesystem::remove(part, failed);
-      co_return fail(size.error());
+  /// Uploads that a server which was killed has left. Those of others who share the folder grow.
+  void remove_leftovers() const {
+    for (const fs::directory_entry& each : fs::directory_iterator{unfinished_}) {
+      std::error_code failed;
+      const auto written = each.last_write_time(failed);
+      if (!failed && fs::file_time_type::clock::now() - written > std::chrono::days{1})
+        fs::remove(each.path(), failed);
     }
-    co_return http::response::text(weft::format("{} bytes\n", *size), http::status::created);
   }
 
-  task<result<std::uint64_t>> store(std::string path, http::body_reader& body) {
-    auto file = co_await weft::file::open(loop_, std::move(path), weft::file_access::create_new);
+  /// Elsewhere until it is whole: nobody reads half a file. No client can name, or be given, what
+  /// lies there, and no two uploads have one name.
+  task<result<http::response>> take(std::string name, http::body_reader& body) {
+    if (!is_plain(name))
+      co_return http::response::problem(http::status::bad_request,
+                                        "a name has at most 255 letters, digits, dots, dashes and "
+                                        "underscores, and does not begin with a dot");
+    const fs::path part = unfinished_ / weft::format("{:016x}-{}", run_, ++uploads_);
+    auto size = co_await store(part, body);
+    if (size) {
+      const auto renamed = co_await weft::blocking([&] { return rename(part, folder_ / name); });
+      if (!renamed) size = fail(renamed.error());
+    }
+    if (size)
+      co_return http::response::text(weft::format("{} bytes\n", *size), http::status::created);
+    // Though the client has gone, and this is asked to stop.
+    (void)co_await weft::shielded(weft::blocking([&] { return remove(part); }),
+                                  weft::deadline::never());
+    co_return fail(size.error());
+  }
+
+  task<result<std::uint64_t>> store(const fs::path& path, http::body_reader& body) {
+    const auto free = co_await weft::blocking([&] { return free_space(); });
+    if (!free) co_return fail(free.error());
+    if (*free < free_bytes_ || *free - free_bytes_ < body.length().value_or(0))
+      co_return fail(weft::errc::exhausted);
+    auto file = co_await weft::file::open(loop_, path, weft::file_access::create_new);
     if (!file) co_return fail(file.error());
     if (auto stored = co_await body.read_into(*file); !stored) co_return fail(stored.error());
     if (auto closed = co_await file->close(); !closed) co_return fail(closed.error());
     co_return body.given_bytes();
   }
 
-  std::string folder_;
+  // These block: blocking() runs them on another thread.
+  static result<void> outcome(const std::error_code& failed) {
+    return failed ? result<void>{fail(weft::error::from_errno(failed.value()))} : result<void>{};
+  }
+  static result<void> rename(const fs::path& from, const fs::path& to) {
+    std::error_code failed;
+    fs::rename(from, to, failed);
+    return outcome(failed);
+  }
+  static result<void> remove(const fs::path& path) {
+    std::error_code failed;
+    fs::remove(path, failed);
+    return outcome(failed);
+  }
+  [[nodiscard]] result<std::uint64_t> free_space() const {
+    std::error_code failed;
+    const fs::space_info space = fs::space(unfinished_, failed);
+    if (failed) return fail(weft::error::from_errno(failed.value()));
+    return space.available;
+  }
+
+  fs::path folder_;
+  fs::path unfinished_;
+  std::uint64_t free_bytes_;
   weft::event_loop& loop_;
-  http::static_files kept_;
-  unsigned uploads_ = 0;
+  http::static_files kept_;  // serves no name that begins with a dot
+  std::uint64_t run_ = (std::uint64_t{std::random_device{}()} << 32U) | std::random_device{}();
+  std::uint64_t uploads_ = 0;
 };
 
 }  // namespace

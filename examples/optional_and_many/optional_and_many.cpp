@@ -42,12 +42,12 @@ class report {
   weft::maybe<title> heading_;
 };
 
-weft::task<void> run(weft::container& services, weft::service_handle heading) {
+weft::task<void> run(weft::container& services, weft::service_handle heading, bool& failed) {
   const auto started = co_await services.start();
   if (started) services.get<report>().print();
   if (co_await services.remove(heading)) services.get<report>().print();
   const auto stopped = co_await services.stop();
-  if (!started || !stopped) std::puts("something failed; the log says what");
+  failed = !started || !stopped;  // the log says what
 }
 
 int main() {
@@ -58,6 +58,8 @@ int main() {
   services.add<weather>().as<source>();
   services.add<traffic>().as<source>();
   const auto heading = services.add<title>().handle();
-  (*loop)->spawn(run(services, heading));
+  bool failed = false;
+  (*loop)->spawn(run(services, heading, failed));
   (*loop)->run();
+  return failed ? 1 : 0;
 }

@@ -49,10 +49,10 @@ struct butcher {
   ledger& books;
 };
 
-weft::task<void> run(weft::container& services) {
+weft::task<void> run(weft::container& services, bool& failed) {
   const auto started = co_await services.start();
   const auto stopped = co_await services.stop();
-  if (!started || !stopped) std::puts("something failed; the log says what");
+  failed = !started || !stopped;  // the log says what
 }
 
 int main() {
@@ -63,6 +63,8 @@ int main() {
   services.add<ledger>().per_consumer();
   services.add<bakery>();
   services.add<butcher>();
-  (*loop)->spawn(run(services));
+  bool failed = false;
+  (*loop)->spawn(run(services, failed));
   (*loop)->run();
+  return failed ? 1 : 0;
 }

@@ -1,6 +1,7 @@
 """Whole programs, seen from outside: real clients, real signals, real limits."""
 
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -24,6 +25,18 @@ def bounded():
     yield
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)
+
+
+def is_sanitized():
+    cache = BUILD / "CMakeCache.txt"
+    return cache.exists() and re.search(r"^WEFT_SANITIZE:\w+=\S", cache.read_text(), re.MULTILINE) is not None
+
+
+@pytest.fixture
+def at_speed():
+    """For tests that measure, drive a browser or lock memory: a sanitizer shows nothing more there, or gets in the way."""
+    if is_sanitized():
+        pytest.skip("not in a build with sanitizers")
 
 
 def program(relative):

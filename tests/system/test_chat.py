@@ -29,6 +29,7 @@ def chat(started):
     assert started.stop() == 0, started.log
 
 
+@pytest.mark.usefixtures("at_speed")
 def test_two_pages_hear_each_other(chat, tmp_path):
     with Chromium(tmp_path) as chromium:
         pages = {name: chromium.open(chat.url(f"/?name={name}&say=hello+from+{name}")) for name in ("ann", "bob")}
@@ -40,6 +41,7 @@ def test_two_pages_hear_each_other(chat, tmp_path):
         chromium.wait_for(pages["bob"], "document.getElementById('said').innerText.includes('ann: <b>κόσμε</b>')")
 
 
+@pytest.mark.usefixtures("at_speed")
 def test_a_page_speaks_over_its_connection_of_http2(example, site, tmp_path):
     with Server([example("chat"), "--listen", "127.0.0.1:0", "--threads", "1", *tls_options(site)], scheme="https") as server, \
             Chromium(tmp_path, "--ignore-certificate-errors") as chromium:
@@ -62,6 +64,7 @@ def is_client_of(line, port):
     return state == "01" and int(remote.split(":")[1], 16) == port
 
 
+@pytest.mark.usefixtures("at_speed")
 def test_pages_are_told_the_end(started, tmp_path):
     with Chromium(tmp_path) as chromium:
         page = chromium.open(started.url("/?name=ann&say=hello"))
@@ -103,6 +106,48 @@ def test_what_is_no_text_is_told_to_nobody(chat):
                 assert await hear(carl, bob) == ["carl: here"] * 2
 
     asyncio.run(talk())
+
+
+@pytest.fixture
+def chat_on_one_shard(example):
+    with Server([example("chat"), "--listen", "127.0.0.1:0", "--threads", "1"]) as server:
+        yield server
+        assert server.stop() == 0, server.log
+
+
+def test_rooms_that_nobody_is_in_make_room_for_others(chat_on_one_shard):
+    def visit(room, name="ann"):
+        return websockets.connect(chat_on_one_shard.url(f"/rooms/{room}?name={name}").replace("http", "ws"))
+
+    async def say(room, name="ann"):
+        async with visit(room, name) as socket:
+            await socket.send("hello")
+            return await asyncio.wait_for(socket.recv(), 20)
+
+    async def talk():
+        async with visit("lobby") as ann:
+            await ann.send("first")
+            assert await asyncio.wait_for(ann.recv(), 20) == "ann: first"
+            for number in range(300):
+                assert await say(f"room{number}") == "ann: hello"
+            async with visit("lobby", "bob") as bob:  # ann is in it: it is not forgotten
+                assert await asyncio.wait_for(bob.recv(), 20) == "ann: first"
+            async with visit("room299") as late:  # nor the last ones
+                assert await asyncio.wait_for(late.recv(), 20) == "ann: hello"
+            assert await say("room0") == "ann: hello"
+
+    asyncio.run(talk())
+
+
+def test_names_are_short(chat):
+    async def enter(room, name):
+        async with websockets.connect(chat.url(f"/rooms/{room}?name={name}").replace("http", "ws")) as socket:
+            with pytest.raises(websockets.ConnectionClosed):
+                await asyncio.wait_for(socket.recv(), 20)
+            return socket.close_code
+
+    assert asyncio.run(enter("r" * 33, "ann")) == 1008
+    assert asyncio.run(enter("lobby", "a" * 33)) == 1008
 
 
 def test_curl_is_upgraded(chat):
