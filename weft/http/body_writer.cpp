@@ -55,7 +55,9 @@ result<void> body_writer::admit(std::size_t size_bytes) {
   return {};
 }
 
-task<result<void>> body_writer::write(std::string_view text) { return write_text(text); }
+borrowing_task<result<void>> body_writer::write(borrowed_text text) {
+  return write_text(text.view());
+}
 
 task<result<void>> body_writer::write(std::string&& text) { return write_text(std::move(text)); }
 
@@ -87,7 +89,7 @@ task<result<void>> body_writer::write_from(file& from, std::uint64_t offset,
   const bool may_send =
       framing_ != body_framing::chunked && !encoder_ && size_bytes > copied_most_bytes;
   while (size_bytes != 0) {
-    const auto room = co_await (may_send ? make_room(true) : write(std::string_view{}));
+    const auto room = co_await (may_send ? make_room(true) : write_text(std::string_view{}));
     if (!room) co_return room;
     std::uint64_t sent = may_send ? send_from(from, offset, size_bytes) : 0;
     if (sent == 0) {

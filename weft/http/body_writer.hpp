@@ -31,6 +31,8 @@
 #include <string_view>
 
 #include <weft/base/result.hpp>
+#include <weft/coro/borrowed_text.hpp>
+#include <weft/coro/borrowing_task.hpp>
 #include <weft/coro/frame_pool.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/http/coded_slots.hpp>
@@ -64,11 +66,13 @@ class body_writer {
   /// before the first write. `length_bytes`: of the whole body, if that is known.
   void start(response head, std::optional<std::uint64_t> length_bytes = std::nullopt);
 
-  /// Copies `text`, which is to live until then.
-  [[nodiscard]] task<result<void>> write(std::string_view text);
-  /// Sends `text` from where it is.
+  /// Copies `text`, which is borrowed until then.
+  [[nodiscard]] borrowing_task<result<void>> write(borrowed_text text WEFT_LIFETIME_BOUND);
+  /// Takes `text` over at the call, and sends it from where it is.
   [[nodiscard]] task<result<void>> write(std::string&& text);
-  [[nodiscard]] task<result<void>> write(const char* text) { return write(std::string_view{text}); }
+  [[nodiscard]] borrowing_task<result<void>> write(const char* text WEFT_LIFETIME_BOUND) {
+    return write(borrowed_text{text});
+  }
 
   /// Writes `size_bytes` of a file, from `offset` on: what is in memory without a copy, where the
   /// kernel has a way (tcp_stream::send_from()). errc::unavailable if the file ends before that.

@@ -139,7 +139,7 @@ TEST_P(connection_test, takes_bytes_one_by_one) {
   run([&]() -> task<void> {
     auto client = co_await world().connect();
     for (const char byte : whole) {
-      co_await client.send({&byte, 1});
+      co_await client.send(std::string_view{&byte, 1});
       for (int i = 0; i < 4; ++i) co_await yield{loop()};
     }
     EXPECT_EQ((co_await client.reply()).body, R"({"sequence":42})");

@@ -161,8 +161,9 @@ class file_reply {
 
 }  // namespace
 
-task<result<void>> reply_with_file(event_loop& loop, const request& asked, body_writer& out,
-                                   open_file found, file_representation as) {
+borrowing_task<result<void>> reply_with_file(event_loop& loop, const request& asked,
+                                             body_writer& out, open_file found,
+                                             file_representation as) {
   file_reply reply{loop, asked, out, std::move(found), as};
   co_return co_await reply.send();
 }

@@ -20,7 +20,7 @@
 #include <string_view>
 
 #include <weft/base/result.hpp>
-#include <weft/coro/task.hpp>
+#include <weft/coro/borrowing_task.hpp>
 #include <weft/http/body_writer.hpp>
 #include <weft/http/content_coding.hpp>
 #include <weft/http/file_path.hpp>
@@ -29,7 +29,7 @@
 
 namespace weft::http {
 
-// Views outlive the reply.
+// Its views are borrowed until the reply has been sent.
 struct file_representation {
   std::string_view type;  // Content-Type
   content_coding coding = content_coding::identity;
@@ -37,8 +37,8 @@ struct file_representation {
   std::string_view cache_control = {};  // empty: left out
 };
 
-[[nodiscard]] task<result<void>> reply_with_file(event_loop& loop, const request& asked,
-                                                 body_writer& out, open_file found,
-                                                 file_representation as);
+[[nodiscard]] borrowing_task<result<void>> reply_with_file(
+    event_loop& loop, const request& asked WEFT_LIFETIME_BOUND, body_writer& out, open_file found,
+    file_representation as WEFT_LIFETIME_BOUND);
 
 }  // namespace weft::http

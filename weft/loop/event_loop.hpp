@@ -131,6 +131,12 @@ class event_loop final : public scheduler {
     expect_here("spawn()");
     tasks_->spawn(std::move(work), band);
   }
+  /// As scope::spawn() of a function: keeps it, and the captures of a lambda, until its task ends.
+  template <detail::makes_task F>
+  void spawn(F work, priority band = priority::normal) {
+    expect_here("spawn()");
+    tasks_->spawn(std::move(work), band);
+  }
   /// As spawn(), in an environment of the task's own that outlives it.
   void spawn_in(const environment& env, task<void> work) noexcept {
     expect_here("spawn_in()");

@@ -89,7 +89,8 @@ task<result<std::size_t>> file::read_at(std::uint64_t offset, std::span<char> in
   co_return got;
 }
 
-task<result<void>> file::write_at(std::uint64_t offset, std::string_view bytes) {
+borrowing_task<result<void>> file::write_at(std::uint64_t offset, borrowed_text text) {
+  std::string_view bytes = text.view();
   while (!bytes.empty()) {
     void* const data = const_cast<char*>(bytes.data());  // which is only read
     const auto written =

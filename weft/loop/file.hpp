@@ -23,6 +23,8 @@
 #include <utility>
 
 #include <weft/base/result.hpp>
+#include <weft/coro/borrowed_text.hpp>
+#include <weft/coro/borrowing_task.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/loop/event_loop.hpp>
 
@@ -58,7 +60,8 @@ class file {
   /// Fills `into` from `offset` on, as far as the file goes. Gives how many bytes; 0 is its end.
   [[nodiscard]] task<result<std::size_t>> read_at(std::uint64_t offset, std::span<char> into);
   /// Writes all of `bytes` at `offset`. Cut short, it may have written a part.
-  [[nodiscard]] task<result<void>> write_at(std::uint64_t offset, std::string_view bytes);
+  [[nodiscard]] borrowing_task<result<void>> write_at(std::uint64_t offset,
+                                                      borrowed_text bytes WEFT_LIFETIME_BOUND);
   [[nodiscard]] task<result<std::uint64_t>> size();
   /// Returns once what was written would outlive a loss of power.
   [[nodiscard]] task<result<void>> sync();

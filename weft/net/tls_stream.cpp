@@ -3,6 +3,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include <memory>
 #include <new>
 #include <string>
 #include <utility>
@@ -16,9 +17,11 @@ namespace weft::net {
 
 namespace detail {
 
+using tls_setup_pointer = std::shared_ptr<const tls_setup>;
+
 struct tls_access {
-  static tcp_stream secure(tcp_stream plain, const tls_context& context) {
-    auto* const made = new tls_state{*plain.state_, context.setup()};
+  static tcp_stream secure(tcp_stream plain, tls_setup_pointer setup) {
+    auto* const made = new tls_state{*plain.state_, std::move(setup)};
     plain.state_ = nullptr;
     return tcp_stream{*made};
   }
@@ -52,12 +55,10 @@ bool expect_host(ssl_st& session, const std::string& host) noexcept {
   return SSL_set1_host(&session, host.c_str()) == 1 && detail::ask_for_name(session, host.c_str());
 }
 
-}  // namespace
-
-task<result<tcp_stream>> tls_accept(tcp_stream plain, const tls_context& context,
-                                    handshake_gate& gate) {
+task<result<tcp_stream>> accept_with(tcp_stream plain, detail::tls_setup_pointer setup,
+                                     handshake_gate& gate) {
   if (const auto flushed = co_await plain.flush(); !flushed) co_return fail(flushed.error());
-  tcp_stream secured = detail::tls_access::secure(std::move(plain), context);
+  tcp_stream secured = detail::tls_access::secure(std::move(plain), std::move(setup));
   tls_state& state = detail::tls_access::state_of(secured);
   SSL_set_accept_state(&state.session());
   const auto done = co_await with_timeout(handshake_timeout, shake_hands(state, gate, false));
@@ -65,13 +66,13 @@ task<result<tcp_stream>> tls_accept(tcp_stream plain, const tls_context& context
   co_return secured;
 }
 
-task<result<tcp_stream>> tls_connect(tcp_stream plain, const tls_context& context,
-                                     std::string_view host, handshake_gate& gate,
-                                     std::string* complaint) {
-  const std::string expected{host};
+task<result<tcp_stream>> connect_with(tcp_stream plain, detail::tls_setup_pointer setup,
+                                      owned_text host, handshake_gate& gate,
+                                      std::string* complaint) {
+  const std::string expected{host.view()};
   if (expected.empty()) co_return fail(errc::invalid_argument);
   if (const auto flushed = co_await plain.flush(); !flushed) co_return fail(flushed.error());
-  tcp_stream secured = detail::tls_access::secure(std::move(plain), context);
+  tcp_stream secured = detail::tls_access::secure(std::move(plain), std::move(setup));
   tls_state& state = detail::tls_access::state_of(secured);
   SSL_set_connect_state(&state.session());
   if (!expect_host(state.session(), expected)) co_return fail(errc::invalid_argument);
@@ -79,6 +80,18 @@ task<result<tcp_stream>> tls_connect(tcp_stream plain, const tls_context& contex
   if (!done && complaint != nullptr) *complaint = state.complaint();
   if (!done) co_return fail(done.error());
   co_return secured;
+}
+
+}  // namespace
+
+task<result<tcp_stream>> tls_accept(tcp_stream plain, const tls_context& context,
+                                    handshake_gate& gate) {
+  return accept_with(std::move(plain), context.setup(), gate);
+}
+
+task<result<tcp_stream>> tls_connect(tcp_stream plain, const tls_context& context, owned_text host,
+                                     handshake_gate& gate, std::string* complaint) {
+  return connect_with(std::move(plain), context.setup(), std::move(host), gate, complaint);
 }
 
 }  // namespace weft::net

@@ -17,9 +17,9 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include <weft/base/time.hpp>
+#include <weft/coro/owned_text.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/net/handshake_gate.hpp>
 #include <weft/net/tcp_stream.hpp>
@@ -30,14 +30,15 @@ namespace weft::net {
 
 inline constexpr duration handshake_timeout = std::chrono::seconds{10};
 
-/// As the server. What `plain` has been given to write is sent before, as it stands; what has been
-/// read of it into a smaller span counts as not read.
+/// As the server. `context` is read at the call. What `plain` has been given to write is sent
+/// before, as it stands; what has been read of it into a smaller span counts as not read.
 [[nodiscard]] task<result<tcp_stream>> tls_accept(tcp_stream plain, const tls_context& context,
                                                   handshake_gate& gate);
-/// As the client, with a server that must prove to be `host`: a name or an IP address. Where they
-/// do not come to terms, `complaint` says what OpenSSL has against it, and is empty otherwise.
+/// As the client, with a server that must prove to be `host`: a name or an IP address. `context` is
+/// read at the call. Where they do not come to terms, `complaint`, which outlives the task, says
+/// what OpenSSL has against it, and is empty otherwise.
 [[nodiscard]] task<result<tcp_stream>> tls_connect(tcp_stream plain, const tls_context& context,
-                                                   std::string_view host, handshake_gate& gate,
+                                                   owned_text host, handshake_gate& gate,
                                                    std::string* complaint = nullptr);
 
 }  // namespace weft::net

@@ -98,6 +98,11 @@ class lifetime {
   /// Runs `work` as a task of the service, on the loop of this thread: asked to stop when the
   /// service is, not before. An exception that leaves it is logged, and the service goes on.
   void spawn(task<void> work);
+  /// As scope::spawn() of a function: keeps it, and the captures of a lambda, until its task ends.
+  template <detail::makes_task F>
+  void spawn(F work) {
+    spawn(detail::call_kept(std::move(work)));
+  }
 
   [[nodiscard]] std::string_view name() const noexcept { return *name_; }
   /// Whether no task and no use is left.

@@ -24,6 +24,7 @@
 #include <string>
 
 #include <weft/base/result.hpp>
+#include <weft/coro/borrowing_task.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/store/catalog.hpp>
 #include <weft/store/failure.hpp>
@@ -99,25 +100,24 @@ class engine {
   /// Sees whether the schema has changed, now and not at the next interval.
   [[nodiscard]] virtual task<result<void>> refresh() = 0;
 
-  /// Committed rows, each as of a moment after the call began. What is spanned must stay until it
-  /// ends.
-  [[nodiscard]] virtual task<result<void>> read(std::span<const key_read> operations,
-                                                read_sink& to) = 0;
+  /// Committed rows, each as of a moment after the call began.
+  [[nodiscard]] virtual borrowing_task<result<void>> read(
+      std::span<const key_read> operations WEFT_LIFETIME_BOUND, read_sink& to) = 0;
 
   /// Tells `to` of rows in order, and gives what the next request goes on from; empty: there are no
   /// more. Rows are committed ones, each as of a moment after the call began, and none comes twice
   /// or is left out that is there throughout. errc::invalid_argument: the table has no key, or the
   /// continuation is not one of such a scan. errc::limit_exceeded: filters too deep or too many
   /// ranges, or as for reads. errc::timed_out and errc::cancelled may come after some rows.
-  [[nodiscard]] virtual task<result<std::string>> scan(const scan_request& request,
-                                                       scan_sink& to) = 0;
+  [[nodiscard]] virtual borrowing_task<result<std::string>> scan(
+      const scan_request& request WEFT_LIFETIME_BOUND, scan_sink& to) = 0;
 
   /// All of the batch or, where one operation fails, none: the others have then failed as
   /// failure_kind::rolled_back. All are of one database, or it is errc::invalid_argument.
   /// errc::limit_exceeded: too many writes wait already; nothing was done. A stop request or a
   /// deadline takes back what waits in line; what has begun is awaited to its end.
-  [[nodiscard]] virtual task<result<void>> write(std::span<const key_write> operations,
-                                                 write_sink& to) = 0;
+  [[nodiscard]] virtual borrowing_task<result<void>> write(
+      std::span<const key_write> operations WEFT_LIFETIME_BOUND, write_sink& to) = 0;
 };
 
 }  // namespace weft::store

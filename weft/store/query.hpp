@@ -23,7 +23,7 @@
 #include <string_view>
 
 #include <weft/base/result.hpp>
-#include <weft/coro/task.hpp>
+#include <weft/coro/borrowing_task.hpp>
 #include <weft/store/failure.hpp>
 #include <weft/store/table.hpp>
 #include <weft/store/value.hpp>
@@ -68,7 +68,8 @@ class query_engine {
   virtual ~query_engine() = default;
 
   /// Whether the sink was told of all rows that there are.
-  [[nodiscard]] virtual task<result<bool>> query(const query_request& request, query_sink& to) = 0;
+  [[nodiscard]] virtual borrowing_task<result<bool>> query(
+      const query_request& request WEFT_LIFETIME_BOUND, query_sink& to) = 0;
 };
 
 }  // namespace weft::store

@@ -143,9 +143,9 @@ task<void> http2_client::send() {
   }
 }
 
-task<void> http2_client::send_raw(std::string_view bytes) {
+task<void> http2_client::send_raw(owned_text bytes) {
   co_await send();
-  std::ignore = co_await stream_.write(bytes);
+  std::ignore = co_await stream_.write(bytes.view());
 }
 
 task<bool> http2_client::turn() {
@@ -179,8 +179,8 @@ task<http2_reply> http2_client::reply(std::int32_t id) {
   co_return replies_[id];
 }
 
-task<http2_reply> http2_client::ask(std::string_view method, std::string_view target,
-                                    std::string_view body, const fields& more) {
+borrowing_task<http2_reply> http2_client::ask(std::string_view method, std::string_view target,
+                                              std::string_view body, const fields& more) {
   const std::int32_t id = begin(method, target, more, body.empty());
   if (!body.empty()) give(id, body, true);
   co_return co_await reply(id);

@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include <weft/coro/borrowing_task.hpp>
+#include <weft/coro/owned_text.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/http/http2/library.hpp>
 #include <weft/net/tcp_stream.hpp>
@@ -69,11 +71,13 @@ class http2_client {
   }
   /// Sends what is to be sent.
   [[nodiscard]] task<void> send();
-  [[nodiscard]] task<void> send_raw(std::string_view bytes);
+  [[nodiscard]] task<void> send_raw(owned_text bytes);
   /// Until the stream has closed, or the connection has ended.
   [[nodiscard]] task<http2_reply> reply(std::int32_t id);
-  [[nodiscard]] task<http2_reply> ask(std::string_view method, std::string_view target,
-                                      std::string_view body = {}, const fields& more = {});
+  [[nodiscard]] borrowing_task<http2_reply> ask(std::string_view method WEFT_LIFETIME_BOUND,
+                                                std::string_view target WEFT_LIFETIME_BOUND,
+                                                std::string_view body WEFT_LIFETIME_BOUND = {},
+                                                const fields& more WEFT_LIFETIME_BOUND = {});
   /// Until the server ends the connection, also past frames for streams that send_raw() has begun,
   /// which nghttp2 does not know: the error of its last GOAWAY; nothing: none has come.
   [[nodiscard]] task<std::optional<std::uint32_t>> end();

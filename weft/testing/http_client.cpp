@@ -33,19 +33,21 @@ std::optional<std::string_view> http_reply::field(std::string_view name) const n
   return std::nullopt;
 }
 
-task<void> http_client::send(std::string_view bytes) {
-  if (const auto sent = co_await stream_.write(bytes); !sent) last_error_ = sent.error();
+task<void> http_client::send(owned_text bytes) {
+  if (const auto sent = co_await stream_.write(bytes.view()); !sent) last_error_ = sent.error();
 }
 
-task<http_reply> http_client::ask(std::string_view method, std::string_view target,
-                                  std::string_view body, std::string_view fields) {
+task<http_reply> http_client::ask(owned_text method, owned_text target, owned_text body,
+                                  owned_text fields) {
+  const std::string_view content = body.view();
   std::string text;
-  text.append(method).append(" ").append(target).append(" HTTP/1.1\r\nHost: test\r\n");
-  if (!body.empty())
-    text.append("Content-Length: ").append(std::to_string(body.size())).append(line_end);
-  text.append(fields).append(line_end).append(body);
+  text.append(method.view()).append(" ").append(target.view());
+  text.append(" HTTP/1.1\r\nHost: test\r\n");
+  if (!content.empty())
+    text.append("Content-Length: ").append(std::to_string(content.size())).append(line_end);
+  text.append(fields.view()).append(line_end).append(content);
   co_await send(text);
-  co_return co_await reply(method == "HEAD");
+  co_return co_await reply(method.view() == "HEAD");
 }
 
 task<http_reply> http_client::reply(bool to_head) {

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <utility>
 
+#include <weft/coro/owned_text.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/net/tcp_stream.hpp>
 
@@ -40,11 +41,11 @@ class http_client {
   explicit http_client(net::tcp_stream stream) noexcept : stream_{std::move(stream)} {}
 
   /// Sends `bytes`; a lost connection shows when replies are read.
-  [[nodiscard]] task<void> send(std::string_view bytes);
+  [[nodiscard]] task<void> send(owned_text bytes);
   /// `method` and `target` with a Host field; `fields` are further ones, each with its line end.
   /// A body brings its Content-Length along.
-  [[nodiscard]] task<http_reply> ask(std::string_view method, std::string_view target,
-                                     std::string_view body = {}, std::string_view fields = {});
+  [[nodiscard]] task<http_reply> ask(owned_text method, owned_text target, owned_text body = {},
+                                     owned_text fields = {});
   /// The next reply. To HEAD: its head alone, whatever length that speaks of.
   [[nodiscard]] task<http_reply> reply(bool to_head = false);
   /// What one receive gives; empty: the end. Not to be mixed with a reply that is half read.

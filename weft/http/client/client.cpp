@@ -168,15 +168,14 @@ client::client(client_options options, event_loop& loop, telemetry::meter& meter
 
 client::~client() = default;
 
-task<client_result<client_response>> client::get(std::string_view url) {
-  const outgoing_request asked{.url = url};
+task<client_result<client_response>> client::get(owned_text url) {
+  const outgoing_request asked{.url = url.view()};
   co_return co_await fetch(asked);
 }
 
-task<client_result<client_response>> client::post(std::string_view url, std::string body,
+task<client_result<client_response>> client::post(owned_text url, std::string body,
                                                   media_type type) {
-  co_return co_await send(
-      client_request{method::post, std::string{url}}.body(std::move(body), type));
+  return send(client_request{method::post, std::string{url.view()}}.body(std::move(body), type));
 }
 
 task<client_result<client_response>> client::send(client_request request) {

@@ -10,9 +10,10 @@
 //
 // A request is sent again only where a kept connection turns out to have been closed before a byte
 // of its answer came, once, on a new connection, and only if its method is idempotent (GET, HEAD,
-// PUT, DELETE, OPTIONS, TRACE). Redirects are followed if client_options::redirects says so. Texts
-// that are given as views live until the request has ended. A typed GET over a kept connection
-// allocates nothing but what the T does, as long as its response comes in 4 KiB.
+// PUT, DELETE, OPTIONS, TRACE). Redirects are followed if client_options::redirects says so. A
+// request owns its URL and its body, so its task can be kept and awaited later, or with others. A
+// typed GET over a kept connection allocates nothing but what the T does, as long as its response
+// comes in 4 KiB.
 //
 // stop() refuses new requests and waits for those under way until its deadline (ten seconds, if
 // there is none), then cuts them, and closes what is left of streams.
@@ -31,6 +32,7 @@
 #include <utility>
 
 #include <weft/base/result.hpp>
+#include <weft/coro/owned_text.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/http/client/client_error.hpp>
 #include <weft/http/client/client_options.hpp>
@@ -64,28 +66,25 @@ class client {
   client& operator=(const client&) = delete;
   ~client();
 
-  [[nodiscard]] task<client_result<client_response>> get(std::string_view url);
-  [[nodiscard]] task<client_result<client_response>> post(std::string_view url, std::string body,
+  [[nodiscard]] task<client_result<client_response>> get(owned_text url);
+  [[nodiscard]] task<client_result<client_response>> post(owned_text url, std::string body,
                                                           media_type type);
   [[nodiscard]] task<client_result<client_response>> send(client_request request);
 
   /// The body of a 2xx, as JSON.
   template <class T>
-  [[nodiscard]] task<client_result<T>> get(std::string_view url) {
-    const outgoing_request asked{.url = url, .fields = accept_json};
+  [[nodiscard]] task<client_result<T>> get(owned_text url) {
+    const outgoing_request asked{.url = url.view(), .fields = accept_json};
     co_return co_await ask_for<T>(asked);
   }
-  /// `body` is sent as JSON.
+  /// `body` is sent as JSON, which is made of it at the call.
   template <class T, class Body>
-  [[nodiscard]] task<client_result<T>> post(std::string_view url, Body body) {
+  [[nodiscard]] task<client_result<T>> post(owned_text url, const Body& body) {
     char room[1024];
     std::string large;
-    const outgoing_request asked{.how = method::post,
-                                 .url = url,
-                                 .fields = json_both_ways,
-                                 .body = weft::json::write_into(body, room, large),
-                                 .has_body = true};
-    co_return co_await ask_for<T>(asked);
+    const std::string_view text = weft::json::write_into(body, room, large);
+    owned_text small = large.empty() ? owned_text{text} : owned_text{};
+    return post_json<T>(std::move(url), std::move(small), std::move(large));
   }
   template <class T>
   [[nodiscard]] task<client_result<T>> send(client_request request) {
@@ -106,8 +105,8 @@ class client {
   [[nodiscard]] task<client_result<websocket>> open_websocket(
       client_request request, websocket_client_options options = {});
   [[nodiscard]] task<client_result<websocket>> open_websocket(
-      std::string_view url, websocket_client_options options = {}) {
-    return open_websocket(client_request{method::get, std::string{url}}, std::move(options));
+      owned_text url, websocket_client_options options = {}) {
+    return open_websocket(client_request{method::get, std::string{url.view()}}, std::move(options));
   }
 
   /// Twice is once, and whoever asks again waits for the same end.
@@ -130,6 +129,16 @@ class client {
   static std::optional<std::string> read_json(void* into, std::string_view body) {
     const auto read = weft::json::read_into(*static_cast<T*>(into), body);
     return read ? std::nullopt : std::optional{read.error().message()};
+  }
+  /// The body is the one of the two texts that is not empty.
+  template <class T>
+  task<client_result<T>> post_json(owned_text url, owned_text small, std::string large) {
+    const outgoing_request asked{.how = method::post,
+                                 .url = url.view(),
+                                 .fields = json_both_ways,
+                                 .body = large.empty() ? small.view() : std::string_view{large},
+                                 .has_body = true};
+    co_return co_await ask_for<T>(asked);
   }
   template <class T>
   task<client_result<T>> ask_for(const outgoing_request& asked) {

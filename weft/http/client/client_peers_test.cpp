@@ -118,7 +118,7 @@ TEST_P(client_peers, that_trickle_are_understood) {
       [&](unsigned, peer& to) -> task<void> {
         while (co_await take_request(to))
           for (const char c : text) {
-            co_await to.send({&c, 1});
+            co_await to.send(std::string_view{&c, 1});
             co_await yield{loop()};
           }
       },

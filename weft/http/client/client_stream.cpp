@@ -22,9 +22,9 @@ task<client_result<std::string_view>> client_stream::read() {
   co_return std::unexpected{client_error{errc::closed, "the body has ended"}};
 }
 
-task<client_result<void>> client_upload::write(std::string_view text) {
+borrowing_task<client_result<void>> client_upload::write(borrowed_text text) {
   co_return co_await request_->run<void>(
-      [text](client_exchange& exchange) { return exchange.write(text); });
+      [text](client_exchange& exchange) { return exchange.write(text.view()); });
 }
 
 task<client_result<client_stream>> client_upload::finish() {

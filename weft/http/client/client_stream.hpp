@@ -21,6 +21,8 @@
 #include <utility>
 
 #include <weft/base/result.hpp>
+#include <weft/coro/borrowed_text.hpp>
+#include <weft/coro/borrowing_task.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/http/client/client_error.hpp>
 #include <weft/http/client/client_response.hpp>
@@ -66,9 +68,9 @@ class client_stream {
 
 class client_upload {
  public:
-  /// Copies `text`, which is to live until then. errc::closed: the server has answered already and
+  /// Copies `text`, which is borrowed until then. errc::closed: the server has answered already and
   /// need not hear the rest; finish() has its answer.
-  [[nodiscard]] task<client_result<void>> write(std::string_view text);
+  [[nodiscard]] borrowing_task<client_result<void>> write(borrowed_text text WEFT_LIFETIME_BOUND);
   /// Ends the body and waits for the head of the response. Once.
   [[nodiscard]] task<client_result<client_stream>> finish();
 

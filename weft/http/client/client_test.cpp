@@ -22,6 +22,10 @@ struct client_item {
   std::string name;
 };
 
+struct client_item_key {
+  std::int64_t id = 0;
+};
+
 class client_test : public client_fixture {};
 INSTANTIATE_TEST_SUITE_P(on, client_test, backends, backend_name);
 
@@ -35,6 +39,29 @@ TEST_P(client_test, gets_what_is_there) {
     EXPECT_EQ(answer->body(), "hello");
     EXPECT_EQ(answer->header("content-type"), "text/plain; charset=utf-8");
     EXPECT_FALSE(answer->header("x-none").has_value());
+  });
+}
+
+/// A URL is owned by its request: these are temporaries, gone before the requests begin.
+TEST_P(client_test, keeps_the_urls_of_requests_that_begin_later) {
+  http().get("/items/{id}", [](const request& r) { return std::string{r.path()}; });
+  http().post("/items/{id}",
+              [](path<client_item_key> at, client_item) { return client_item{at->id, "posted"}; });
+  run_with_client([&](client& asking) -> task<void> {
+    const std::string base = url("/items/1000000000");
+    std::vector<task<client_result<client_response>>> kept;
+    std::vector<task<client_result<client_item>>> typed;
+    for (int i = 0; i != 10; ++i) {
+      kept.push_back(asking.get(base + std::to_string(i)));
+      typed.push_back(asking.post<client_item>(base + std::to_string(i), client_item{}));
+    }
+    const auto answers = co_await when_all(std::move(kept));
+    const auto items = co_await when_all(std::move(typed));
+    for (std::size_t i = 0; i != answers.size(); ++i) {
+      EXPECT_EQ(answers[i] ? answers[i]->body() : answers[i].error().message(),
+                "/items/1000000000" + std::to_string(i));
+      EXPECT_EQ(items[i] ? items[i]->id : 0, 10'000'000'000 + static_cast<std::int64_t>(i));
+    }
   });
 }
 

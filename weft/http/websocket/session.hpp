@@ -75,7 +75,7 @@ class session : private net::stream_receiver, private lazy_timer, private flusha
 
   // For both.
 
-  [[nodiscard]] task<result<void>> close(close_code code, std::string_view reason);
+  [[nodiscard]] task<result<void>> close(close_code code, owned_text reason);
   /// Says goodbye, unless that has been said, without waiting.
   void start_close(close_code code, std::string_view reason) noexcept;
   /// Nobody has the websocket any more. May be the end of this.

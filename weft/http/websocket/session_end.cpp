@@ -38,9 +38,9 @@ websocket_end session::end() const noexcept {
   return {ended_->code, ended_->reason};
 }
 
-task<result<void>> session::close(close_code code, std::string_view reason) {
-  if (!may_be_sent(code) || !may_be_reason(reason)) co_return fail(errc::invalid_argument);
-  start_close(code, reason);
+task<result<void>> session::close(close_code code, owned_text reason) {
+  if (!may_be_sent(code) || !may_be_reason(reason.view())) co_return fail(errc::invalid_argument);
+  start_close(code, reason.view());
   discard();
   const auto waited = co_await end_wait{*this};
   if (!waited) co_return waited;

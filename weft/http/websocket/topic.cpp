@@ -80,7 +80,7 @@ class topic::wait_for_slow {
   topic& topic_;
 };
 
-task<result<std::size_t>> topic::publish(websocket_message message) {
+borrowing_task<result<std::size_t>> topic::publish(websocket_message message) {
   if (options_.policy != slow_reader::wait) co_return give_out(message, false);
   const auto locked = co_await publishing_.lock();
   if (!locked) co_return fail(locked.error());

@@ -27,6 +27,8 @@
 
 #include <weft/base/intrusive_list.hpp>
 #include <weft/base/result.hpp>
+#include <weft/coro/borrowed_text.hpp>
+#include <weft/coro/borrowing_task.hpp>
 #include <weft/coro/mutex.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/http/websocket/websocket.hpp>
@@ -74,10 +76,12 @@ class topic {
   }
   /// As publish_now(), and waits for slow ones if that is the policy: until the task's deadline,
   /// or until it is asked to stop, which the slow ones then have missed. One at a time: messages of
-  /// others wait in line. `message` lives until it has returned.
-  [[nodiscard]] task<result<std::size_t>> publish(websocket_message message);
-  [[nodiscard]] task<result<std::size_t>> publish(std::string_view text) {
-    return publish(websocket_message{message_kind::text, text});
+  /// others wait in line.
+  [[nodiscard]] borrowing_task<result<std::size_t>> publish(
+      websocket_message message WEFT_LIFETIME_BOUND);
+  [[nodiscard]] borrowing_task<result<std::size_t>> publish(
+      borrowed_text text WEFT_LIFETIME_BOUND) {
+    return publish(websocket_message{message_kind::text, text.view()});
   }
 
   [[nodiscard]] std::size_t subscribers() const noexcept { return count_; }

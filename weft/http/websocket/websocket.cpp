@@ -24,12 +24,12 @@ websocket::~websocket() {
   if (session_ != nullptr) session_->release(close_code::normal);
 }
 
-task<result<void>> websocket::send_part(websocket_message part, bool is_last) {
+borrowing_task<result<void>> websocket::send_part(websocket_message part, bool is_last) {
   return session_->send_part(part, is_last);
 }
 
-task<result<void>> websocket::close(close_code code, std::string_view reason) {
-  return session_->close(code, reason);
+task<result<void>> websocket::close(close_code code, owned_text reason) {
+  return session_->close(code, std::move(reason));
 }
 
 bool websocket::is_open() const noexcept { return session_->is_open(); }

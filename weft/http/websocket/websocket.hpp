@@ -14,9 +14,9 @@
 // has queued nothing: errc::closed, errc::cancelled, errc::timed_out; errc::invalid_argument for
 // text that is no UTF-8. What was cancelled or timed out leaves the WebSocket usable, in reading as
 // in sending: these two are the task's own, and never how a WebSocket has ended. Text that is sent
-// must live until send() has returned. close() waits until the other end has closed too, for
-// websocket_limits::close_timeout at most; messages that still come are dropped. A short message
-// that is read, or sent, allocates nothing.
+// is borrowed until send() has returned, so send() is awaited in the expression that calls it.
+// close() waits until the other end has closed too, for websocket_limits::close_timeout at most;
+// messages that still come are dropped. A short message that is read, or sent, allocates nothing.
 //
 //   http.websocket("/echo", [](http::websocket& socket) -> weft::task<void> {
 //     while (auto message = co_await socket.read())
@@ -33,6 +33,9 @@
 #include <utility>
 
 #include <weft/base/result.hpp>
+#include <weft/coro/borrowed_text.hpp>
+#include <weft/coro/borrowing_task.hpp>
+#include <weft/coro/owned_text.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/coro/waiter.hpp>
 #include <weft/http/websocket/close_code.hpp>
@@ -114,31 +117,34 @@ class websocket {
   [[nodiscard]] ws::message_wait read() noexcept { return ws::message_wait{*session_}; }
 
   /// Text, which must be UTF-8.
-  [[nodiscard]] ws::message_send send(std::string_view text) noexcept {
-    return {*session_, {message_kind::text, text}};
+  [[nodiscard]] ws::message_send send(borrowed_text text WEFT_LIFETIME_BOUND) noexcept {
+    return {*session_, {message_kind::text, text.view()}};
   }
-  [[nodiscard]] ws::message_send send(const char* text) noexcept {
-    return send(std::string_view{text});
+  [[nodiscard]] ws::message_send send(const char* text WEFT_LIFETIME_BOUND) noexcept {
+    return send(borrowed_text{text});
   }
-  [[nodiscard]] ws::message_send send(std::span<const std::byte> bytes) noexcept {
+  [[nodiscard]] ws::message_send send(
+      std::span<const std::byte> bytes WEFT_LIFETIME_BOUND) noexcept {
     return {*session_,
             {message_kind::binary, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}}};
   }
-  [[nodiscard]] ws::message_send send_binary(std::string_view bytes) noexcept {
-    return {*session_, {message_kind::binary, bytes}};
+  [[nodiscard]] ws::message_send send_binary(borrowed_text bytes WEFT_LIFETIME_BOUND) noexcept {
+    return {*session_, {message_kind::binary, bytes.view()}};
   }
-  [[nodiscard]] ws::message_send send(const websocket_message& message) noexcept {
+  [[nodiscard]] ws::message_send send(
+      const websocket_message& message WEFT_LIFETIME_BOUND) noexcept {
     return {*session_, message};
   }
   /// A message in fragments, for what is made as it goes out; messages of others wait until the
   /// last of them. Neither compressed nor checked. One that fails has queued nothing: the same part
   /// may be tried again.
-  [[nodiscard]] task<result<void>> send_part(websocket_message part, bool is_last);
+  [[nodiscard]] borrowing_task<result<void>> send_part(websocket_message part WEFT_LIFETIME_BOUND,
+                                                       bool is_last);
 
   /// `reason`: at most 123 bytes of UTF-8. errc::invalid_argument: that, or a code that must not be
   /// sent; errc::reset: the other end has not closed in good order, or not in time.
   [[nodiscard]] task<result<void>> close(close_code code = close_code::normal,
-                                         std::string_view reason = {});
+                                         owned_text reason = {});
 
   /// Whether messages can be sent.
   [[nodiscard]] bool is_open() const noexcept;

@@ -113,8 +113,9 @@ result<void> connection::make_handle(const login& as) {
   return prepared;
 }
 
-task<result<void>> connection::open(const net::endpoint& where, const connection_options& options,
-                                    std::string_view name) {
+borrowing_task<result<void>> connection::open(const net::endpoint& where,
+                                              const connection_options& options,
+                                              std::string_view name) {
   if (const auto in = co_await log_in(where, options, name); !in) co_return in;
   const bool is_mariadb = mariadb_connection(handle_) != 0;
   const auto ready = co_await run(session_setup(is_mariadb, options.statement_time));
@@ -189,7 +190,7 @@ result<void> connection::refuse(std::string why) {
   return fail(errc::unsupported);
 }
 
-task<result<std::uint64_t>> connection::run(std::string_view text) {
+borrowing_task<result<std::uint64_t>> connection::run(std::string_view text) {
   const call under_way{*this};
   if (const auto sent = co_await send(text); !sent) co_return fail(sent.error());
   co_return co_await drop_results();
@@ -233,7 +234,7 @@ task<result<std::uint64_t>> connection::drop_results() {
   }
 }
 
-task<result<statement>> connection::prepare(std::string_view text) {
+borrowing_task<result<statement>> connection::prepare(std::string_view text) {
   const call under_way{*this};
   while (true) {
     auto made = co_await prepare_once(text);
@@ -267,7 +268,7 @@ task<result<statement>> connection::prepare_once(std::string_view text) {
   co_return statement{made.release(), text};
 }
 
-task<result<statement*>> connection::prepared(std::string_view text) {
+borrowing_task<result<statement*>> connection::prepared(std::string_view text) {
   make_room();
   if (statement* const known = statements_.find(text)) co_return known;
   auto made = co_await prepare(text);
@@ -305,7 +306,8 @@ task<result<void>> connection::start(statement& to_run, std::span<const value> p
   co_return ran;
 }
 
-task<result<void>> connection::execute(statement& to_run, std::span<const value> parameters) {
+borrowing_task<result<void>> connection::execute(statement& to_run,
+                                                 std::span<const value> parameters) {
   const call under_way{*this};
   auto ran = co_await start(to_run, parameters);
   if (!ran && is_of_lost_statement(server_error_)) ran = co_await start_again(to_run, parameters);
@@ -322,7 +324,8 @@ task<result<void>> connection::execute(statement& to_run, std::span<const value>
   co_return result<void>{};
 }
 
-task<result<void>> connection::begin(statement& to_run, std::span<const value> parameters) {
+borrowing_task<result<void>> connection::begin(statement& to_run,
+                                               std::span<const value> parameters) {
   const call under_way{*this};
   auto ran = co_await start(to_run, parameters);
   if (!ran && is_of_lost_statement(server_error_)) ran = co_await start_again(to_run, parameters);
@@ -359,7 +362,7 @@ result<bool> connection::settle_row(statement& of, result<void> seen_through, in
   return is_row;
 }
 
-task<result<void>> connection::use(std::string_view database) {
+borrowing_task<result<void>> connection::use(std::string_view database) {
   if (database == database_) co_return result<void>{};
   std::string text = "USE ";
   append_name(database, text);

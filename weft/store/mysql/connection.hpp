@@ -30,6 +30,7 @@
 
 #include <weft/base/result.hpp>
 #include <weft/base/time.hpp>
+#include <weft/coro/borrowing_task.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/net/endpoint.hpp>
 #include <weft/store/failure.hpp>
@@ -85,32 +86,38 @@ class connection {
   /// nor ask for the password in clear text. `name`: by which `where` was found, which TLS has the
   /// server prove; empty: its address. With TLS a thread of blocking() logs in. errc::unavailable:
   /// it is there, but serves nobody.
-  [[nodiscard]] task<result<void>> open(const net::endpoint& where,
-                                        const connection_options& options,
-                                        std::string_view name = {});
+  [[nodiscard]] borrowing_task<result<void>> open(const net::endpoint& where WEFT_LIFETIME_BOUND,
+                                                  const connection_options& options
+                                                      WEFT_LIFETIME_BOUND,
+                                                  std::string_view name WEFT_LIFETIME_BOUND = {});
   [[nodiscard]] bool is_open() const noexcept { return handle_ != nullptr; }
   void close() noexcept;
   /// Closes one that has had a row of more than 4 MiB, whose memory the library keeps for the next.
   void close_if_large() noexcept;
 
   /// One statement; rows that it gives are dropped. How many it changed.
-  [[nodiscard]] task<result<std::uint64_t>> run(std::string_view text);
-  [[nodiscard]] task<result<statement>> prepare(std::string_view text);
+  [[nodiscard]] borrowing_task<result<std::uint64_t>> run(
+      std::string_view text WEFT_LIFETIME_BOUND);
+  [[nodiscard]] borrowing_task<result<statement>> prepare(
+      std::string_view text WEFT_LIFETIME_BOUND);
   /// As prepare(), of a statement that the connection keeps: asks the server only for one that is
   /// not kept yet. Good until the next call of this, prepare() or open(). Where the server has no
   /// room for one more (failure_kind::busy), others are given up first.
-  [[nodiscard]] task<result<statement*>> prepared(std::string_view text);
+  [[nodiscard]] borrowing_task<result<statement*>> prepared(
+      std::string_view text WEFT_LIFETIME_BOUND);
   /// `to_run` is of this connection. errc::invalid_argument: it has another number of parameters.
-  [[nodiscard]] task<result<void>> execute(statement& to_run, std::span<const value> parameters);
+  [[nodiscard]] borrowing_task<result<void>> execute(
+      statement& to_run, std::span<const value> parameters WEFT_LIFETIME_BOUND);
   /// As execute(), whose rows fetch() gives one by one: until the last, the connection does nothing
   /// else, and who wants no more of them closes it.
-  [[nodiscard]] task<result<void>> begin(statement& to_run, std::span<const value> parameters);
+  [[nodiscard]] borrowing_task<result<void>> begin(
+      statement& to_run, std::span<const value> parameters WEFT_LIFETIME_BOUND);
   class next_row;
   /// Awaitable: whether there is one more row, which is to_run.row() then. One that has come
   /// already costs no coroutine.
   [[nodiscard]] next_row fetch(statement& to_run) noexcept;
   /// Names without a database are of this one from now on. Asks the server where it was another.
-  [[nodiscard]] task<result<void>> use(std::string_view database);
+  [[nodiscard]] borrowing_task<result<void>> use(std::string_view database WEFT_LIFETIME_BOUND);
   /// Whether the server is there, and serves: a node that its cluster is without answers to all but
   /// statements.
   [[nodiscard]] task<result<void>> ping();

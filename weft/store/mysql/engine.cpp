@@ -75,7 +75,7 @@ bool engine::is_reachable() const noexcept { return state_->is_reachable && stat
 
 task<result<void>> engine::refresh() { return state_->refresh(); }
 
-task<result<void>> engine::read(std::span<const key_read> operations, read_sink& to) {
+borrowing_task<result<void>> engine::read(std::span<const key_read> operations, read_sink& to) {
   state& s = *state_;
   if (operations.empty()) co_return {};
   const time_point began = s.loop.now();
@@ -93,7 +93,7 @@ task<result<void>> engine::read(std::span<const key_read> operations, read_sink&
   co_return {};
 }
 
-task<result<void>> engine::write(std::span<const key_write> operations, write_sink& to) {
+borrowing_task<result<void>> engine::write(std::span<const key_write> operations, write_sink& to) {
   state& s = *state_;
   if (operations.empty()) co_return {};
   const std::string& database = operations.front().to->database();
@@ -115,7 +115,7 @@ task<result<void>> engine::write(std::span<const key_write> operations, write_si
   co_return {};
 }
 
-task<result<std::string>> engine::scan(const scan_request& request, scan_sink& to) {
+borrowing_task<result<std::string>> engine::scan(const scan_request& request, scan_sink& to) {
   state& s = *state_;
   scratch room;
   const auto place = place_of(request, room);
@@ -140,7 +140,7 @@ task<result<std::string>> engine::scan(const scan_request& request, scan_sink& t
   co_return run.has_more() ? scan_token(request, run.place()) : std::string{};
 }
 
-task<result<bool>> engine::query(const query_request& request, query_sink& to) {
+borrowing_task<result<bool>> engine::query(const query_request& request, query_sink& to) {
   state& s = *state_;
   if (!s.schema->has(request.database))
     co_return fail(s.looks == 0 ? errc::unavailable : errc::not_found);

@@ -49,12 +49,14 @@ class engine final : public store::engine, public store::query_engine {
   [[nodiscard]] const catalog_ref& schema() const noexcept override;
   [[nodiscard]] bool is_reachable() const noexcept override;
   [[nodiscard]] task<result<void>> refresh() override;
-  [[nodiscard]] task<result<void>> read(std::span<const key_read> operations,
-                                        read_sink& to) override;
-  [[nodiscard]] task<result<void>> write(std::span<const key_write> operations,
-                                         write_sink& to) override;
-  [[nodiscard]] task<result<std::string>> scan(const scan_request& request, scan_sink& to) override;
-  [[nodiscard]] task<result<bool>> query(const query_request& request, query_sink& to) override;
+  [[nodiscard]] borrowing_task<result<void>> read(
+      std::span<const key_read> operations WEFT_LIFETIME_BOUND, read_sink& to) override;
+  [[nodiscard]] borrowing_task<result<void>> write(
+      std::span<const key_write> operations WEFT_LIFETIME_BOUND, write_sink& to) override;
+  [[nodiscard]] borrowing_task<result<std::string>> scan(
+      const scan_request& request WEFT_LIFETIME_BOUND, scan_sink& to) override;
+  [[nodiscard]] borrowing_task<result<bool>> query(const query_request& request WEFT_LIFETIME_BOUND,
+                                                   query_sink& to) override;
 
  private:
   struct state;

@@ -56,8 +56,8 @@ void drop_lost(std::span<const std::span<const value>> keys, std::span<const std
 
 }  // namespace
 
-task<result<std::vector<bool>>> held_by_charsets(connection& by, const table& of,
-                                                 std::span<const std::span<const value>> keys) {
+borrowing_task<result<std::vector<bool>>> held_by_charsets(
+    connection& by, const table& of, std::span<const std::span<const value>> keys) {
   const std::vector<std::size_t> places = places_of_texts(of);
   std::vector<bool> held(keys.size(), true);
   if (places.empty()) co_return held;

@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include <weft/coro/task.hpp>
+#include <weft/coro/borrowing_task.hpp>
 #include <weft/store/mysql/connection.hpp>
 #include <weft/store/table.hpp>
 #include <weft/store/value.hpp>
@@ -21,7 +21,8 @@
 namespace weft::store::mysql {
 
 /// `keys`: each with a value for each column of the table's primary key, in its order.
-[[nodiscard]] task<result<std::vector<bool>>> held_by_charsets(
-    connection& by, const table& of, std::span<const std::span<const value>> keys);
+[[nodiscard]] borrowing_task<result<std::vector<bool>>> held_by_charsets(
+    connection& by, const table& of WEFT_LIFETIME_BOUND,
+    std::span<const std::span<const value>> keys WEFT_LIFETIME_BOUND);
 
 }  // namespace weft::store::mysql

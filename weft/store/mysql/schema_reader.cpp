@@ -266,7 +266,7 @@ task<result<std::string_view>> condition_of_used_indexes(connection& from) {
 
 }  // namespace
 
-task<result<std::vector<catalog::database_definition>>> read_schema(
+borrowing_task<result<std::vector<catalog::database_definition>>> read_schema(
     connection& server, std::span<const std::string> databases) {
   schema_builder found;
   const auto listed =

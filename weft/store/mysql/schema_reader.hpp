@@ -18,14 +18,14 @@
 #include <vector>
 
 #include <weft/base/result.hpp>
-#include <weft/coro/task.hpp>
+#include <weft/coro/borrowing_task.hpp>
 #include <weft/store/catalog.hpp>
 #include <weft/store/mysql/connection.hpp>
 
 namespace weft::store::mysql {
 
 /// `databases`: whose tables are read; empty: those of all.
-[[nodiscard]] task<result<std::vector<catalog::database_definition>>> read_schema(
-    connection& server, std::span<const std::string> databases);
+[[nodiscard]] borrowing_task<result<std::vector<catalog::database_definition>>> read_schema(
+    connection& server, std::span<const std::string> databases WEFT_LIFETIME_BOUND);
 
 }  // namespace weft::store::mysql

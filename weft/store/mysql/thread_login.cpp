@@ -38,7 +38,7 @@ void connect_waiting(MYSQL** connected, MYSQL* handle, const login& as, thread_w
 
 }  // namespace
 
-task<result<void>> log_in_by_thread(MYSQL* handle, const login& as, MYSQL** connected) {
+borrowing_task<result<void>> log_in_by_thread(MYSQL* handle, const login& as, MYSQL** connected) {
   if (mysql_optionsv(handle, MARIADB_OPT_IO_WAIT, &wait_in_handshake) != 0)
     co_return fail(errc::exhausted);
   const environment& env = co_await this_task::environment();

@@ -10,7 +10,7 @@
 #pragma once
 
 #include <weft/base/result.hpp>
-#include <weft/coro/task.hpp>
+#include <weft/coro/borrowing_task.hpp>
 
 struct st_mysql;
 
@@ -21,7 +21,8 @@ class login;
 /// `handle` is prepared by `as`; nobody else touches it until then. `connected`: as
 /// mysql_real_connect() gives it. errc::cancelled, errc::timed_out: it was cut off.
 /// errc::limit_exceeded: too many calls wait for a thread. errc::exhausted: no memory for it.
-[[nodiscard]] task<result<void>> log_in_by_thread(st_mysql* handle, const login& as,
-                                                  st_mysql** connected);
+[[nodiscard]] borrowing_task<result<void>> log_in_by_thread(st_mysql* handle,
+                                                            const login& as WEFT_LIFETIME_BOUND,
+                                                            st_mysql** connected);
 
 }  // namespace weft::store::mysql

@@ -266,7 +266,7 @@ task<result<void>> engine::refresh() {
   co_return co_await state_->refresh();
 }
 
-task<result<void>> engine::read(std::span<const key_read> operations, read_sink& to) {
+borrowing_task<result<void>> engine::read(std::span<const key_read> operations, read_sink& to) {
   state& s = *state_;
   state::progress at;
   for (unsigned refreshes = 0;;) {
@@ -288,7 +288,7 @@ task<result<void>> engine::read(std::span<const key_read> operations, read_sink&
   }
 }
 
-task<result<void>> engine::write(std::span<const key_write> operations, write_sink& to) {
+borrowing_task<result<void>> engine::write(std::span<const key_write> operations, write_sink& to) {
   state& s = *state_;
   if (operations.empty()) co_return {};
   const std::string& database = operations.front().to->database();
@@ -315,12 +315,12 @@ task<result<void>> engine::write(std::span<const key_write> operations, write_si
   co_return {};
 }
 
-task<result<bool>> engine::query(const query_request& request, query_sink& to) {
+borrowing_task<result<bool>> engine::query(const query_request& request, query_sink& to) {
   if (!state_->schema->has(request.database)) co_return fail(errc::not_found);
   co_return co_await state_->queries.run(*state_->files, request, to);
 }
 
-task<result<std::string>> engine::scan(const scan_request& request, scan_sink& to) {
+borrowing_task<result<std::string>> engine::scan(const scan_request& request, scan_sink& to) {
   state& s = *state_;
   scratch room;
   auto place = place_of(request, room);

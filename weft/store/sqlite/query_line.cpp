@@ -8,7 +8,8 @@
 
 namespace weft::store::sqlite {
 
-task<result<bool>> query_line::run(storage& from, const query_request& request, query_sink& to) {
+borrowing_task<result<bool>> query_line::run(storage& from, const query_request& request,
+                                             query_sink& to) {
   if (!free_.try_acquire()) {
     if (waiting_ >= options_.queries_waiting_max) co_return fail(errc::limit_exceeded);
     ++waiting_;

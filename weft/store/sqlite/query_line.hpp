@@ -30,7 +30,9 @@ class query_line {
   ~query_line() = default;
 
   /// As query_engine::query(), of a database that there is.
-  [[nodiscard]] task<result<bool>> run(storage& from, const query_request& request, query_sink& to);
+  [[nodiscard]] borrowing_task<result<bool>> run(storage& from,
+                                                 const query_request& request WEFT_LIFETIME_BOUND,
+                                                 query_sink& to);
 
  private:
   [[nodiscard]] task<result<bool>> run_now(storage& from, const query_request& request,
