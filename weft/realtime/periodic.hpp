@@ -24,8 +24,8 @@
 #include <coroutine>
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
+#include <weft/base/literal_text.hpp>
 #include <weft/base/result.hpp>
 #include <weft/base/unique_function.hpp>
 #include <weft/coro/environment.hpp>
@@ -59,8 +59,8 @@ struct periodic_options {
   overrun_policy overrun = overrun_policy::skip;
   /// What a run takes of a processor at worst, where that is known before it is measured.
   duration execution{};
-  /// For people; outlives the periodic.
-  std::string_view name{};
+  /// For people.
+  literal_text name{};
 };
 
 struct release {

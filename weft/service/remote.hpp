@@ -5,7 +5,8 @@
 // for `remote<T>&`, and shard 0's for `T&`; with `.as<I>()`, for `remote<I>&` and `I&`. `co_await
 // remote.call(&T::method, arguments...)` runs the method there, as on() does (loop/on.hpp), and
 // gives what it gives as a result: result<R> for R, result<R>, task<R> and task<result<R>>.
-// Arguments are moved there, so a method takes values. The caller's deadline and stop request hold
+// Arguments become the method's parameters at the call and are moved there, so a method takes
+// values that own what they hold. The caller's deadline and stop request hold
 // there too. errc::closed: T has not been started there, or stops; a call under way is awaited
 // before T stops, so none ends in the midst. Calls of one shard begin in the order in which they
 // were made. A remote<T> is read by any thread.
@@ -14,6 +15,9 @@
 //   result<order> found = co_await orders.call(&order_book::find, id);
 #pragma once
 
+#include <cstddef>
+#include <span>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -60,21 +64,36 @@ class remote_target {
   remote_target* next_ = nullptr;     // of this thread's
 };
 
+template <class T>
+inline constexpr bool is_view = false;
+template <class C, class Traits>
+inline constexpr bool is_view<std::basic_string_view<C, Traits>> = true;
+template <class T, std::size_t Extent>
+inline constexpr bool is_view<std::span<T, Extent>> = true;
+
+/// Of a method: what a call of it keeps, in a tuple.
+template <class... P>
+struct kept_arguments {
+  static constexpr bool are_values = (!std::is_reference_v<P> && ...);
+  static constexpr bool own = (!is_view<P> && ...);
+  using type = std::tuple<std::remove_reference_t<P>...>;
+};
 template <class Method>
-inline constexpr bool takes_values = false;
+struct arguments_of : kept_arguments<> {};
 template <class R, class T, class... P>
-inline constexpr bool takes_values<R (T::*)(P...)> = (!std::is_reference_v<P> && ...);
+struct arguments_of<R (T::*)(P...)> : kept_arguments<P...> {};
 template <class R, class T, class... P>
-inline constexpr bool takes_values<R (T::*)(P...) const> = (!std::is_reference_v<P> && ...);
+struct arguments_of<R (T::*)(P...) const> : kept_arguments<P...> {};
 template <class R, class T, class... P>
-inline constexpr bool takes_values<R (T::*)(P...) noexcept> = (!std::is_reference_v<P> && ...);
+struct arguments_of<R (T::*)(P...) noexcept> : kept_arguments<P...> {};
 template <class R, class T, class... P>
-inline constexpr bool takes_values<R (T::*)(P...) const noexcept> =
-    (!std::is_reference_v<P> && ...);
+struct arguments_of<R (T::*)(P...) const noexcept> : kept_arguments<P...> {};
 
 /// A call, over there: its arguments are the caller's until they are moved into the method.
+template <class T, class Method, class Arguments>
+struct method_call;
 template <class T, class Method, class... A>
-struct method_call {
+struct method_call<T, Method, std::tuple<A...>> {
   using given = std::invoke_result_t<Method, T&, A...>;
   using outcome = typename as_result<typename unwrapped_task<given>::type>::type;
 
@@ -135,15 +154,19 @@ class remote {
   [[nodiscard]] auto call(Method method, A&&... arguments) const {
     static_assert(std::is_member_function_pointer_v<Method>,
                   "call() names a method: `co_await orders.call(&order_book::find, id)`");
-    static_assert(detail::takes_values<Method>,
+    using kept = detail::arguments_of<Method>;
+    static_assert(kept::are_values,
                   "what a method is given crosses to another shard: let it take its parameters by "
                   "value, not by reference");
+    static_assert(kept::own,
+                  "what a method is given crosses to another shard: let it take what owns its "
+                  "memory, such as a std::string, not a view");
     static_assert(std::is_invocable_v<Method, T&, std::decay_t<A>...>,
                   "the arguments of call() are those that the method takes");
     static_assert(!std::is_reference_v<std::invoke_result_t<Method, T&, std::decay_t<A>...>>,
                   "what a method gives crosses back to another shard: let it return a value, not a "
                   "reference");
-    return on(shard_, detail::method_call<T, Method, std::decay_t<A>...>{
+    return on(shard_, detail::method_call<T, Method, typename kept::type>{
                           method, {std::forward<A>(arguments)...}});
   }
 
