@@ -49,7 +49,7 @@ lint: setup ## format, layers, clang-tidy
 format: setup ## rewrite the sources with clang-format
 	@tools/sources cpp | xargs clang-format-19 -i
 
-sanitize: setup build/asan/build.ninja build/tsan/build.ninja ## the C++ tests under ASan+UBSan and TSan, and weftd under the first
+sanitize: setup build/asan/build.ninja build/tsan/build.ninja ## the C++ tests under ASan+UBSan and TSan; weftd, examples and documented programs under the first
 	@tools/sanitize asan tsan
 
 fuzz: setup build/asan/build.ninja ## run every fuzz target, SECONDS=60 in all; SEED=1 to repeat

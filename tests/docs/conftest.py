@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +12,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BUILD = Path(os.environ.get("WEFT_BUILD_DIR", ROOT / "build/release"))
+CACHE = BUILD / "CMakeCache.txt"
+IS_SANITIZED = CACHE.exists() and re.search(r"^WEFT_SANITIZE:\w+=\S", CACHE.read_text(), re.MULTILINE) is not None
+# Programs are run where that shows more than compiling them does.
+collect_ignore = [] if IS_SANITIZED else ["test_programs.py"]
 TAKES_A_VALUE = {"-I", "-isystem"}
 # The standard library and the compiler's own headers are read once, as modules. What a header lacks shows all the same:
 # glaze's <ratio> did. Some of the compiler's warn when they are read as a part of one.
