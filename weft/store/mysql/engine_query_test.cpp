@@ -1,3 +1,4 @@
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -5,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <weft/base/format.hpp>
+#include <weft/base/random.hpp>
 #include <weft/store/mysql/engine_fixture_test.hpp>
 
 namespace weft::store::mysql {
@@ -17,6 +19,13 @@ class mysql_engine_query : public engine_fixture {
       "BLOB)";
   static constexpr std::string_view two_people =
       "INSERT INTO people VALUES(1,'Ada',12.5,x'00ff'),(2,'κόσμε',NULL,NULL)";
+
+  /// The same table so many times again: each doubles the rows of two.
+  static std::string joined(int times) {
+    std::string text;
+    for (int i = 0; i < times; ++i) text += weft::format(", people p{}", i);
+    return text;
+  }
 
   static task<std::string> ask_sql(engine& on, std::string_view text,
                                    std::vector<query_parameter> parameters = {},
@@ -137,6 +146,9 @@ TEST_P(mysql_engine_query, only_reads_and_only_its_own_database) {
                      "SELECT * FROM mysql.user",
                      "SELECT * FROM `mysql` . user",
                      "SELECT * FROM shop/**/.x",
+                     "SELECT seq FROM seq_1_to_9",
+                     "SELECT wsrep_sync_wait_upto_gtid('0-0-0', 1)",
+                     "SELECT master_gtid_wait('0-0-1', 1)",
                      "SHOW TABLES",
                      "SELECT * FROM Information_Schema.tables",
                      "CALL p()",
@@ -170,24 +182,82 @@ TEST_P(mysql_engine_query, ends_when_there_is_enough_and_says_whether_that_was_a
     EXPECT_EQ(co_await count("SELECT id FROM people", 1, 9), "1 some");
     EXPECT_EQ(co_await count("SELECT id FROM people", 9, 2), "2 all");
     EXPECT_EQ(co_await count("SELECT id FROM people", 9, 1), "1 some");
-    EXPECT_EQ(co_await count("SELECT seq FROM seq_1_to_1000000", 10, 99), "10 some");
-    EXPECT_EQ(co_await count("SELECT seq FROM seq_1_to_100000", 1'000'000, 1'000'000),
-              "100000 all");
+    const std::string many = "SELECT a.id FROM people a" + joined(16);  // 131,072
+    EXPECT_EQ(co_await count(many, 10, 99), "10 some");
+    EXPECT_EQ(co_await count(many, 1'000'000, 1'000'000), "131072 all");
     EXPECT_EQ(co_await ask_sql(on, "SELECT id FROM people WHERE id=1"), "id [1]");
     noted_query sink;
     EXPECT_EQ((co_await on.query({.database = "nosuch", .text = "SELECT 1"}, sink)).error(),
               errc::not_found);
   });
-  EXPECT_EQ(counted("store_query_rows_total"), 100'017);
+  EXPECT_EQ(counted("store_query_rows_total"), 131'089);
 }
 
 TEST_P(mysql_engine_query, what_takes_too_long_is_ended) {
   options_.statement_time = std::chrono::milliseconds{100};
-  run_engine({people}, [&](engine& on) -> task<void> {
-    EXPECT_EQ(co_await ask_sql(on, "SELECT COUNT(*) FROM seq_1_to_1000000000 a, seq_1_to_9999 b"),
+  run_engine({people, two_people}, [&](engine& on) -> task<void> {
+    EXPECT_EQ(co_await ask_sql(on, "SELECT SUM(a.id + RAND()) FROM people a" + joined(50)),
               error{errc::timed_out}.message());
     EXPECT_EQ(co_await ask_sql(on, "SELECT 1 a"), "a [1]");
   });
+}
+
+/// Text that is SQL more often than not, with a table of another database here and there.
+std::string drawn_query(random& seed, int depth) {
+  const auto one_of = [&](std::initializer_list<std::string_view> all) {
+    return std::string{*(all.begin() + seed.below(all.size()))};
+  };
+  const auto source = [&]() -> std::string {
+    if (depth > 0 && seed.chance(1, 6)) return "(" + drawn_query(seed, depth - 1) + ") AS d";
+    if (seed.chance(1, 3))
+      return one_of({"fresh.salaries", "fresh . salaries s", "`fresh`.salaries", "(fresh.salaries)",
+                     "(people, fresh.salaries)", "(TABLE fresh.salaries) t",
+                     "{ OJ fresh.salaries LEFT OUTER JOIN people ON 1 }", "fresh/**/.\nsalaries"});
+    return one_of({"people", "people p", "engine_test.people", "people `where`", "people offset",
+                   "(people)", "people USE INDEX FOR ORDER BY (PRIMARY)"});
+  };
+  std::string text = one_of({"SELECT ", "SELECT ", "SELECT ", "SELECT STRAIGHT_JOIN ",
+                             "WITH fresh AS (SELECT 1 AS id) SELECT ",
+                             "WITH RECURSIVE fresh (id) AS (SELECT 1) SELECT "});
+  text += one_of({"*", "*", "*", "1", "pay", "TRIM(1 FROM 12)", "EXTRACT(DAY FROM '2024-01-02')"});
+  text += " FROM " + source();
+  for (auto more = seed.below(3); more > 0; --more) {
+    text += one_of({", ", " JOIN ", " STRAIGHT_JOIN ", " CROSS JOIN ", " LEFT JOIN ", " "});
+    text += source();
+    text += one_of({"", "", " ON 1", " ON (1, 1) = (1, 1)", " ON VALUES(id) IS NULL", " USING (id)",
+                    " ON EXISTS (SELECT 1 WHERE 1)"});
+  }
+  text +=
+      one_of({"", "", " WHERE 1", " WHERE 1 IN (SELECT pay FROM fresh.salaries)",
+              " GROUP BY 1, fresh.id", " HAVING 1", " ORDER BY 1, fresh.id", " LIMIT 1",
+              " UNION SELECT fresh.pay FROM people, fresh.salaries", " UNION TABLE fresh.salaries",
+              " WINDOW w AS (ORDER BY fresh.id), fresh.salaries", ", fresh.salaries"});
+  return text;
+}
+
+TEST_P(mysql_engine_query, reads_no_table_of_a_database_made_since_the_schema_was_read) {
+  run_engine(
+      {people, two_people, "CREATE DATABASE fresh",
+       "CREATE TABLE fresh.salaries(id INT PRIMARY KEY, pay INT)"},
+      [&](engine& on) -> task<void> {
+        EXPECT_EQ(co_await sql("INSERT INTO fresh.salaries VALUES (1, 987654)"), "");
+        std::string why;
+        EXPECT_EQ(co_await ask_sql(on, "SELECT * FROM fresh.salaries", {}, &why), "!invalid");
+        EXPECT_TRUE(why.starts_with("fresh is not the database of this query")) << why;
+        random seed{2026};
+        int answered = 0;
+        int revealing = 0;  // what the server tells of that, if it is asked by somebody who may
+        for (int i = 0; i < 2'000; ++i) {
+          const std::string text = drawn_query(seed, 2);
+          const std::string told = co_await ask_sql(on, text);
+          EXPECT_FALSE(told.contains("987654")) << text << "\n" << told;
+          answered += told.starts_with('!') ? 0 : 1;
+          revealing += (co_await sql(text)).contains("987654") ? 1 : 0;
+        }
+        EXPECT_GT(answered, 50);
+        EXPECT_GT(revealing, 50);
+        EXPECT_EQ(co_await sql("DROP DATABASE fresh"), "");
+      });
 }
 
 }  // namespace

@@ -151,10 +151,7 @@ result<std::optional<failure_kind>> engine::state::settle_part(const connection&
 }
 
 task<result<bool>> engine::state::run_query(const query_request& request, query_sink& to) {
-  std::vector<std::string> others;
-  std::ranges::copy_if(all_databases, std::back_inserter(others),
-                       [&](const std::string& each) { return each != request.database; });
-  const auto text = read_query_text(request, others);
+  const auto text = read_query_text(request, *schema);
   if (!text) {
     counts.failed(failure_kind::invalid);
     to.failed({.kind = failure_kind::invalid, .message = text.error()});

@@ -157,8 +157,6 @@ std::string engine::state::missing_databases() const {
 }
 
 void engine::state::take_over(std::vector<catalog::database_definition> found) {
-  all_databases = {"information_schema", "mysql", "performance_schema", "sys", "ndbinfo"};
-  for (const catalog::database_definition& each : found) all_databases.push_back(each.name);
   if (!options.databases.empty())
     std::erase_if(found, [this](const catalog::database_definition& each) {
       return !std::ranges::contains(options.databases, each.name);

@@ -95,8 +95,6 @@ struct engine::state {
   std::unique_ptr<connection_pool> pool;
   std::unique_ptr<replicas> readers;  // nullptr: there are none
   catalog_ref schema{std::make_unique<const catalog>(std::vector<catalog::database_definition>{})};
-  /// All that the server has: queries in SQL are kept from those that are not theirs.
-  std::vector<std::string> all_databases;
   mutex refreshing;
   std::uint64_t looks = 0;  // at the schema
   std::string told;         // of the schema, to the log, last

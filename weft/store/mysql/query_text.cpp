@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
-#include <optional>
 #include <string_view>
+#include <utility>
 
 #include <weft/base/format.hpp>
+#include <weft/store/mysql/query_clauses.hpp>
+#include <weft/store/mysql/query_functions.hpp>
+#include <weft/store/mysql/query_tokens.hpp>
 
 namespace weft::store::mysql {
 namespace {
@@ -14,36 +16,8 @@ namespace {
 using failed = std::unexpected<std::string>;
 
 constexpr std::array<std::string_view, 4> beginnings{"select", "with", "values", "table"};
-constexpr std::array<std::string_view, 20> forbidden_functions{"sleep",
-                                                               "benchmark",
-                                                               "get_lock",
-                                                               "release_lock",
-                                                               "is_free_lock",
-                                                               "is_used_lock",
-                                                               "release_all_locks",
-                                                               "load_file",
-                                                               "nextval",
-                                                               "setval",
-                                                               "lastval",
-                                                               "master_pos_wait",
-                                                               "source_pos_wait",
-                                                               "master_gtid_wait",
-                                                               "wait_for_executed_gtid_set",
-                                                               "last_insert_id",
-                                                               "user",
-                                                               "session_user",
-                                                               "system_user",
-                                                               "connection_id"};
-/// Which may be called without brackets.
+/// Functions that are called without parentheses, too.
 constexpr std::array<std::string_view, 2> accounts{"current_user", "current_role"};
-
-constexpr char lower_letter(char c) noexcept {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 'a' - 'A') : c;
-}
-
-bool is_same_word(std::string_view left, std::string_view right) noexcept {
-  return std::ranges::equal(left, right, {}, &lower_letter, &lower_letter);
-}
 
 template <class Names>
 bool is_in(std::string_view name, const Names& names) noexcept {
@@ -51,143 +25,19 @@ bool is_in(std::string_view name, const Names& names) noexcept {
                              [&](std::string_view each) { return is_same_word(name, each); });
 }
 
-constexpr bool is_blank(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
-/// What makes a comment of two dashes that stand before it.
-constexpr bool ends_dashes(char c) noexcept {
-  return static_cast<unsigned char>(c) <= ' ' || c == '\x7f';
+bool begins_query(const token& of) noexcept {
+  return of.is == token_kind::word && is_in(of.text, beginnings);
 }
 
-constexpr bool is_of_name(char c) noexcept {
-  return (c >= '0' && c <= '9') || (lower_letter(c) >= 'a' && lower_letter(c) <= 'z') || c == '_' ||
-         c == '$' || static_cast<unsigned char>(c) >= 0x80;
+bool begins_with_digit(std::string_view word) noexcept {
+  return word.front() >= '0' && word.front() <= '9';
 }
-
-constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-
-std::size_t digits_at(std::string_view text, std::size_t from) noexcept {
-  std::size_t end = from;
-  while (end < text.size() && is_digit(text[end])) ++end;
-  return end;
-}
-
-/// Of a word that begins with a digit: 12, 0x1f, 0b10, 1e5, and what stands before the sign in
-/// 1e-5.
-bool is_number(std::string_view word) noexcept {
-  const auto has_only = [&](std::string_view allowed) {
-    return word.size() > 2 && word.find_first_not_of(allowed, 2) == std::string_view::npos;
-  };
-  if (word.starts_with("0x")) return has_only("0123456789abcdefABCDEF");
-  if (word.starts_with("0b")) return has_only("01");
-  const std::size_t end = digits_at(word, 0);
-  if (end == word.size()) return true;
-  return lower_letter(word[end]) == 'e' && digits_at(word, end + 1) == word.size();
-}
-
-bool has_other_letters(std::string_view name) noexcept {
-  return std::ranges::any_of(name, [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
-}
-
-/// Whether it may be the server's name for the database. How it folds the case of letters that are
-/// not of ASCII is not known: all such names may be the same.
-bool may_name(std::string_view name, const std::string& database) noexcept {
-  return is_same_word(name, database) || (has_other_letters(name) && has_other_letters(database));
-}
-
-/// What is between backticks, where two of them stand for one.
-std::string without_quotes(std::string_view quoted) {
-  std::string name;
-  for (std::size_t i = 0; i < quoted.size(); ++i) {
-    name += quoted[i];
-    if (quoted[i] == '`') ++i;
-  }
-  return name;
-}
-
-enum class token_kind : std::uint8_t { end, word, quoted_name, text, parameter, named, sign, bad };
-
-struct token {
-  token_kind is = token_kind::end;
-  /// Of a quoted name, without its quotes; of a named parameter, without its colon.
-  std::string_view text{};
-  std::size_t at = 0;  // where it begins
-};
-
-/// Takes a query apart, from its front.
-class token_reader {
- public:
-  explicit token_reader(std::string_view text) noexcept : text_{text} {}
-
-  [[nodiscard]] token next() {
-    if (!skip_blanks()) return made(token_kind::bad, at_, text_.size());
-    if (at_ == text_.size()) return {.at = at_};
-    const std::size_t begin = at_;
-    const char first = text_[at_];
-    if (first == '\'' || first == '"' || first == '`') return quoted(first);
-    if (first == '?') return made(token_kind::parameter, begin, begin + 1);
-    if (first == ':' && begin + 1 < text_.size() && is_of_name(text_[begin + 1]))
-      return made(token_kind::named, begin, end_of_name(begin + 1));
-    if (is_of_name(first)) return made(token_kind::word, begin, end_of_name(begin));
-    return made(token_kind::sign, begin, begin + 1);
-  }
-  [[nodiscard]] std::size_t at() const noexcept { return at_; }
-
- private:
-  token made(token_kind is, std::size_t begin, std::size_t end) noexcept {
-    at_ = end;
-    const std::size_t skipped = is == token_kind::named ? 1 : 0;
-    return {is, text_.substr(begin + skipped, end - begin - skipped), begin};
-  }
-  [[nodiscard]] std::size_t end_of_name(std::size_t from) const noexcept {
-    while (from < text_.size() && is_of_name(text_[from])) ++from;
-    return from;
-  }
-  [[nodiscard]] bool has(std::string_view what) const noexcept {
-    return text_.substr(at_).starts_with(what);
-  }
-  /// And comments. False: one is of a kind that is not let through, or does not end.
-  bool skip_blanks() noexcept {
-    for (;;) {
-      while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
-      const bool is_dashes = has("--") && (at_ + 2 == text_.size() || ends_dashes(text_[at_ + 2]));
-      if (is_dashes || has("#")) {
-        at_ = std::min(text_.find('\n', at_), text_.size());
-      } else if (has("/*")) {
-        if (has("/*!") || has("/*M!") || has("/*+")) return false;
-        const std::size_t end = text_.find("*/", at_ + 2);
-        if (end == std::string_view::npos) return false;
-        at_ = end + 2;
-      } else {
-        return true;
-      }
-    }
-  }
-  token quoted(char quote) noexcept {
-    const std::size_t begin = at_;
-    std::size_t end = begin + 1;
-    for (;; ++end) {
-      if (end >= text_.size()) return made(token_kind::bad, begin, text_.size());
-      if (text_[end] == '\\' && quote != '`') {
-        ++end;
-      } else if (text_[end] == quote) {
-        if (end + 1 >= text_.size() || text_[end + 1] != quote) break;
-        ++end;
-      }
-    }
-    at_ = end + 1;
-    const auto is = quote == '`' ? token_kind::quoted_name : token_kind::text;
-    return {is, text_.substr(begin + 1, end - begin - 1), begin};
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-};
 
 class query_reader {
  public:
-  query_reader(const query_request& request, std::span<const std::string> others)
+  query_reader(const query_request& request, const catalog& schema)
       : request_{request},
-        others_{others},
+        schema_{schema},
         are_named_{!request.parameters.empty() && !request.parameters.front().name.empty()},
         is_used_(request.parameters.size()) {}
 
@@ -198,6 +48,7 @@ class query_reader {
       if (here.is == token_kind::end) break;
       next_ = tokens.next();
       if (auto why = judge(before, here); !why.empty()) return failed{std::move(why)};
+      clauses_.pass(before, here, next_);
     }
     if (!has_begun_) return failed{"the query is empty: write a SELECT"};
     if (auto why = judge_parameters(); !why.empty()) return failed{std::move(why)};
@@ -206,7 +57,7 @@ class query_reader {
   }
 
  private:
-  /// Nothing: it goes through.
+  /// Empty: the query may go on.
   std::string judge(const token& before, const token& here) {
     switch (here.is) {
       case token_kind::bad:
@@ -215,8 +66,7 @@ class query_reader {
             "is run",
             here.at);
       case token_kind::sign:
-        if (here.text == "@")
-          return "variables (@) are not to be had: bind a value to a parameter, :name";
+        if (auto why = judge_sign(before, here); !why.empty()) return why;
         if (here.text == "(") return {};
         break;
       case token_kind::word:
@@ -230,63 +80,108 @@ class query_reader {
     }
     if (has_begun_) return {};
     has_begun_ = true;
-    const bool is_reading = here.is == token_kind::word && is_in(here.text, beginnings);
-    return is_reading ? std::string{} : std::string{"a query may only read, by SELECT"};
+    return begins_query(here) ? std::string{} : std::string{"a query may only read, by SELECT"};
   }
 
-  std::string judge_name(const token& before, const token& here) const {
-    const bool is_word = here.is == token_kind::word;
-    const bool is_after_point = before.is == token_kind::sign && before.text == ".";
-    if (is_sign(next_, ".") && is_other_database(here))
-      return weft::format(
-          "{} is another database: a query reads the tables of its own ({}); if it is an alias, "
-          "name it otherwise",
-          here.text, request_.database);
-    const bool is_account = is_in(name_of(here), accounts);
-    if (is_sign(next_, "(") && (is_account || is_in(name_of(here), forbidden_functions)))
-      return weft::format("{}() is not to be had in a query", here.text);
+  std::string judge_sign(const token& before, const token& here) {
+    if (!is_name(before)) parts_ = 0;
+    if (here.text == "@")
+      return "variables (@) are not to be had: bind a value to a parameter, :name";
+    if (here.text == "{") return "braces are not allowed in a query: write the value without them";
+    if (here.text == "." && clauses_.place_of(before) == query_place::table)
+      return "a point stands before a table's name: leave it out";
+    return {};
+  }
+
+  std::string judge_name(const token& before, const token& here) {
+    const bool is_after_point = is_sign(before, ".");
     if (is_glued_to_number(here, is_after_point))
       return weft::format("{} stands behind a number: write 1.0, and names in backticks",
                           here.text);
-    if (!is_word || is_after_point) return {};
-    if (is_account) return weft::format("{} is not to be had in a query", here.text);
-    if (is_same_word(here.text, "into") || is_same_word(here.text, "procedure"))
+    if (is_after_point) return judge_qualified(here);
+    qualifier_ = here;
+    parts_ = 1;
+    const query_place place = clauses_.place_of(before);
+    if (place == query_place::common_table) {
+      common_tables_.push_back(name_of(here));
+      return {};
+    }
+    if (is_sign(next_, "(")) return judge_call(before, here);
+    const bool is_subquery = begins_query(here) && !is_sign(next_, ".");
+    if (place == query_place::table && !is_subquery) return judge_source(here);
+    return here.is == token_kind::word ? judge_word(here) : std::string{};
+  }
+
+  /// What stands where a table is named.
+  std::string judge_source(const token& here) {
+    table_follows_ = is_sign(next_, ".");
+    return table_follows_ ? judge_database(here) : judge_table(here);
+  }
+
+  [[nodiscard]] std::string judge_database(const token& named) const {
+    return name_of(named) == request_.database
+               ? std::string{}
+               : weft::format(
+                     "{} is not the database of this query: it may read the tables of {} "
+                     "alone, written like that",
+                     named.text, request_.database);
+  }
+
+  [[nodiscard]] std::string judge_table(const token& here) const {
+    const std::string name = name_of(here);
+    const bool is_known = std::ranges::any_of(schema_.tables(),
+                                              [&](const auto& each) {
+                                                return each->database() == request_.database &&
+                                                       is_same_word(each->name(), name);
+                                              }) ||
+                          is_in(name, common_tables_) || is_word(here, "dual");
+    return is_known ? std::string{}
+                    : weft::format(
+                          "{} is no table of {} that is served: views are not, and a new "
+                          "table is once the schema has been read again",
+                          here.text, request_.database);
+  }
+
+  /// What stands behind a point.
+  std::string judge_qualified(const token& here) {
+    if (is_sign(next_, "("))
+      return weft::format(
+          "{}() is called by a database's name: functions are allowed by their own names alone",
+          here.text);
+    if (std::exchange(table_follows_, false)) return judge_table(here);
+    return ++parts_ == 3 ? judge_database(qualifier_) : std::string{};
+  }
+
+  [[nodiscard]] std::string judge_call(const token& before, const token& here) const {
+    const bool is_quoted = here.is == token_kind::quoted_name;
+    if (is_quoted ? is_allowed_function(name_of(here)) : is_allowed_before_parenthesis(here.text))
+      return is_quoted ? std::string{} : judge_word(here);
+    // The name of a subquery, with those of its columns.
+    const bool names_columns =
+        is_sign(before, ")") || (is_word(before, "as") && is_sign(earlier_, ")"));
+    return names_columns ? std::string{}
+                         : weft::format("the function {}() is not allowed in a query", here.text);
+  }
+
+  [[nodiscard]] std::string judge_word(const token& here) const {
+    if (is_in(here.text, accounts))
+      return weft::format("{} is not to be had in a query", here.text);
+    if (is_word(here, "into") || is_word(here, "procedure"))
       return weft::format("a query may only read, by SELECT: without {}", here.text);
     const bool is_locking =
-        next_.is == token_kind::word &&
-        ((is_same_word(here.text, "for") &&
-          (is_same_word(next_.text, "update") || is_same_word(next_.text, "share"))) ||
-         (is_same_word(here.text, "lock") && is_same_word(next_.text, "in")));
+        (is_word(here, "for") && (is_word(next_, "update") || is_word(next_, "share"))) ||
+        (is_word(here, "lock") && is_word(next_, "in"));
     if (is_locking) return "a query takes no locks: leave FOR UPDATE or LOCK IN SHARE MODE out";
     const bool is_counting =
-        next_.is == token_kind::word && is_same_word(next_.text, "value") &&
-        (is_same_word(here.text, "next") || is_same_word(here.text, "previous"));
+        is_word(next_, "value") && (is_word(here, "next") || is_word(here, "previous"));
     return is_counting ? "a query counts no sequence on" : std::string{};
   }
 
   /// MySQL takes "1." and "1e5" for numbers, and what follows for a word of its own.
   [[nodiscard]] bool is_glued_to_number(const token& word, bool is_after_point) const noexcept {
     if (word.is != token_kind::word) return false;
-    if (is_digit(word.text.front())) return !is_number(word.text);
-    return is_after_point && earlier_.is == token_kind::word && is_digit(earlier_.text.front());
-  }
-
-  [[nodiscard]] static std::string name_of(const token& named) {
-    return named.is == token_kind::quoted_name ? without_quotes(named.text)
-                                               : std::string{named.text};
-  }
-
-  [[nodiscard]] bool is_other_database(const token& named) const {
-    const std::string name = name_of(named);
-    // As files are named: MariaDB takes it for the database that is called the rest.
-    if (name.starts_with("#mysql50#")) return true;
-    return name != request_.database && std::ranges::any_of(others_, [&](const std::string& each) {
-             return may_name(name, each);
-           });
-  }
-
-  static bool is_sign(const token& of, std::string_view text) noexcept {
-    return of.is == token_kind::sign && of.text == text;
+    if (begins_with_digit(word.text)) return !is_number(word.text);
+    return is_after_point && earlier_.is == token_kind::word && begins_with_digit(earlier_.text);
   }
 
   std::string take_parameter(const token& here) {
@@ -322,10 +217,15 @@ class query_reader {
   }
 
   const query_request& request_;
-  std::span<const std::string> others_;
+  const catalog& schema_;
   bool are_named_;
   std::vector<bool> is_used_;
-  token earlier_;  // before the one before
+  query_clauses clauses_;
+  std::vector<std::string> common_tables_;  // that stand behind WITH
+  bool table_follows_ = false;              // behind the database's name and a point
+  token qualifier_;                         // the first part of a name
+  int parts_ = 0;                           // of that name
+  token earlier_;                           // before the one before
   token next_;
   query_text made_;
   std::size_t copied_ = 0;  // of the text, into made_.sql
@@ -336,14 +236,14 @@ class query_reader {
 }  // namespace
 
 std::expected<query_text, std::string> read_query_text(const query_request& request,
-                                                       std::span<const std::string> others) {
+                                                       const catalog& schema) {
   if (request.text.size() > query_bytes_max)
     return failed{weft::format("the query has {} bytes; at most {} are allowed",
                                request.text.size(), query_bytes_max)};
   if (const auto nul = request.text.find('\0'); nul != std::string_view::npos)
     return failed{
         weft::format("the query has a NUL, at byte {}: bind such a value to a parameter", nul)};
-  return query_reader{request, others}.read();
+  return query_reader{request, schema}.read();
 }
 
 }  // namespace weft::store::mysql

@@ -2,23 +2,23 @@
 //
 // Problem: a session of MySQL's may do far more than read: write files, wait, lock, keep variables
 // for whoever comes next, and read all databases that its user may, though the client may read one.
-// Contract: what begins with SELECT, WITH, VALUES or TABLE alone goes through, without variables
-// (@), INTO, locks (FOR UPDATE), calls of functions that wait, lock, count sequences on, read files
-// or tell of the account, comments that MySQL runs, and names in `others`, the databases that are
-// not the query's. Told of any bytes, in one pass, with the tokens that MySQL finds in them
-// (MySQL 8.0 Reference Manual, chapter 9). The transaction around it sees to it that nothing is
-// written. Parameters are `?` by place and `:name` by name, one after the other.
+// Contract: allowlists. A query begins with SELECT, WITH, VALUES or TABLE. It names, where tables
+// are named, those that the catalog has in the query's database, and those of its own WITH. It
+// calls the functions of query_functions.hpp. It has no variables (@), INTO, locks (FOR UPDATE),
+// and no comments that MySQL runs. All else is refused, with what it was. The text is any bytes,
+// and read in one pass. The transaction around it sees to it that nothing is written. Parameters
+// are `?` by place and `:name` by name, one after the other.
 //
-//   const auto read = read_query_text(request, other_databases);
+//   const auto read = read_query_text(request, schema);
 //   if (!read) sink.failed({.kind = failure_kind::invalid, .message = read.error()});
 #pragma once
 
 #include <cstddef>
 #include <expected>
-#include <span>
 #include <string>
 #include <vector>
 
+#include <weft/store/catalog.hpp>
 #include <weft/store/query.hpp>
 
 namespace weft::store::mysql {
@@ -30,9 +30,9 @@ struct query_text {
   std::vector<value> parameters;
 };
 
-/// Else what is wrong with it, for people. Names in `others` are compared without the case of
-/// letters.
-[[nodiscard]] std::expected<query_text, std::string> read_query_text(
-    const query_request& request, std::span<const std::string> others);
+/// Else what is wrong with it, for people. Names of tables are compared without the case of ASCII
+/// letters, as some servers do; the database's name must be as it is.
+[[nodiscard]] std::expected<query_text, std::string> read_query_text(const query_request& request,
+                                                                     const catalog& schema);
 
 }  // namespace weft::store::mysql

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -9,12 +10,21 @@
 namespace weft::store::mysql {
 namespace {
 
-const std::vector<std::string> other_databases{"mysql", "Archive", "a`b", "größe"};
+const catalog& shop() {
+  static const catalog made{[] {
+    std::vector<table_definition> tables;
+    for (const char* name : {"t", "t2", "a", "b", "people", "user"})
+      tables.push_back({.database = "shop", .name = name});
+    return std::vector<catalog::database_definition>{
+        {"shop", std::move(tables)}, {"Archive", {{.database = "Archive", .name = "old"}}}};
+  }()};
+  return made;
+}
 
 /// The text with its question marks, and how many values there are, or what is wrong with it.
 std::string read(std::string_view text, std::vector<query_parameter> parameters = {}) {
-  const auto made = read_query_text({.database = "shop", .text = text, .parameters = parameters},
-                                    other_databases);
+  const auto made =
+      read_query_text({.database = "shop", .text = text, .parameters = parameters}, shop());
   return made ? made->sql + " | " + std::to_string(made->parameters.size()) : made.error();
 }
 
@@ -43,7 +53,29 @@ TEST(mysql_query_text, lets_what_reads_through_as_it_is) {
                                       "SELECT `größe` FROM t",
                                       "SELECT a --1",
                                       "SELECT 1.5, .5, 1., 1e5, 1E-5, 1.5e+5, 0x1F, 0b10 FROM t2",
-                                      "SELECT t.größe FROM t"})
+                                      "SELECT t.größe FROM t",
+                                      "SELECT archive.x FROM t archive",
+                                      "SELECT shop.t.x, shop.t.* FROM t",
+                                      "SELECT People.id FROM PEOPLE",
+                                      "SELECT 1 FROM dual",
+                                      "SELECT a.id, b.id FROM a, b WHERE a.x = b.y",
+                                      "SELECT * FROM (a JOIN b ON a.x = b.y), t",
+                                      "SELECT * FROM ((a)), shop.b AS x LEFT JOIN t USING (id)",
+                                      "SELECT * FROM a USE INDEX FOR ORDER BY (i), b",
+                                      "SELECT * FROM a JOIN b ON (a.x, a.y) = (b.x, b.y)",
+                                      "SELECT * FROM a WHERE EXISTS (SELECT 1 FROM b, t)",
+                                      "SELECT (SELECT MAX(b.x) FROM b), a.y FROM a",
+                                      "SELECT * FROM (SELECT 1, 2) AS d(x, y), (VALUES (1)) v (z)",
+                                      "SELECT * FROM (TABLE a UNION SELECT b.x FROM b) d",
+                                      "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT n.i + 1 "
+                                      "FROM n WHERE n.i < 9), m AS (SELECT 2) SELECT n.i FROM n, m",
+                                      "SELECT EXTRACT(YEAR FROM t.d), TRIM(' ' FROM t.a) FROM t",
+                                      "SELECT a.x, COUNT(*) FROM a GROUP BY a.x, a.y WITH ROLLUP",
+                                      "SELECT a.x FROM a ORDER BY a.x, a.y LIMIT 1",
+                                      "SELECT CAST(t.x AS DECIMAL(10, 2)) FROM t",
+                                      "SELECT SUM(a.x) OVER (PARTITION BY a.y, a.z) FROM a",
+                                      "SELECT a.x FROM a WHERE a.x IN (1, 2) AND (a.y OR NOT (1))",
+                                      "SELECT `Concat`('a'), JSON_VALUE(t.doc, '$.a') FROM t"})
     EXPECT_EQ(read(text), std::string{text} + " | 0");
 }
 
@@ -124,9 +156,76 @@ TEST(mysql_query_text, refuses_what_does_more_than_read) {
             "the query has a NUL, at byte 8: bind such a value to a parameter");
   EXPECT_EQ(read(std::string(query_bytes_max + 1, ' ')),
             "the query has 65537 bytes; at most 65536 are allowed");
-  EXPECT_EQ(read("SELECT * FROM archive.t"),
-            "archive is another database: a query reads the tables of its own (shop); if it is an "
-            "alias, name it otherwise");
+}
+
+TEST(mysql_query_text, reads_tables_of_the_catalog_alone) {
+  for (const std::string_view text :
+       {"SELECT * FROM fresh.t",
+        "SELECT * FROM a, fresh.t",
+        "SELECT fresh.x FROM t fresh, fresh.t",
+        "SELECT * FROM a JOIN fresh.t",
+        "SELECT * FROM a STRAIGHT_JOIN fresh.t",
+        "SELECT * FROM a JOIN b ON a.x = b.x, fresh.t",
+        "SELECT * FROM a JOIN b ON VALUES(b.x) IS NULL, fresh.t",
+        "SELECT * FROM a JOIN b ON 1 = 1, (fresh.t)",
+        "SELECT * FROM ((fresh.t))",
+        "SELECT * FROM (a, fresh.t)",
+        "SELECT * FROM a USE INDEX FOR ORDER BY (i), fresh.t",
+        "SELECT * FROM a FORCE INDEX FOR GROUP BY (i), fresh.t",
+        "SELECT * FROM a FOR SYSTEM_TIME ALL, fresh.t",
+        "SELECT * FROM a offset, fresh.t",
+        "SELECT * FROM a window, fresh.t",
+        "SELECT * FROM a `where`, fresh.t",
+        "SELECT * FROM shop.a where2, fresh.t",
+        "SELECT * FROM { OJ fresh.t LEFT OUTER JOIN a ON 1 }",
+        "SELECT * FROM --\n fresh /* */ . t",
+        "SELECT * FROM `fresh`.`t`",
+        "SELECT * FROM .t",
+        "SELECT * FROM lateral.t",
+        "SELECT * FROM Archive.old",
+        "SELECT * FROM Shop.t",
+        "SELECT * FROM `shop `.t",
+        "SELECT * FROM shop.nosuch",
+        "SELECT * FROM nosuch",
+        "SELECT * FROM seq_1_to_9",
+        "SELECT 1 UNION SELECT x FROM fresh.t",
+        "SELECT (SELECT x FROM fresh.t)",
+        "SELECT 1 WHERE 1 IN (TABLE fresh.t)",
+        "TABLE fresh.t",
+        "WITH x AS (SELECT * FROM fresh.t) SELECT * FROM x",
+        "WITH x AS (SELECT 1) TABLE fresh.t",
+        "WITH x AS (SELECT 1), y AS (SELECT 1) SELECT * FROM z",
+        "WITH x AS (SELECT 1) SELECT * FROM x, fresh.t",
+        "SELECT * FROM (WITH x AS (SELECT 1) SELECT * FROM x) y, fresh.t",
+        "SELECT * FROM (SELECT * FROM a LIMIT 1) x, fresh.t",
+        "SELECT TRIM(SELECT x FROM fresh.t)",
+        "SELECT TRIM((SELECT x FROM fresh.t))"}) {
+    const std::string told = read(text);
+    EXPECT_EQ(told.find(" | "), std::string::npos) << text << ": " << told;
+  }
+  EXPECT_EQ(
+      read("SELECT * FROM fresh.t"),
+      "fresh is not the database of this query: it may read the tables of shop alone, written "
+      "like that");
+  EXPECT_EQ(read("SELECT * FROM nosuch"),
+            "nosuch is no table of shop that is served: views are not, and a new table is once the "
+            "schema has been read again");
+}
+
+TEST(mysql_query_text, calls_functions_of_the_list_alone) {
+  for (const std::string_view text :
+       {"SELECT wsrep_sync_wait_upto_gtid('0-0-0', 9)", "SELECT `wsrep_last_seen_gtid`()",
+        "SELECT master_pos_wait('a', 1)", "SELECT f(1)", "SELECT shop.f(1)", "SELECT fresh.f(1)",
+        "SELECT mariadb_schema.concat('a')", "SELECT * FROM f(1)",
+        "SELECT spider_direct_sql('SELECT 1', 't', 'host \"h\"')", "SELECT sys_exec('id')",
+        "SELECT `in`(1)", "SELECT 1 IN (sleep(1))", "SELECT (1) + sleep(1)", "SELECT ROW_COUNT()",
+        "SELECT FOUND_ROWS()", "SELECT LAST_INSERT_ID()", "SELECT ps_current_thread_id()"}) {
+    const std::string told = read(text);
+    EXPECT_EQ(told.find(" | "), std::string::npos) << text << ": " << told;
+  }
+  EXPECT_EQ(read("SELECT Sleep(1)"), "the function Sleep() is not allowed in a query");
+  EXPECT_EQ(read("SELECT shop.f(1)"),
+            "f() is called by a database's name: functions are allowed by their own names alone");
 }
 
 }  // namespace
