@@ -1,7 +1,8 @@
 // What rows a scan is to find, and in what order.
 //
 // Contract: a request is made of views, which the caller keeps until the scan has ended. Rows come
-// in the order of the index and, among equals, of the primary key, which the table must have. A
+// in the order of the index and, among equals, of the primary key, which the table must have; rows
+// whose keys are NULL or equal come in an order that is the engine's and does not change. A
 // filter is SQL's: a comparison with NULL is neither true nor false, and what is not true is not
 // found. Filters are 32 deep at most, and ranges 64.
 //

@@ -36,6 +36,9 @@ std::uint64_t shape_of(const scan_request& request) {
   mix(request.from->name());
   for (const column_position at : order_of(request)) mix(request.from->columns()[at].name);
   mix(request.is_descending ? "descending" : "");
+  const table_definition& of = request.from->definition();
+  if (of.has_stored_places) mix("as stored");
+  for (const std::string& each : of.tie_breakers) mix(each);
   return hash;
 }
 
@@ -107,7 +110,8 @@ std::optional<std::span<const value>> read_scan_token(const scan_request& reques
   std::string_view rest{bytes.data(), *size};
   std::uint64_t shape = 0;
   if (!take_raw(rest, shape) || shape != shape_of(request)) return std::nullopt;
-  const std::span<value> place = room.make_array<value>(order_of(request).size());
+  const std::span<value> place = room.make_array<value>(
+      order_of(request).size() + request.from->definition().tie_breakers.size());
   for (value& each : place) {
     const auto taken = take_value(rest);
     if (!taken) return std::nullopt;

@@ -73,6 +73,13 @@ struct table_definition {
   std::string storage_engine{};
   /// False: what was done to it cannot be undone, so that no batch is all or nothing there.
   bool has_transactions = true;
+  /// Expressions in the engine's SQL that end the order of a scan, so that no two rows are equal in
+  /// it: a key may be NULL, or equal to another where the scan's order compares it otherwise.
+  std::vector<std::string> tie_breakers{};
+  /// False: keys may be NULL, and nothing else tells the rows apart, so that they are not scanned.
+  bool has_distinct_rows = true;
+  /// Where a scan goes on is kept as it is stored, and not as it is read.
+  bool has_stored_places = false;
 
   friend bool operator==(const table_definition&, const table_definition&) = default;
 };

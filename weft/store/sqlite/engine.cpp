@@ -27,6 +27,9 @@ namespace {
 
 constexpr std::size_t cold_operations_max = 256;
 constexpr unsigned refreshes_max = 3;
+constexpr std::string_view rows_are_alike =
+    "rows of the table may have NULL for their keys, and cannot be told apart, since columns are "
+    "named rowid, _rowid_ and oid: declare the key NOT NULL, or rename one of these columns";
 
 std::uint64_t cache_share(const engine_options& options, const event_loop& loop) noexcept {
   const mesh_port* const port = loop.port();
@@ -325,6 +328,10 @@ borrowing_task<result<std::string>> engine::scan(const scan_request& request, sc
   scratch room;
   auto place = place_of(request, room);
   if (!place) co_return fail(place.error());
+  if (!request.from->definition().has_distinct_rows) {
+    to.failed({.kind = failure_kind::invalid, .message = rows_are_alike});
+    co_return std::string{};
+  }
   const auto in_line = s.scans.enter();
   if (!in_line) co_return fail(in_line.error());
   const environment& env = co_await this_task::environment();

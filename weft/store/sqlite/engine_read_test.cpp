@@ -66,7 +66,8 @@ TEST_P(engine_read, knows_all_that_a_schema_says) {
                   .has_default = true},
                  {.name = "d", .type = column_type::integer, .is_generated = true}},
             .key = {1, 0},
-            .indexes = {{.name = "by_c", .columns = {2, 1}, .is_unique = true}}}));
+            .indexes = {{.name = "by_c", .columns = {2, 1}, .is_unique = true}},
+            .has_stored_places = true}));
     const table& numbered = *shop.schema()->find("shop", "numbered");
     EXPECT_TRUE(numbered.columns()[0].has_default);
     EXPECT_EQ(numbered.columns()[0].type, column_type::big_int);

@@ -25,9 +25,6 @@ constexpr std::int64_t trimmed_from = 16 * 1024 * 1024;
 
 constexpr const char* only_reads = "a query may only read, by SELECT";
 
-/// Of what is computed: numbers are told as numbers, texts as texts, bytes as bytes.
-const column as_it_is{.name = {}, .type = column_type::float64};
-
 }  // namespace
 
 int query_run::ask_whether_to_go_on(void* self) {
@@ -123,7 +120,7 @@ bool query_run::prepare() {
 }
 
 int query_run::bind_one(int at, const value& bound) noexcept {
-  return bind_value(select_.get(), at, bound, as_it_is);
+  return bind_value(select_.get(), at, bound, as_stored);
 }
 
 bool query_run::bind_all() {
@@ -178,7 +175,7 @@ bool query_run::read_columns() {
   for (int i = 0; i < count; ++i) {
     const char* const name = sqlite3_column_name(select_.get(), i);
     if (name == nullptr) return fail(SQLITE_NOMEM);
-    column made = as_it_is;
+    column made = as_stored;
     made.name = names.add(name);
     if (const char* const declared = sqlite3_column_decltype(select_.get(), i))
       read_declared_type(declared, made);

@@ -17,6 +17,10 @@
 
 namespace weft::store::sqlite {
 
+/// Of no type: what is bound and read as it is stored, numbers as numbers, texts as texts, bytes as
+/// bytes.
+inline const column as_stored{.name = {}, .type = column_type::float64};
+
 /// A result code of SQLite's. `at` counts from 1.
 [[nodiscard]] int bind_value(sqlite3_stmt* to, int at, const value& bound,
                              const column& of) noexcept;

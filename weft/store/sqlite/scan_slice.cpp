@@ -48,12 +48,10 @@ scan_slice::scan_slice(storage& from, std::int64_t version, const scan_request& 
       request_{request},
       place_{place},
       pace_{pace},
-      sql_{request, place, {.by_steps = pace.by_steps}},
-      given_{request.columns.begin(), request.columns.end()},
+      tells_found_{pace.by_steps && request.where != nullptr},
+      place_size_{order_of(request).size() + request.from->definition().tie_breakers.size()},
       rows_max_{std::min(rows_max, rows_of_a_slice)},
-      turn_ends_{time_point::max()} {
-  given_.insert(given_.end(), sql_.order().begin(), sql_.order().end());
-}
+      turn_ends_{time_point::max()} {}
 
 int scan_slice::look_up_from_work(void* self) {
   auto& slice = *static_cast<scan_slice*>(self);
@@ -66,7 +64,7 @@ int scan_slice::look_up_from_work(void* self) {
   }
   // By steps each slice comes further.
   const bool may_end = !slice.pace_.by_steps || !slice.rows_.empty();
-  const bool is_turn_over = slice.is_long_ && !slice.sql_.tells_found() && may_end;
+  const bool is_turn_over = slice.is_long_ && !slice.tells_found_ && may_end;
   return slice.is_late_ || is_turn_over || slice.is_stopped() ? 1 : 0;
 }
 
@@ -104,11 +102,13 @@ void scan_slice::run() {
 }
 
 void scan_slice::find_all(connection& by) {
-  if (!sql_.tells_found()) begin_turn();
+  if (!tells_found_) begin_turn();
   sqlite3_progress_handler(by.get(), instructions_between_looks, &look_up_from_work, this);
-  int code = find(by, sql_);
-  if (code == SQLITE_DONE && sql_.has_nulls_after())
-    code = find(by, {request_, place_, {.by_steps = pace_.by_steps, .is_nulls = true}});
+  int code = SQLITE_DONE;
+  for (const scan_step& step : steps_behind(request_, place_)) {
+    code = find(by, {request_, place_, {.step = step, .by_steps = pace_.by_steps}});
+    if (code != SQLITE_DONE) break;
+  }
   sqlite3_progress_handler(by.get(), 0, nullptr, nullptr);
   if (code == SQLITE_INTERRUPT)
     has_more_ = true;
@@ -118,24 +118,27 @@ void scan_slice::find_all(connection& by) {
 
 /// What the last step gave; SQLITE_ROW: there is more.
 int scan_slice::find(connection& by, const scan_sql& sql) {
-  const known_function asked{by, sql.tells_found() ? &tell_whether_turn_is_over : nullptr, this};
+  const known_function asked{by, tells_found_ ? &tell_whether_turn_is_over : nullptr, this};
   const statement select = by.prepare(sql.text());
   if (select == nullptr) return sqlite3_extended_errcode(by.get());
   // One more tells whether there is more.
   int code = sql.bind(select.get(), rows_max_ - rows_.size() + 1);
   if (code != SQLITE_OK) return code;
-  const int found = static_cast<int>(given_.size());
+  const int found = static_cast<int>(request_.columns.size() + place_size_);
   while (!has_more_ && (code = sqlite3_step(select.get())) == SQLITE_ROW)
-    take(select.get(), !sql.tells_found() || sqlite3_column_int(select.get(), found) != 0);
+    take(select.get(), !tells_found_ || sqlite3_column_int(select.get(), found) != 0);
   return code;
 }
 
 void scan_slice::take(sqlite3_stmt* row, bool is_found) {
   has_more_ = !is_found || rows_.size() == rows_max_ || bytes_ >= bytes_of_a_slice;
   if (is_found && has_more_) return;
-  const auto values = copy_values(row, *request_.from, given_, room_, bytes_);
-  if (is_found) rows_.push_back(values);
-  last_ = values.subspan(request_.columns.size());
+  if (is_found) rows_.push_back(copy_values(row, *request_.from, request_.columns, room_, bytes_));
+  const std::span<value> place = room_.make_array<value>(place_size_);
+  bytes_ += place.size_bytes();
+  int at = static_cast<int>(request_.columns.size());
+  for (value& each : place) each = copy_value(column_value(row, at++, as_stored), room_, bytes_);
+  last_ = place;
 }
 
 void scan_slice::fail(failure_kind why, std::string message) {
@@ -144,7 +147,7 @@ void scan_slice::fail(failure_kind why, std::string message) {
 }
 
 std::size_t scan_slice::tell(scan_sink& to) const {
-  for (const std::span<const value> row : rows_) to.row(row.first(request_.columns.size()));
+  for (const std::span<const value> row : rows_) to.row(row);
   return rows_.size();
 }
 

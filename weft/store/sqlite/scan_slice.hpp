@@ -77,8 +77,8 @@ class scan_slice {
   const scan_request& request_;
   std::span<const value> place_;
   scan_pace pace_;
-  scan_sql sql_;
-  std::vector<column_position> given_;  // the columns wanted, and those of the order
+  bool tells_found_;        // whether a row says in its last column if it is found
+  std::size_t place_size_;  // of a row, in values
   std::size_t rows_max_;
   time_point turn_ends_;
   scratch room_;

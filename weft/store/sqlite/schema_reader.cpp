@@ -8,6 +8,7 @@
 
 #include <weft/base/format.hpp>
 #include <weft/store/sqlite/declared_type.hpp>
+#include <weft/store/sqlite/sql_text.hpp>
 
 namespace weft::store::sqlite {
 namespace {
@@ -104,16 +105,74 @@ int read_indexes(connection& from, table_definition& into) {
   return code;
 }
 
+/// What SQLite calls a row's number there; nothing: columns of the table have all of these names.
+std::optional<std::string> row_number_in(const table_definition& table) {
+  for (const char* const name : {"rowid", "_rowid_", "oid"})
+    if (std::ranges::none_of(table.columns, [name](const column& each) {
+          return sqlite3_stricmp(each.name.c_str(), name) == 0;
+        }))
+      return name;
+  return std::nullopt;
+}
+
+/// Of the index that the primary key is, which an INTEGER PRIMARY KEY does not have: what it
+/// forbids is all that is known of keys.
+struct key_index {
+  bool may_be_null = false;
+  /// Columns that it compares otherwise than ORDER BY does, as it compares them.
+  std::vector<std::string> compared;
+};
+
+int read_key_index(connection& from, const table_definition& of, key_index& into) {
+  return each_row(from,
+                  "SELECT x.name,x.coll FROM pragma_index_list(?1) l, pragma_index_xinfo(l.name) x "
+                  "WHERE l.origin='pk' AND x.key=1 ORDER BY x.seqno",
+                  &of.name, [&](sqlite3_stmt* row) {
+                    const std::string name = text_at(row, 0);
+                    const std::string collation = text_at(row, 1);
+                    const char* own = nullptr;
+                    int is_not_null = 0;
+                    sqlite3_table_column_metadata(from.get(), "main", of.name.c_str(), name.c_str(),
+                                                  nullptr, &own, &is_not_null, nullptr, nullptr);
+                    into.may_be_null = into.may_be_null || is_not_null == 0;
+                    if (own != nullptr && sqlite3_stricmp(own, collation.c_str()) == 0) return;
+                    std::string& term = into.compared.emplace_back();
+                    append_name(name, term);
+                    term += " COLLATE ";
+                    append_name(collation, term);
+                  });
+}
+
+/// Keys may be NULL, many times, unless the table says otherwise: sqlite.org/lang_createtable.html,
+/// "The PRIMARY KEY".
+int read_tie_breakers(connection& from, bool has_row_numbers, table_definition& into) {
+  into.has_stored_places = true;
+  key_index key;
+  const int code = read_key_index(from, into, key);
+  if (key.compared.empty() && !(key.may_be_null && has_row_numbers)) return code;
+  const auto number = has_row_numbers ? row_number_in(into) : std::nullopt;
+  if (number)
+    into.tie_breakers = {*number};
+  else
+    into.tie_breakers = std::move(key.compared);
+  into.has_distinct_rows = number || !has_row_numbers || !key.may_be_null;
+  return code;
+}
+
 int read_tables(connection& from, const std::string& database, database_schema& into) {
+  std::vector<bool> have_row_numbers;
   int code = each_row(from,
-                      "SELECT name FROM pragma_table_list WHERE schema='main' AND type='table' "
+                      "SELECT name,wr FROM pragma_table_list WHERE schema='main' AND type='table' "
                       "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
                       nullptr, [&](sqlite3_stmt* row) {
                         into.tables.push_back({.database = database, .name = text_at(row, 0)});
+                        have_row_numbers.push_back(sqlite3_column_int(row, 1) == 0);
                       });
-  for (table_definition& each : into.tables) {
+  for (std::size_t i = 0; i < into.tables.size(); ++i) {
+    table_definition& each = into.tables[i];
     if (code == SQLITE_OK) code = read_columns(from, each);
     if (code == SQLITE_OK) code = read_indexes(from, each);
+    if (code == SQLITE_OK) code = read_tie_breakers(from, have_row_numbers[i], each);
   }
   return code;
 }
