@@ -38,7 +38,9 @@ weft::http::status status_of(weft::store::failure_kind kind) noexcept {
 
 api_fault fault_of(const weft::store::failure& why) {
   std::string message{why.message};
-  if (why.kind == weft::store::failure_kind::busy) return try_again(std::move(message));
+  if (why.kind == weft::store::failure_kind::busy ||
+      why.kind == weft::store::failure_kind::no_memory)
+    return try_again(std::move(message));
   return {status_of(why.kind), std::move(message)};
 }
 

@@ -27,6 +27,9 @@ enum class failure_kind : std::uint8_t {
   input_output,    // the disk, or the way to it, failed
   invalid,         // what was asked for is not to be had: a query with a mistake, say
   too_large,       // the rows have more bytes than the engine keeps at once: ask for fewer
+  unsupported,     // the table needs what the engine does not have: a collation, a function
+  no_memory,       // memory ran out, and nothing was done; may work later
+  unknown,         // nobody knows whether it was done: look before it is done again
   other,
 };
 inline constexpr std::size_t failure_kinds =

@@ -50,14 +50,16 @@ void cold_batch::read_all(connection& by) {
 
 /// False: the others would fail as well.
 bool cold_batch::read_one(connection& by, sqlite3_stmt* select, const key_read& operation) {
-  int code = select == nullptr ? sqlite3_extended_errcode(by.get()) : SQLITE_OK;
-  if (code == SQLITE_OK) {
-    const running_statement run{select};
-    code = step_to_row(select, operation);
-    if (code == SQLITE_ROW) keep_row(select, operation);
-    if (code == SQLITE_DONE) found_.push_back({.is = found::outcome::missing});
-    if (code == SQLITE_ROW || code == SQLITE_DONE) return true;
+  if (select == nullptr) {
+    const int code = sqlite3_extended_errcode(by.get());
+    keep_failure(kind_of_refused(code), by.describe(code));
+    return sqlite3_get_autocommit(by.get()) == 0;
   }
+  const running_statement run{select};
+  const int code = step_to_row(select, operation);
+  if (code == SQLITE_ROW) keep_row(select, operation);
+  if (code == SQLITE_DONE) found_.push_back({.is = found::outcome::missing});
+  if (code == SQLITE_ROW || code == SQLITE_DONE) return true;
   keep_failure(kind_of(code), by.describe(code));
   return sqlite3_get_autocommit(by.get()) == 0;
 }

@@ -11,10 +11,25 @@
 namespace weft::store::sqlite {
 namespace {
 
+/// Of SQLITE_ERROR, which SQLite has many reasons for and one word.
+std::string_view advice_for_error(std::string_view reason) noexcept {
+  for (const char* const unknown : {"no such collation", "no such function", "unknown function",
+                                    "no such module", "wrong number of arguments"})
+    if (reason.contains(unknown))
+      return "this program has SQLite's own collations, functions and modules alone: make the "
+             "table, its indexes and triggers without it, or ask for columns that need it not";
+  if (reason.starts_with("no such "))
+    return "the schema names what is not there: make it, or change the trigger or the column that "
+           "names it";
+  return "see sqlite.org/rescode.html";
+}
+
 std::string_view advice_for(int code) noexcept {
   switch (code & 0xff) {
     case SQLITE_BUSY:
-    case SQLITE_LOCKED: return "another program writes to it: try again";
+    case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL: return "another program writes to it: try again";
+    case SQLITE_PERM:
     case SQLITE_READONLY: return "let this program's user write to the file and to its folder";
     case SQLITE_FULL:
       return "free some space on its volume, or raise its bound: a quota, max_page_count, ulimit "
@@ -28,7 +43,9 @@ std::string_view advice_for(int code) noexcept {
     case SQLITE_IOERR: return "look for faults of the disk in the system's log";
     case SQLITE_CONSTRAINT:
     case SQLITE_MISMATCH: return "send a row that keeps to the table's rules";
-    case SQLITE_NOMEM: return "give this program more memory";
+    case SQLITE_NOMEM: return "try again, or give this program more memory";
+    case SQLITE_SCHEMA: return "the schema has changed meanwhile: try again";
+    case SQLITE_TOOBIG: return "send, and ask for, values of less than 1 GB";
     default: return "see sqlite.org/rescode.html";
   }
 }
@@ -96,9 +113,10 @@ std::expected<std::int64_t, int> connection::number(const char* sql) noexcept {
 
 std::string connection::describe(int code) const {
   const bool is_last = get() != nullptr && (sqlite3_errcode(get()) & 0xff) == (code & 0xff);
-  return weft::format("{}: {} (SQLite's code {}): {}", file_name(path_),
-                      is_last ? sqlite3_errmsg(get()) : sqlite3_errstr(code), code,
-                      advice_for(code));
+  const char* const reason = is_last ? sqlite3_errmsg(get()) : sqlite3_errstr(code);
+  const bool is_any_error = (code & 0xff) == SQLITE_ERROR;
+  return weft::format("{}: {} (SQLite's code {}): {}", file_name(path_), reason, code,
+                      is_any_error ? advice_for_error(reason) : advice_for(code));
 }
 
 failure_kind kind_of(int code) noexcept {
@@ -106,22 +124,33 @@ failure_kind kind_of(int code) noexcept {
     case SQLITE_CONSTRAINT_PRIMARYKEY:
     case SQLITE_CONSTRAINT_ROWID:
     case SQLITE_CONSTRAINT_UNIQUE: return failure_kind::duplicate_key;
+    case SQLITE_ERROR_MISSING_COLLSEQ: return failure_kind::unsupported;
+    case SQLITE_IOERR_NOMEM: return failure_kind::no_memory;
     default: break;
   }
   switch (code & 0xff) {
     case SQLITE_BUSY:
-    case SQLITE_LOCKED: return failure_kind::busy;
+    case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL: return failure_kind::busy;
+    case SQLITE_NOMEM: return failure_kind::no_memory;
+    case SQLITE_SCHEMA: return failure_kind::schema_changed;
+    case SQLITE_PERM:
     case SQLITE_READONLY: return failure_kind::read_only;
     case SQLITE_FULL: return failure_kind::full;
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB: return failure_kind::corrupt;
     case SQLITE_IOERR:
+    case SQLITE_NOLFS:
     case SQLITE_CANTOPEN: return failure_kind::input_output;
     case SQLITE_CONSTRAINT:
     case SQLITE_MISMATCH:
     case SQLITE_TOOBIG: return failure_kind::constraint;
     default: return failure_kind::other;
   }
+}
+
+failure_kind kind_of_refused(int code) noexcept {
+  return (code & 0xff) == SQLITE_ERROR ? failure_kind::unsupported : kind_of(code);
 }
 
 }  // namespace weft::store::sqlite

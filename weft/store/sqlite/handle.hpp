@@ -80,6 +80,9 @@ class connection {
   file_identity identity_;
 };
 
+/// What a result code of a statement that ran means.
 [[nodiscard]] failure_kind kind_of(int code) noexcept;
+/// Of one that could not be prepared, though its tables and columns are those of the schema.
+[[nodiscard]] failure_kind kind_of_refused(int code) noexcept;
 
 }  // namespace weft::store::sqlite

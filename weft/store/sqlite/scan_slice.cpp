@@ -112,7 +112,7 @@ void scan_slice::find_all(connection& by) {
   sqlite3_progress_handler(by.get(), 0, nullptr, nullptr);
   if (code == SQLITE_INTERRUPT)
     has_more_ = true;
-  else if (code != SQLITE_ROW && code != SQLITE_DONE)
+  else if (code != SQLITE_ROW && code != SQLITE_DONE && fault_.message.empty())
     fail(kind_of(code), by.describe(code));
 }
 
@@ -120,7 +120,11 @@ void scan_slice::find_all(connection& by) {
 int scan_slice::find(connection& by, const scan_sql& sql) {
   const known_function asked{by, tells_found_ ? &tell_whether_turn_is_over : nullptr, this};
   const statement select = by.prepare(sql.text());
-  if (select == nullptr) return sqlite3_extended_errcode(by.get());
+  if (select == nullptr) {
+    const int refused = sqlite3_extended_errcode(by.get());
+    fail(kind_of_refused(refused), by.describe(refused));
+    return refused;
+  }
   // One more tells whether there is more.
   int code = sql.bind(select.get(), rows_max_ - rows_.size() + 1);
   if (code != SQLITE_OK) return code;

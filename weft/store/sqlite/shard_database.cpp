@@ -50,18 +50,21 @@ int shard_database::check_schema() noexcept {
 shard_database::outcome shard_database::read(std::size_t number, const key_read& operation,
                                              std::vector<value>& room, nowait_reads& here,
                                              read_sink& to) {
-  if (const int code = begin(); code != SQLITE_OK) return fail(code, number, here, to);
+  if (const int code = begin(); code != SQLITE_OK)
+    return fail(code, kind_of(code), number, here, to);
   cached_statement* select = statements_.find(*operation.from, operation.columns);
   if (select == nullptr) {
     if (const int code = check_schema(); code != SQLITE_OK) {
-      const outcome found = fail(code, number, here, to);
+      const outcome found = fail(code, kind_of(code), number, here, to);
       if (found == outcome::stale) end_turn();
       return found;
     }
     counts_.statements_prepared.add();
     select = statements_.make(connection_, *operation.from, operation.columns);
-    if (select == nullptr)
-      return fail(sqlite3_extended_errcode(connection_.get()), number, here, to);
+    if (select == nullptr) {
+      const int code = sqlite3_extended_errcode(connection_.get());
+      return fail(code, kind_of_refused(code), number, here, to);
+    }
   }
   const running_statement run{select->run.get()};
   const int code = step_to_row(select->run.get(), operation);
@@ -74,22 +77,23 @@ shard_database::outcome shard_database::read(std::size_t number, const key_read&
   } else if (code == SQLITE_DONE) {
     to.missing(number);
   } else {
-    return fail(code, number, here, to);
+    return fail(code, kind_of(code), number, here, to);
   }
   return outcome::told;
 }
 
-shard_database::outcome shard_database::fail(int code, std::size_t number, const nowait_reads& here,
-                                             read_sink& to) {
+shard_database::outcome shard_database::fail(int code, failure_kind kind, std::size_t number,
+                                             const nowait_reads& here, read_sink& to) {
   // SQLite has rolled back, if the error was one of input.
   if (sqlite3_get_autocommit(connection_.get()) != 0) in_transaction_ = false;
   // Another program writes, where there is no log, or mends the database, or has left a commit half
   // done: not to be waited for here.
-  if (here.would_block() || kind_of(code) == failure_kind::busy || code == SQLITE_READONLY_ROLLBACK)
+  if (here.would_block() || kind == failure_kind::busy || code == SQLITE_READONLY_ROLLBACK)
     return outcome::cold;
-  if ((code & 0xff) == SQLITE_SCHEMA || (code & 0xff) == SQLITE_ERROR) return outcome::stale;
+  if (kind == failure_kind::schema_changed) return outcome::stale;
   const std::string message = connection_.describe(code);
-  const failure_kind kind = kind_of(code);
+  // A statement of another schema fails so, too; it is all the same for one of this schema.
+  if ((code & 0xff) == SQLITE_ERROR && check_schema() == SQLITE_SCHEMA) return outcome::stale;
   is_suspect_ = is_suspect_ || kind == failure_kind::corrupt || kind == failure_kind::input_output;
   counts_.failed(kind);
   to.failed(number, {.kind = kind, .message = message});

@@ -60,7 +60,8 @@ class shard_database {
 
  private:
   [[nodiscard]] int begin() noexcept;
-  [[nodiscard]] outcome fail(int code, std::size_t number, const nowait_reads& here, read_sink& to);
+  [[nodiscard]] outcome fail(int code, failure_kind kind, std::size_t number,
+                             const nowait_reads& here, read_sink& to);
   [[nodiscard]] int check_schema() noexcept;
 
   std::string name_;
