@@ -9,6 +9,8 @@
 #include <weft/base/format.hpp>
 #include <weft/store/sqlite/library.hpp>
 
+#include <apps/weftd/own_file.hpp>
+
 namespace weftd {
 namespace {
 
@@ -87,8 +89,8 @@ std::expected<bool, std::string> make_demo_database(const std::string& directory
   if (fs::exists(wanted, why)) return false;
   fs::create_directories(directory, why);
   if (why) return not_made(wanted, why.message());
+  if (const auto made = make_part(wanted.string()); !made) return not_made(wanted, made.error());
   const fs::path half = fs::path{directory} / "demo.db.part";
-  fs::remove(half, why);
   if (const std::string fault = write_content(half.string()); !fault.empty())
     return not_made(wanted, fault);
   fs::rename(half, wanted, why);

@@ -4,8 +4,10 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include <weft/base/format.hpp>
 #include <weft/service/application.hpp>
@@ -13,6 +15,7 @@
 #include <apps/weftd/engine_choice.hpp>
 #include <apps/weftd/export_rows.hpp>
 #include <apps/weftd/known_table.hpp>
+#include <apps/weftd/own_file.hpp>
 
 namespace weftd {
 namespace {
@@ -62,43 +65,53 @@ row_format format_of(const export_words& said) {
 /// file but takes bytes.
 class export_output {
  public:
-  explicit export_output(const std::string& path) : path_{path} {
-    if (path == "-") return;
+  explicit export_output(std::string path) {
+    if (path == "-") {
+      stream_ = stdout;
+      return;
+    }
     std::error_code ignored;
     const fs::file_status there = fs::status(path, ignored);
-    is_file_ = !fs::exists(there) || fs::is_regular_file(there);
-    if (is_file_ && fs::exists(there)) path_ = fs::canonical(path, ignored).string();
-    file_.reset(std::fopen(target().c_str(), "wbe"));
-    if (is_file_ && fs::exists(there)) fs::permissions(target(), there.permissions(), ignored);
-  }
-  export_output(const export_output&) = delete;
-  export_output& operator=(const export_output&) = delete;
-  ~export_output() {
-    if (!file_ || !is_file_) return;
-    std::error_code ignored;
-    fs::remove(target(), ignored);
+    if (fs::exists(there) && !fs::is_regular_file(there)) {
+      other_.reset(std::fopen(path.c_str(), "wbe"));
+      stream_ = other_.get();
+      if (stream_ == nullptr)
+        why_ =
+            weft::format("{} cannot be written: {}", path, std::generic_category().message(errno));
+      return;
+    }
+    if (fs::exists(there)) path = fs::canonical(path, ignored).string();
+    auto made = new_file::create(std::move(path));
+    if (!made) {
+      why_ = std::move(made.error());
+      return;
+    }
+    file_.emplace(std::move(*made));
+    stream_ = file_->stream();
   }
 
-  /// nullptr: it cannot be written.
-  [[nodiscard]] std::FILE* file() const noexcept { return path_ == "-" ? stdout : file_.get(); }
+  /// nullptr: it cannot be written, which why() says more of.
+  [[nodiscard]] std::FILE* file() const noexcept { return stream_; }
+  [[nodiscard]] const std::string& why() const noexcept { return why_; }
   /// Empty: it is whole. Else why it is not.
   [[nodiscard]] std::string finish() {
-    if (path_ == "-") return {};
-    std::error_code why;
-    if (std::fclose(file_.release()) != 0) why = {errno, std::generic_category()};
-    if (!why && is_file_) fs::rename(target(), path_, why);
-    return why ? weft::format("{} cannot be written: {}", path_, why.message()) : std::string{};
+    if (file_) {
+      const auto finished = file_->finish(durable::no);
+      return finished ? std::string{} : finished.error();
+    }
+    if (other_ == nullptr || std::fclose(other_.release()) == 0) return {};
+    return std::generic_category().message(errno);
   }
 
  private:
   struct closer {
     void operator()(std::FILE* file) const noexcept { static_cast<void>(std::fclose(file)); }
   };
-  [[nodiscard]] std::string target() const { return is_file_ ? path_ + ".part" : path_; }
 
-  std::string path_;
-  bool is_file_ = true;
-  std::unique_ptr<std::FILE, closer> file_;
+  std::optional<new_file> file_;
+  std::unique_ptr<std::FILE, closer> other_;
+  std::FILE* stream_ = nullptr;
+  std::string why_;
 };
 
 int complain(const std::string& why) {
@@ -138,9 +151,7 @@ int export_table(int argc, char** argv) {
     return weft::command_line::exit_usage;
   }
   export_output output{said.output};
-  if (output.file() == nullptr)
-    return complain(weft::format("{} cannot be written: {}", said.output,
-                                 std::generic_category().message(errno)));
+  if (output.file() == nullptr) return complain(output.why());
   const auto job = std::make_shared<export_job>(export_job{.database = table->database,
                                                            .table = table->table,
                                                            .format = format_of(said),

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
+#include <ranges>
 #include <system_error>
 #include <utility>
 
@@ -33,6 +35,23 @@ bool is_of(const import_state& before, const import_state& now) {
          before.file_changed_ns == now.file_changed_ns && before.how == now.how &&
          before.offset_bytes <= now.file_bytes;
 }
+
+/// Which rows of a batch are in the table already.
+class known_rows final : public store::read_sink {
+ public:
+  explicit known_rows(std::size_t size) : is_there_(size, false) {}
+
+  [[nodiscard]] bool is_there(std::size_t at) const { return is_there_[at]; }
+  [[nodiscard]] std::optional<std::string>& failure() noexcept { return failure_; }
+
+ private:
+  void row(std::size_t at, std::span<const store::value>) override { is_there_[at] = true; }
+  void missing(std::size_t) override {}
+  void failed(std::size_t, const store::failure& why) override { failure_ = why.message; }
+
+  std::vector<bool> is_there_;
+  std::optional<std::string> failure_;
+};
 
 /// Whether the others may be written without one.
 bool is_of_a_row(const import_batch::cause& why) noexcept {
@@ -65,6 +84,11 @@ weft::task<std::optional<std::string>> row_import::import_all() {
   if (!to) co_return to.error();
   const auto before = state_before();
   if (!before) co_return before.error();
+  if (*before && !job_->replaces && !(*before)->attempted_line)
+    co_return weft::format(
+        "{} does not say which rows were refused, since another version of weftd has written it: "
+        "remove it to begin anew",
+        job_->state_path);
   if (*before) go_on_from(**before);
   auto file = row_file::open(job_->source);
   if (!file) co_return file.error();
@@ -89,21 +113,30 @@ void row_import::go_on_from(const import_state& before) {
   job_->rows = before.rows;
   job_->wrong = wrong_before_ = before.wrong;
   job_->passed_over = before.passed_over;
-  is_repeated_ = true;
+  before_ = before;
   std::fputs(weft::format("{}: going on at line {}\n", job_->source.path, before.line).c_str(),
              stderr);
 }
 
 import_state row_import::state_of(const row_file& file) const {
-  return {.table = weft::format("{}.{}", job_->database, job_->table),
-          .how = job_->how,
-          .file_bytes = file.size_bytes(),
-          .file_changed_ns = file.changed_ns(),
-          .offset_bytes = file.place().offset_bytes,
-          .line = file.place().line,
-          .rows = job_->rows,
-          .wrong = job_->wrong,
-          .passed_over = job_->passed_over};
+  import_state now{.table = weft::format("{}.{}", job_->database, job_->table),
+                   .how = job_->how,
+                   .file_bytes = file.size_bytes(),
+                   .file_changed_ns = file.changed_ns(),
+                   .offset_bytes = file.place().offset_bytes,
+                   .line = file.place().line,
+                   .rows = job_->rows,
+                   .wrong = job_->wrong,
+                   .passed_over = job_->passed_over};
+  if (job_->replaces) return now;
+  // What is known of lines behind that is kept: the program may be killed again before it gets
+  // there.
+  now.attempted_line = before_.attempted_line.value_or(0);
+  now.refused_lines.emplace();
+  if (before_.refused_lines)
+    std::ranges::copy_if(*before_.refused_lines, std::back_inserter(*now.refused_lines),
+                         [&now](std::uint64_t line) { return line >= now.line; });
+  return now;
 }
 
 weft::task<std::optional<std::string>> row_import::import_rows(row_file& file,
@@ -134,7 +167,38 @@ weft::task<std::optional<std::string>> row_import::import_rows(row_file& file,
   co_return std::nullopt;
 }
 
+weft::task<std::optional<std::string>> row_import::refuse_known(import_batch& batch) {
+  std::vector<store::key_read> asked;
+  asked.reserve(batch.writes().size());
+  for (const store::key_write& each : batch.writes())
+    asked.push_back({each.to, each.key, each.to->key()});
+  known_rows known{asked.size()};
+  const auto read = co_await engine_.read(asked, known);
+  if (!read) co_return weft::format("the rows could not be read: {}", read.error().message());
+  if (known.failure()) co_return std::move(known.failure());
+  std::vector<std::size_t> left_out;
+  for (std::size_t i = 0; i < asked.size() && !has_too_many_wrong(); ++i) {
+    const std::uint64_t line = batch.line_of(i);
+    const bool was_refused =
+        before_.refused_lines.has_value() && std::ranges::contains(*before_.refused_lines, line);
+    if (!known.is_there(i) && !was_refused) continue;
+    left_out.push_back(i);
+    if (!was_refused && line <= before_.attempted_line.value_or(0)) {
+      ++job_->rows;
+      continue;
+    }
+    if (!was_refused) done_.refused_lines->push_back(line);
+    tell_wrong(line, "a row with this key is there already");
+  }
+  if (has_too_many_wrong()) co_return too_many_wrong();
+  done_.attempted_line = std::max(*done_.attempted_line, batch.line_of(asked.size() - 1));
+  for (const std::size_t each : left_out | std::views::reverse) batch.drop(each);
+  co_return save_attempt();
+}
+
 weft::task<std::expected<bool, std::string>> row_import::write(import_batch& batch) {
+  if (!job_->replaces && !batch.writes().empty())
+    if (auto fault = co_await refuse_known(batch)) co_return std::unexpected{std::move(*fault)};
   std::size_t at_once = batch.at_once();
   while (!batch.writes().empty()) {
     const auto part = batch.writes().first(std::min(at_once, batch.writes().size()));
@@ -155,21 +219,17 @@ weft::task<std::expected<bool, std::string>> row_import::write(import_batch& bat
     if (!is_of_a_row(*cause)) co_return std::unexpected{cause->message};
     at_once = cause->is_of_all ? (part.size() + 1) / 2 : part.size();
     if (cause->is_of_all && part.size() > 1) continue;  // one of its halves has it
-    leave_out(batch.line_of(cause->operation), *cause);
+    const std::uint64_t line = batch.line_of(cause->operation);
+    tell_wrong(line, cause->message);
     batch.drop(cause->operation);
     if (has_too_many_wrong()) co_return std::unexpected{too_many_wrong()};
+    if (job_->replaces || cause->kind != store::failure_kind::duplicate_key) continue;
+    // Its key is that of another row of the batch, perhaps, and there once that is written.
+    done_.refused_lines->push_back(line);
+    if (auto fault = save_attempt()) co_return std::unexpected{std::move(*fault)};
   }
   batch.clear();
-  is_repeated_ = false;
   co_return true;
-}
-
-/// Of the batch at which an import was killed nobody knows whether it was written.
-void row_import::leave_out(std::uint64_t line, const import_batch::cause& why) {
-  if (is_repeated_ && why.kind == store::failure_kind::duplicate_key)
-    ++job_->rows;
-  else
-    tell_wrong(line, why.message);
 }
 
 std::string row_import::too_many_wrong() const {
@@ -177,9 +237,14 @@ std::string row_import::too_many_wrong() const {
                       job_->wrong_max);
 }
 
-std::optional<std::string> row_import::save(const row_file& file) const {
+std::optional<std::string> row_import::save(const row_file& file) {
+  done_ = state_of(file);
+  return save_attempt();
+}
+
+std::optional<std::string> row_import::save_attempt() const {
   if (job_->state_path.empty()) return std::nullopt;
-  auto saved = save_import_state(job_->state_path, state_of(file));
+  auto saved = save_import_state(job_->state_path, done_);
   return saved ? std::nullopt : std::optional{std::move(saved).error()};
 }
 

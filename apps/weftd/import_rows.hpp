@@ -1,8 +1,10 @@
 // Puts the rows of a file into a table, while a program runs for that.
 //
 // Contract: a service, the only one of its program, which it has end. Rows go in batches, each
-// durable before the next; a row that is wrong is told on stderr by its line and left out. The
-// job's outcome is good once the program has ended.
+// durable before the next; a row that is wrong is told on stderr by its line and left out. Killed
+// at any moment and begun anew, it counts each row as if it had not been: where rows that are there
+// are refused, it looks before each batch which they are, and notes that durably before it writes.
+// The job's outcome is good once the program has ended.
 //
 //   auto job = std::make_shared<import_job>(asked);
 //   job->finished = [&app] { app.request_stop(); };
@@ -83,8 +85,11 @@ class row_import {
   [[nodiscard]] std::expected<std::optional<import_state>, std::string> state_before() const;
   void go_on_from(const import_state& before);
   [[nodiscard]] import_state state_of(const row_file& file) const;
-  [[nodiscard]] std::optional<std::string> save(const row_file& file) const;
-  void leave_out(std::uint64_t line, const import_batch::cause& why);
+  /// All before `file`'s place is done.
+  [[nodiscard]] std::optional<std::string> save(const row_file& file);
+  /// Leaves out the rows whose keys are there, and notes that it will write the others.
+  weft::task<std::optional<std::string>> refuse_known(import_batch& batch);
+  [[nodiscard]] std::optional<std::string> save_attempt() const;
   [[nodiscard]] std::string too_many_wrong() const;
   void tell_wrong(std::uint64_t line, const std::string& why);
   [[nodiscard]] bool has_too_many_wrong() const noexcept {
@@ -95,7 +100,8 @@ class row_import {
   weft::store::engine& engine_;
   weft::lifetime& own_;
   std::uint64_t wrong_before_ = 0;
-  bool is_repeated_ = false;  // the first batch after an interruption
+  import_state done_{};    // as it was saved, or would be, before the batch
+  import_state before_{};  // of the import that was interrupted: what it attempted
   progress_line progress_{"rows"};
 };
 

@@ -2,7 +2,10 @@
 // from there.
 //
 // Contract: written anew as a whole, durably, after each batch that is, and removed at the end. It
-// belongs to one content of the file, known by its size and time, and to one import of it.
+// belongs to one content of the file, known by its size and time, and to one import of it. Where
+// rows that are there are refused, it is also written before a batch is: nobody could else tell
+// rows of the batch at which the import was killed from those that others have put there. Neither
+// links nor FIFOs are followed (own_file.hpp).
 //
 //   const auto before = read_import_state("orders.csv.import");   // nothing: there is none
 //   save_import_state("orders.csv.import", state);
@@ -12,6 +15,7 @@
 #include <expected>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace weftd {
 
@@ -25,6 +29,11 @@ struct import_state {
   std::uint64_t rows;         // imported so far
   std::uint64_t wrong;        // left out so far
   std::uint64_t passed_over;  // by a trigger, so far
+  // Of the batch after that, where rows that are there are refused; else nothing.
+  /// No row up to this line, but for those refused, had a key that was there: those that have one
+  /// now were written by this import.
+  std::optional<std::uint64_t> attempted_line{};
+  std::optional<std::vector<std::uint64_t>> refused_lines{};
 };
 
 /// Nothing: there is no such file. Else what is wrong with it.

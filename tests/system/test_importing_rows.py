@@ -1,6 +1,7 @@
 """weftd import and weftd export: what goes in comes out, wrong rows are told by their lines, and what is interrupted is gone on with."""
 
 import csv
+import fcntl
 import io
 import json
 import os
@@ -297,6 +298,113 @@ def test_what_was_interrupted_is_not_gone_on_with_in_another_file(load, tmp_path
     (tmp_path / "rows.csv.import").write_text("{")
     done = load("a,b\nx,1\n", table="shop.pairs")
     assert done.returncode == 1 and "does not say how far" in done.stderr
+
+
+def test_an_import_that_refuses_and_is_begun_anew_counts_what_it_refused(load, run_weftd, folder, tmp_path):
+    with sqlite3.connect(folder / "shop.db") as database:
+        database.executemany("INSERT INTO users(id, name) VALUES(?, 'there')", [(10,), (20,)])
+    with sqlite3.connect(folder / "shop.db", isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        done = load(many(1500), "--if-exists", "refuse", "--store.sqlite.engine.busy_timeout=1ms", name="many.csv")
+        assert done.returncode == 1 and (tmp_path / "many.csv.import").exists(), done.stderr
+        other.execute("ROLLBACK")
+    done = run_weftd("import", tmp_path / "many.csv", "--data", folder, "--table", "shop.users", "--if-exists", "refuse",
+                     "--store.sqlite.engine.busy_timeout=1ms")
+    assert done.stdout.startswith("imported 1,498 rows into shop.users"), done.stdout
+    assert done.returncode == 1 and done.stderr.endswith("2 rows were wrong, and are not in the table\n"), done.stderr
+    assert rows(folder, "SELECT count(*), sum(name='there') FROM users") == [(1500, 2)]
+
+
+REFUSED = """
+CREATE TABLE goods(id INTEGER PRIMARY KEY, n INT UNIQUE);
+CREATE TRIGGER passes_over BEFORE INSERT ON goods WHEN new.id % 300 = 7 BEGIN SELECT RAISE(IGNORE); END;
+INSERT INTO goods VALUES(3, -3), (900, -900), (1100, -1100), (9000, 1150);
+"""
+
+
+def test_an_import_that_refuses_may_be_killed_at_any_step(weftd, run_weftd, tmp_path):
+    """Of 1,200 rows 3 are there, 2 come twice, 1 is no row, 1 breaks a rule, and 4 are passed over."""
+    tracer = shutil.which("strace")
+    if tracer is None:
+        pytest.skip("there is no strace")
+    lines = [f"{i},{i}" for i in range(1, 1201)]
+    lines[500:500] = ["400,70000", "x,1"]
+    lines[1150:1150] = ["1120,70001"]
+    file = tmp_path / "goods.csv"
+    file.write_text("id,n\n" + "\n".join(lines) + "\n")
+    environment = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
+    expected = ("imported 1,192 rows", ["4 rows were passed over by a trigger, and are not in the table",
+                                        "7 rows were wrong, and are not in the table"])
+    killed = 0
+    for step in range(1, 100):
+        folder = tmp_path / f"data{step}"
+        folder.mkdir()
+        with sqlite3.connect(folder / "shop.db") as database:
+            database.executescript("PRAGMA journal_mode=WAL;" + REFUSED)
+        command = ["import", file, "--data", folder, "--table", "shop.goods", "--if-exists", "refuse"]
+        done = subprocess.run([tracer, "-f", "-o", os.devnull, "-e", f"inject=fsync,fdatasync,rename,unlink:signal=SIGKILL:when={step}",
+                               weftd, *command], capture_output=True, text=True, env=environment)
+        was_killed = done.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL)
+        if was_killed:
+            killed += 1
+            done = run_weftd(*command)
+        told = (done.stdout.split(" into")[0], done.stderr.splitlines()[-2:])
+        if was_killed and not done.stdout.startswith("imported 1,19") and "going on" not in done.stderr:
+            # It had come to its end: the same command is another import, of rows that are all there.
+            assert "more than 100 rows are wrong" in done.stderr, done.stderr
+        else:
+            assert (done.returncode, *told) == (1, *expected), f"killed at step {step}: {done.stdout}{done.stderr}"
+        assert rows(folder, "SELECT count(*), sum(n < 0) FROM goods") == [(1196, 3)], f"killed at step {step}"
+        shutil.rmtree(folder)
+        if not was_killed:
+            break
+    assert killed >= 8
+
+
+@pytest.mark.parametrize("kind", ["link", "link to nothing", "fifo", "folder"])
+@pytest.mark.parametrize("name, words", [
+    ("many.csv.import", ["import"]), ("many.csv.import.part", ["import"]), ("out.csv.part", ["export"])])
+def test_what_is_no_file_is_not_written_to(run_weftd, folder, tmp_path, kind, name, words):
+    (tmp_path / "many.csv").write_text(many(10))
+    victim = tmp_path / "victim"
+    if kind == "link":
+        victim.write_text("precious")
+    if kind.startswith("link"):
+        (tmp_path / name).symlink_to(victim)
+    elif kind == "fifo":
+        os.mkfifo(tmp_path / name)
+    else:
+        (tmp_path / name).mkdir()
+    last = [tmp_path / "many.csv"] if words == ["import"] else ["--output", tmp_path / "out.csv"]
+    done = run_weftd(*words, *last, "--data", folder, "--table", "shop.users")
+    what = {"link": "a symbolic link", "fifo": "a FIFO", "folder": "a folder"}[kind.split()[0]]
+    assert done.returncode == 1 and f"{tmp_path / name} is {what}" in done.stderr, done.stderr
+    assert victim.exists() == (kind == "link") and (kind != "link" or victim.read_text() == "precious")
+    assert os.path.lexists(tmp_path / name)
+
+
+def test_what_a_killed_program_left_is_replaced_and_what_another_writes_is_not(run_weftd, folder, load, tmp_path):
+    load("a,b,note\nx,1,n\n", table="shop.pairs")
+    part = tmp_path / "out.csv.part"
+    part.write_text("left\n" * 1000)
+    command = ["export", "--data", folder, "--table", "shop.pairs", "--output", tmp_path / "out.csv"]
+    assert run_weftd(*command).returncode == 0
+    assert (tmp_path / "out.csv").read_text() == "a,b,note\nx,1,n\n" and not part.exists()
+    with open(part, "w") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        done = run_weftd(*command)
+        assert done.returncode == 1 and "is written by another program" in done.stderr, done.stderr
+        assert part.exists()
+
+
+def test_rows_whose_keys_are_null_come_out(run_weftd, folder, tmp_path):
+    with sqlite3.connect(folder / "shop.db") as database:
+        database.executescript("CREATE TABLE t(id TEXT PRIMARY KEY, v INT); INSERT INTO t VALUES('b', 2), ('a', 1);")
+        database.executemany("INSERT INTO t VALUES(NULL, ?)", [(i,) for i in range(1000)])
+    out = tmp_path / "t.csv"
+    done = run_weftd("export", "--data", folder, "--table", "shop.t", "--output", out)
+    assert done.returncode == 0 and "exported 1,002 rows of shop.t" in done.stderr, done.stderr
+    assert out.read_text() == "id,v\n" + "".join(f",{i}\n" for i in range(1000)) + "a,1\nb,2\n"
 
 
 def test_how_far_it_has_come_is_shown_on_a_terminal(weftd, folder, tmp_path):
