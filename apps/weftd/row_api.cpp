@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <expected>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -43,9 +44,18 @@ api_fault not_done(weft::error why, std::string_view what) {
   if (why == weft::errc::limit_exceeded)
     return try_again(weft::format("the rows were not {}: too many wait already", what));
   if (why == weft::errc::unavailable) return not_reachable();
+  if (why == weft::errc::exhausted)
+    return try_again(weft::format("the rows were not {}: memory ran out: try again", what));
   const http::status code = why == weft::errc::timed_out ? http::status::gateway_timeout
                                                          : http::status::internal_server_error;
   return {code, weft::format("the rows were not {}: {}", what, why.message())};
+}
+
+/// Of a write that may have been committed before memory ran out.
+api_fault outcome_unknown() {
+  return {http::status::internal_server_error,
+          "memory ran out, so that nobody knows whether the rows were written: look before you "
+          "write them again"};
 }
 
 /// Whether nobody knows yet what there is.
@@ -272,12 +282,17 @@ weft::task<void> row_api::answer_writes(http::exchange& e, judge check, api_vers
     const store::catalog_ref schema = engine_.schema();
     auto writes = write_batch::plan(*schema, *asked->operations, *memory, spoken);
     if (!writes) co_return reply(e, writes.error(), spoken);
-    const auto done = co_await engine_.write(writes->plans(), *writes);
-    if (!done) co_return reply(e, not_done(done.error(), "written"), spoken);
-    if (writes->is_outdated()) continue;
-    if (writes->failure()) co_return reply(e, *writes->failure(), spoken);
-    writes->finish();
-    co_return e.reply(http::status::ok, "application/json", memory->reply);
+    try {
+      const auto done = co_await engine_.write(writes->plans(), *writes);
+      if (!done) co_return reply(e, not_done(done.error(), "written"), spoken);
+      if (writes->is_outdated()) continue;
+      if (writes->failure()) co_return reply(e, *writes->failure(), spoken);
+      writes->finish();
+      co_return e.reply(http::status::ok, "application/json", memory->reply);
+    } catch (const std::bad_alloc&) {
+      if (e.replied()) throw;
+      co_return reply(e, outcome_unknown(), spoken);
+    }
   }
   reply(e, outdated(), spoken);
 }

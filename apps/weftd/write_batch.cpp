@@ -20,6 +20,13 @@ api_fault fault_of_operation(std::size_t operation, const api_fault& why) {
   return {why.code, weft::format("operation {}: {}", operation, why.message)};
 }
 
+/// What is said of an operation, whatever becomes of it.
+std::size_t reply_bytes_of(const pk_write_request& asked) noexcept {
+  constexpr std::size_t around_id = 120;  // begin() and missing()
+  constexpr std::size_t escaped_byte = 6;
+  return around_id + (asked.operationId ? asked.operationId->view().size() * escaped_byte : 0);
+}
+
 /// Nothing: it has what it needs.
 std::optional<std::string_view> missing_part(store::write_kind kind,
                                              const pk_write_request& asked) noexcept {
@@ -53,6 +60,10 @@ std::expected<write_batch, api_fault> write_batch::plan(const store::catalog& sc
     if (!plan) return std::unexpected{fault_of_operation(i, plan.error())};
     made.plans_.push_back(*plan);
   }
+  // What has been committed must be told, though there be no more memory then.
+  std::size_t reply_bytes = 16;
+  for (const write_operation& each : asked) reply_bytes += reply_bytes_of(*each.body);
+  memory.reply.reserve(reply_bytes);
   memory.reply = R"({"result":[)";
   return made;
 }

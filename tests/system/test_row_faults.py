@@ -71,6 +71,58 @@ def without_override():
         libc.prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
 
 
+def test_what_a_schema_needs_and_is_not_there_is_named(serve, folder):
+    with closing(sqlite3.connect(folder / "shop.db")) as database, database:
+        database.create_collation("klingon", lambda a, b: (a > b) - (a < b))
+        database.create_function("mystery", 1, lambda x: x, deterministic=True)
+        database.executescript("""
+            PRAGMA journal_mode=WAL;
+            CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT);
+            CREATE TABLE by_collation(id TEXT COLLATE klingon PRIMARY KEY, a TEXT);
+            CREATE TABLE computed(id INTEGER PRIMARY KEY, a TEXT, g TEXT AS (mystery(a)));
+            INSERT INTO t VALUES(1, 'x1'); INSERT INTO by_collation VALUES('1', 'x'); INSERT INTO computed VALUES(1, 'x1');
+        """)
+    no_collation = "shop.db: no such collation sequence: klingon (SQLite's code 257): this program has SQLite's own collations"
+    no_function = "shop.db: unknown function: mystery() (SQLite's code 1): this program has SQLite's own collations"
+    with serve() as server, RowClient(server) as client:
+        for version in ("0.1.0", "0.2.0"):
+            for path, asked, why in [
+                    ("by_collation/pk-read", {"filters": given(id="1")}, no_collation),
+                    ("by_collation/scan", {"limit": 10}, no_collation),
+                    ("computed/pk-read", {"filters": given(id=1)}, no_function),
+                    ("computed/scan", {"limit": 10, "readColumns": named("g")}, no_function)]:
+                status, text = client.ask(f"shop/{path}", asked, version)
+                assert status == 500 and why in text, text
+            for table, key, why in [("by_collation", "2", no_collation), ("computed", 2, no_function)]:
+                status, text = client.write(operation(f"shop/{table}/pk-insert", {"filters": given(id=key), "writeColumns": given(a="y")}),
+                                            version=version)
+                assert status == 500 and why in text, text
+        assert read(client) == found("x1")
+        assert client.ask("shop/computed/pk-read", {"filters": given(id=1), "readColumns": named("a")}) == found("x1")
+
+
+def test_rows_whose_keys_are_null_are_scanned(serve, folder):
+    with closing(sqlite3.connect(folder / "shop.db")) as database, database:
+        database.executescript("PRAGMA journal_mode=WAL; CREATE TABLE t(key TEXT PRIMARY KEY, id INT)")
+        database.executemany("INSERT INTO t VALUES(?, ?)", [(None if i % 3 else f"k{i}", i) for i in range(1000)])
+        expected = {order: [row[0] for row in database.execute(f"SELECT id FROM t ORDER BY key {order}, rowid {order}")]
+                    for order in ("ASC", "DESC")}
+    with serve() as server, RowClient(server) as client:
+        for order, ids in expected.items():
+            for limit in (100, 256, 999, 5000):
+                told, asked = [], {"limit": limit, "readColumns": named("id"),
+                               "index": {"name": "PRIMARY", "key_columns": ["key"], "order": order.lower()}}
+                while True:
+                    status, text = client.ask("shop/t/scan", asked)
+                    assert status == 200, text
+                    page = json.loads(text)
+                    told += [row["id"] for row in page["data"]]
+                    if "continuation" not in page:
+                        break
+                    asked["continuation"] = page["continuation"]
+                assert told == ids, (order, limit)
+
+
 def test_a_file_that_is_read_only_is_403_until_it_is_not(serve, folder):
     make(folder / "shop.db")
     os.chmod(folder / "shop.db", 0o444)

@@ -19,6 +19,9 @@ struct counts {
   std::uint64_t bytes = 0;
   std::uint64_t frees = 0;
   std::size_t fails_from_bytes = SIZE_MAX;  // the next allocation of so many
+  std::uint64_t fails_in = 0;               // so many allocations; 0: none
+  bool fails_for_good = false;
+  bool has_failed = false;  // the one that was counted to
 };
 
 // Constant from the start: a thread's first allocation may come before any constructor.
@@ -29,9 +32,22 @@ void count_allocation(std::size_t size_bytes) noexcept {
   here.bytes += size_bytes;
 }
 
+[[maybe_unused]] bool is_counted_to() noexcept {
+  if (here.fails_in == 0) return false;
+  if (here.fails_in > 1) {
+    --here.fails_in;
+    return false;
+  }
+  here.has_failed = true;
+  errno = ENOMEM;
+  if (!here.fails_for_good) here.fails_in = 0;
+  return true;
+}
+
 [[maybe_unused]] bool must_fail(std::size_t size_bytes) noexcept {
-  if (size_bytes < here.fails_from_bytes) return false;
-  here.fails_from_bytes = SIZE_MAX;
+  const bool is_too_large = size_bytes >= here.fails_from_bytes;
+  if (is_too_large) here.fails_from_bytes = SIZE_MAX;
+  if (!is_too_large && !is_counted_to()) return false;
   errno = ENOMEM;
   return true;
 }
@@ -65,6 +81,16 @@ allocation_failure::allocation_failure(std::size_t from_bytes) noexcept {
 
 allocation_failure::~allocation_failure() { here.fails_from_bytes = SIZE_MAX; }
 
+allocation_failures::allocation_failures(std::uint64_t nth, failing how) noexcept {
+  here.has_failed = false;
+  here.fails_for_good = how == failing::for_good;
+  here.fails_in = nth;
+}
+
+allocation_failures::~allocation_failures() { here.fails_in = 0; }
+
+bool allocation_failures::has_failed() const noexcept { return here.has_failed; }
+
 }  // namespace weft::testing
 
 #if WEFT_SANITIZED
@@ -97,17 +123,20 @@ void* malloc(std::size_t size_bytes) noexcept {
 }
 
 void* calloc(std::size_t count, std::size_t size_bytes) noexcept {
+  if (is_counted_to()) return nullptr;
   count_allocation(count * size_bytes);
   return __libc_calloc(count, size_bytes);
 }
 
 void* realloc(void* memory, std::size_t size_bytes) noexcept {
+  if (is_counted_to()) return nullptr;
   count_allocation(size_bytes);
   count_free(memory);
   return __libc_realloc(memory, size_bytes);
 }
 
 void* memalign(std::size_t alignment, std::size_t size_bytes) noexcept {
+  if (is_counted_to()) return nullptr;
   count_allocation(size_bytes);
   return __libc_memalign(alignment, size_bytes);
 }

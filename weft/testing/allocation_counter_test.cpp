@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include <weft/testing/allocation_failure.hpp>
+
 namespace weft::testing {
 namespace {
 
@@ -111,6 +113,29 @@ TEST(allocation_counter, counts_from_when_it_was_made) {
   delete kept(new int{2});
   EXPECT_EQ(outer.allocations(), 2U);
   EXPECT_EQ(inner.allocations(), 1U);
+}
+
+TEST(allocation_failures, are_the_nth_alone_or_all_from_there_on) {
+  if (!allocation_failure::is_available()) GTEST_SKIP() << "the malloc is a sanitizer's";
+  for (const failing how : {failing::once, failing::for_good}) {
+    void* blocks[4] = {};
+    bool has_failed = false;
+    {
+      const allocation_failures here{2, how};
+      blocks[0] = kept(std::malloc(1));
+      EXPECT_FALSE(here.has_failed());
+      blocks[1] = kept(std::calloc(1, 1));
+      blocks[2] = kept(std::realloc(nullptr, 1));
+      blocks[3] = kept(std::aligned_alloc(64, 64));
+      has_failed = here.has_failed();
+    }
+    EXPECT_TRUE(has_failed);
+    EXPECT_NE(blocks[0], nullptr);
+    EXPECT_EQ(blocks[1], nullptr);
+    EXPECT_EQ(blocks[2] == nullptr, how == failing::for_good);
+    EXPECT_EQ(blocks[3] == nullptr, how == failing::for_good);
+    for (void* const each : blocks) std::free(each);
+  }
 }
 
 }  // namespace

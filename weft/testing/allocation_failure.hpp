@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace weft::testing {
 
@@ -21,6 +22,24 @@ class allocation_failure {
   allocation_failure(const allocation_failure&) = delete;
   allocation_failure& operator=(const allocation_failure&) = delete;
   ~allocation_failure();
+};
+
+/// Which allocations fail from the first one of allocation_failures on.
+enum class failing : std::uint8_t { once, for_good };
+
+/// The n-th allocation of this thread, of any size and by whatever call, fails, and where it is
+/// for_good all after it as well: for sweeps, which end where none has failed. Frames that the pool
+/// has are no allocations. One at a time, without an allocation_failure.
+class allocation_failures {
+ public:
+  /// `nth`: from 1.
+  allocation_failures(std::uint64_t nth, failing how) noexcept;
+  allocation_failures(const allocation_failures&) = delete;
+  allocation_failures& operator=(const allocation_failures&) = delete;
+  ~allocation_failures();
+
+  /// Whether there were so many.
+  [[nodiscard]] bool has_failed() const noexcept;
 };
 
 }  // namespace weft::testing

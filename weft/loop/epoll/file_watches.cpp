@@ -1,6 +1,7 @@
 #include <weft/loop/epoll/file_watches.hpp>
 
 #include <cerrno>
+#include <new>
 #include <utility>
 
 #include <weft/base/assert.hpp>
@@ -8,6 +9,15 @@
 namespace weft {
 
 bool file_watches::start(poll_operation& op) noexcept {
+  try {
+    return watch_file(op);
+  } catch (const std::bad_alloc&) {
+    op.result = -ENOMEM;
+    return true;
+  }
+}
+
+bool file_watches::watch_file(poll_operation& op) {
   const auto [at, added] = watches_.try_emplace(op.fd);
   poll_operation*& waiter = at->second.waiter(op.kind);
   WEFT_ASSERT(waiter == nullptr, "a file descriptor has one waiter a direction");

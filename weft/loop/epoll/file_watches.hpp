@@ -59,6 +59,8 @@ class file_watches {
   };
   using place = hash_map<int, watch>::iterator;
 
+  /// As start(). Throws std::bad_alloc, and has done nothing then.
+  [[nodiscard]] bool watch_file(poll_operation& op);
   [[nodiscard]] int apply(int fd, const watch& w, int action) noexcept;
   void rearm_or_forget(place at) noexcept;
   void answer(poll_operation*& waiter, int result) noexcept;

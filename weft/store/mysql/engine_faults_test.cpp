@@ -12,6 +12,7 @@
 
 #include <weft/net/proxy_test.hpp>
 #include <weft/store/mysql/engine_fixture_test.hpp>
+#include <weft/testing/allocation_failure.hpp>
 
 namespace weft::store::mysql {
 namespace {
@@ -203,7 +204,7 @@ TEST_P(mysql_engine_faults, a_way_that_breaks_at_any_byte_hides_from_nobody_what
             EXPECT_EQ(told.text, size == 1 ? "ok" : "ok ok");
             EXPECT_EQ(there, all) << bytes;
           } else {
-            EXPECT_EQ(told.text, size == 1 ? "!input_output" : "!input_output !input_output");
+            EXPECT_EQ(told.text, size == 1 ? "!unknown" : "!unknown !unknown");
             EXPECT_TRUE(there == "0" || there == all) << there;
             EXPECT_NE(told.message.find("nobody knows"), std::string::npos) << told.message;
             ++unknown;
@@ -216,6 +217,53 @@ TEST_P(mysql_engine_faults, a_way_that_breaks_at_any_byte_hides_from_nobody_what
       }
     EXPECT_GT(unknown, 10);
     EXPECT_GT(counted("store_writes_retried_total"), 100);
+  });
+}
+
+TEST_P(mysql_engine_faults, memory_that_runs_out_anywhere_hides_from_nobody_what_was_written) {
+  if (!testing::allocation_failure::is_available()) GTEST_SKIP() << "the malloc is a sanitizer's";
+  options_.connections_max = 1;
+  options_.retry_first = std::chrono::milliseconds{1};
+  run_engine({"CREATE TABLE t(id INT PRIMARY KEY, v VARCHAR(20))"}, [&](engine& on) -> task<void> {
+    const catalog_ref schema = on.schema();
+    const table& t = find(on, "t");
+    std::int64_t id = 100;
+    for (const std::size_t size : {1U, 2U}) {
+      std::uint64_t nth = 0;
+      for (bool has_failed = true; has_failed; ++nth, id += 2) {
+        const value keys[] = {value::integer(id), value::integer(id + 1)};
+        const key_write both[] = {{write_kind::insert, &t, {&keys[0], 1}},
+                                  {write_kind::insert, &t, {&keys[1], 1}}};
+        noted_writes told;
+        told.text.reserve(256);
+        bool is_told = false;
+        bool is_refused = false;
+        try {
+          const testing::allocation_failures here{nth + 1, testing::failing::once};
+          const auto written = co_await on.write(std::span{both}.first(size), told);
+          is_told = written.has_value();
+          is_refused = !is_told;
+          has_failed = here.has_failed();
+        } catch (const std::bad_alloc&) {
+          is_told = false;  // who hears nothing relies on nothing
+        }
+        const std::string there =
+            co_await sql("SELECT COUNT(*) FROM t WHERE id >= " + std::to_string(id));
+        EXPECT_TRUE(there == "0" || there == std::to_string(size)) << there;
+        if (is_told && told.text.starts_with("ok")) {
+          EXPECT_EQ(there, std::to_string(size)) << nth;
+        }
+        const bool is_unknown = told.text.starts_with("!unknown");
+        if (is_refused || (is_told && told.text.starts_with("!") && !is_unknown)) {
+          EXPECT_EQ(there, "0") << nth << ": " << told.text;
+        }
+        if (::testing::Test::HasFailure()) co_return;
+        // The next one goes by a connection that is there.
+        co_await look_up(on, "t", {{value::integer(1)}});
+        if (nth > 5'000) has_failed = false;
+      }
+      EXPECT_LT(nth, 5'000U);
+    }
   });
 }
 
@@ -241,7 +289,7 @@ TEST_P(mysql_engine_faults, what_a_server_says_of_a_commit_is_believed_only_wher
       EXPECT_TRUE(co_await sleep_for(*loop_, std::chrono::milliseconds{2}));
       co_return noted.text + " " + std::string{noted.message.substr(0, noted.message.find(','))};
     };
-    const std::string unknown = "!input_output";
+    const std::string unknown = "!unknown";
     const std::string why = " the server failed while it committed";
     for (const unsigned number : {1047U, 1053U, 1180U, 1317U})
       EXPECT_EQ(co_await told(2, commit_command, number), unknown + " " + unknown + why) << number;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <new>
 
 #include <weft/base/assert.hpp>
 #include <weft/base/format.hpp>
@@ -62,6 +63,10 @@ error undone(error why) noexcept {
   return why == errc::timed_out || why == errc::cancelled ? why : errc::unavailable;
 }
 
+constexpr std::string_view memory_ran_out =
+    "memory ran out while it was committed, so that nobody knows whether the batch was done: look "
+    "before you write it again";
+
 /// Closes a connection whose transaction nobody has ended.
 class [[nodiscard]] open_transaction {
  public:
@@ -115,7 +120,13 @@ task<result<void>> write_run::run_alone(connection& by) {
   if (env.stop.stop_requested()) co_return fail(errc::cancelled);
   const time_point now = env.runs_on->now();
   if (env.until.passed(now)) co_return fail(errc::timed_out);
-  const auto ran = co_await shielded(run_one(by, 0), deadline::at(now + patience_));
+  result<void> ran;
+  try {
+    ran = co_await shielded(run_one(by, 0), deadline::at(now + patience_));
+  } catch (const std::bad_alloc&) {
+    lose_track(by);
+    co_return {};
+  }
   if (ran) co_return {};
   if (was_not_begun(by.server_error())) co_return fail(errc::unavailable);
   if (by.server_error() == 0 || may_be_done(by.server_error()))
@@ -152,7 +163,13 @@ task<result<void>> write_run::run_all(connection& by) {
   if (env.stop.stop_requested()) co_return fail(errc::cancelled);
   const time_point now = env.runs_on->now();
   if (env.until.passed(now)) co_return fail(errc::timed_out);
-  const auto committed = co_await shielded(by.run("COMMIT"), deadline::at(now + patience_));
+  result<std::uint64_t> committed = 0;
+  try {
+    committed = co_await shielded(by.run("COMMIT"), deadline::at(now + patience_));
+  } catch (const std::bad_alloc&) {
+    lose_track(by);
+    co_return {};
+  }
   if (committed) {
     transaction.end();
     co_return {};
@@ -272,9 +289,16 @@ void write_run::fail_batch(const connection& by, std::size_t operation) {
   is_stale_ = told.kind == failure_kind::schema_changed;
 }
 
+void write_run::lose_track(connection& by) noexcept {
+  failed_ = everybody;
+  why_ = failure_kind::unknown;
+  message_.clear();
+  by.close();
+}
+
 void write_run::fail_unknown(const connection& by) {
   failed_ = everybody;
-  why_ = failure_kind::input_output;
+  why_ = failure_kind::unknown;
   message_ = weft::format(
       "{} while it committed, so that nobody knows whether the batch was done: look before you "
       "write it again ({})",
@@ -295,14 +319,15 @@ void write_run::tell(write_sink& to, engine_counts& counts) const {
     return;
   }
   const bool is_of_all = failed_ == everybody;
+  const std::string_view why = message_.empty() ? memory_ran_out : std::string_view{message_};
   const std::string others =
-      is_of_all ? message_
+      is_of_all ? std::string{}
                 : weft::format("not done, since operation {} of the batch failed", failed_);
   for (std::size_t i = 0; i < outcomes_.size(); ++i) {
     const bool is_other = !is_of_all && i != failed_;
-    const failure_kind why = is_other ? failure_kind::rolled_back : why_;
-    counts.failed(why);
-    to.failed(i, {.kind = why, .message = is_other ? others : message_, .is_of_all = is_of_all});
+    const failure_kind kind = is_other ? failure_kind::rolled_back : why_;
+    counts.failed(kind);
+    to.failed(i, {kind, is_other ? others : why, is_of_all});
   }
 }
 

@@ -6,12 +6,12 @@
 // by one statement, which commits itself; it, and the COMMIT of others, is awaited though the
 // caller may wait no longer, for `patience` at most. Errors of run() mean that nothing was done:
 // after errc::unavailable, which the server or the way to it is to blame for, it may be run anew.
-// Where the connection is lost, or the server fails, in the middle of a commit, nobody knows, and
-// all operations have failed as failure_kind::input_output, with words that say so. Several
-// operations, one of them on a table without transactions, are refused as failure_kind::invalid:
-// the server could not undo them. Many rows of a table that come one after the other are inserted
-// by one statement; where that fails, all is undone and done anew row by row, since the server does
-// not say whose fault it was.
+// Where the connection is lost, the server fails or memory runs out in the middle of a commit,
+// nobody knows, and all operations have failed as failure_kind::unknown. Several operations, one of
+// them on a table without transactions, are refused as failure_kind::invalid: the server could not
+// undo them. Many rows of a table that come one after the other are inserted by one statement;
+// where that fails, all is undone and done anew row by row, since the server does not say whose
+// fault it was.
 //
 //   write_run batch{operations, std::chrono::seconds{10}};
 //   if (const auto run = co_await batch.run(connection); !run) co_return run;
@@ -68,6 +68,8 @@ class write_run {
   /// The server's word on an operation, which fails the batch. The connection is open.
   void fail_batch(const connection& by, std::size_t operation);
   void fail_unknown(const connection& by);
+  /// As fail_unknown(), where memory ran out on the way.
+  void lose_track(connection& by) noexcept;
 
   std::span<const key_write> operations_;
   duration patience_;

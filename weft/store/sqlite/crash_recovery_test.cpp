@@ -1,5 +1,5 @@
-// The power is cut at many moments of a run of writes: what was said to be written is there, and
-// nothing is there in part.
+// The power is cut at many moments of a run of writes: what was said to be written is there, what
+// was said not to be is not, and nothing is there in part.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -34,8 +34,18 @@ std::string payload_of(std::int64_t id, std::int64_t version) {
 struct counting_sink final : write_sink {
   void done(std::size_t) override { ++count; }
   void missing(std::size_t) override {}
-  void failed(std::size_t, const failure&) override {}
+  void failed(std::size_t, const failure& why) override {
+    is_unknown = is_unknown || why.kind == failure_kind::unknown;
+  }
   std::int64_t count = 0;
+  bool is_unknown = false;
+};
+
+/// What was said of the versions of a batch.
+struct history {
+  std::int64_t durable = 0;  // the last one
+  std::vector<std::int64_t> denied{};
+  int unknown = 0;
 };
 
 /// Of WEFT_CRASH_POINTS, in as many rounds as that takes, of which each tears other sectors; else
@@ -58,11 +68,13 @@ class crash_recovery : public engine_fixture {
     make_database("bank", "CREATE TABLE t(id INT PRIMARY KEY, version INT, payload TEXT)");
   }
 
-  /// Sets all rows of a batch to a version. True: it is said to be durable.
-  static task<bool> write_batch(engine& bank, std::int64_t batch, std::int64_t version) {
+  enum class said : std::uint8_t { durable, denied, unknown };
+
+  /// Sets all rows of a batch to a version.
+  static task<said> write_batch(engine& bank, std::int64_t batch, std::int64_t version) {
     const catalog_ref schema = bank.schema();
     const table* const t = schema->find("bank", "t");
-    if (t == nullptr) co_return false;
+    if (t == nullptr) co_return said::denied;
     std::vector<std::string> payloads(rows_of_a_batch);
     std::vector<value> keys(rows_of_a_batch);
     std::vector<std::vector<value>> contents(rows_of_a_batch);
@@ -77,17 +89,21 @@ class crash_recovery : public engine_fixture {
     }
     counting_sink sink;
     const auto written = co_await bank.write(operations, sink);
-    co_return written.has_value() && sink.count == rows_of_a_batch;
+    if (written && sink.count == rows_of_a_batch) co_return said::durable;
+    co_return sink.is_unknown ? said::unknown : said::denied;
   }
 
-  /// The last version of each batch that was said to be durable.
-  void write_until_cut(std::vector<std::int64_t>& durable) {
+  void write_until_cut(std::vector<history>& batches) {
     run([&](engine& bank) -> task<void> {
       scope all{co_await this_task::environment()};
       const auto write_rounds = [&](std::int64_t batch) -> task<void> {
-        for (std::int64_t version = 1; version <= rounds; ++version)
-          if (co_await write_batch(bank, batch, version))
-            durable[static_cast<std::size_t>(batch)] = version;
+        history& own = batches[static_cast<std::size_t>(batch)];
+        for (std::int64_t version = 1; version <= rounds; ++version) {
+          const said what = co_await write_batch(bank, batch, version);
+          if (what == said::durable) own.durable = version;
+          if (what == said::denied) own.denied.push_back(version);
+          own.unknown += what == said::unknown ? 1 : 0;
+        }
       };
       for (std::int64_t batch = 0; batch < writers; ++batch) all.spawn(write_rounds(batch));
       co_await all.join();
@@ -97,6 +113,7 @@ class crash_recovery : public engine_fixture {
   /// What the power took with it.
   struct damage {
     int lost = 0;          // batches that were said to be durable
+    int denied = 0;        // batches that are there, and were said not to be
     int halves = 0;        // batches of which a part is there
     int torn = 0;          // rows
     bool is_whole = true;  // as SQLite sees it
@@ -125,7 +142,7 @@ class crash_recovery : public engine_fixture {
     return versions.front();
   }
 
-  [[nodiscard]] damage look_at(const std::vector<std::int64_t>& durable) const {
+  [[nodiscard]] damage look_at(const std::vector<history>& batches) const {
     damage seen;
     sqlite3* bank = nullptr;
     sqlite3_open(path_of("bank").c_str(), &bank);
@@ -135,8 +152,12 @@ class crash_recovery : public engine_fixture {
         sqlite3_step(check) == SQLITE_ROW &&
         std::string_view{reinterpret_cast<const char*>(sqlite3_column_text(check, 0))} == "ok";
     sqlite3_finalize(check);
-    for (std::int64_t batch = 0; batch < writers; ++batch)
-      seen.lost += version_of(bank, batch, seen) < durable[static_cast<std::size_t>(batch)] ? 1 : 0;
+    for (std::int64_t batch = 0; batch < writers; ++batch) {
+      const history& own = batches[static_cast<std::size_t>(batch)];
+      const std::int64_t version = version_of(bank, batch, seen);
+      seen.lost += version < own.durable ? 1 : 0;
+      seen.denied += std::ranges::contains(own.denied, version) ? 1 : 0;
+    }
     sqlite3_exec(bank, "PRAGMA synchronous=OFF", nullptr, nullptr, nullptr);
     sqlite3_close(bank);
     return seen;
@@ -145,20 +166,23 @@ class crash_recovery : public engine_fixture {
   /// Nothing: all was written before so many calls were made.
   std::optional<damage> cut_once(std::uint64_t call, std::uint64_t salt = 7) {
     make_empty();
-    std::vector<std::int64_t> durable(writers, 0);
+    std::vector<history> batches(writers);
     std::uint64_t calls = 0;
     {
       crash_disk disk;
       disk.cut_at(call);
-      write_until_cut(durable);
+      write_until_cut(batches);
       calls = disk.calls();
       random draw{call * 31 + salt};
       disk.restore(draw);
     }
     std::filesystem::remove(path_of("bank") + "-shm");
-    const damage seen = look_at(durable);
+    for (const history& each : batches) unknown_ += each.unknown;
+    const damage seen = look_at(batches);
     return calls < call ? std::nullopt : std::optional{seen};
   }
+
+  int unknown_ = 0;  // batches of which nobody knew, of all runs
 };
 INSTANTIATE_TEST_SUITE_P(sqlite, crash_recovery,
                          ::testing::Values(backend_kind::simulated, backend_kind::epoll),
@@ -171,10 +195,11 @@ TEST_P(crash_recovery, loses_nothing_that_was_acknowledged) {
     std::uint64_t call = 1;
     for (; const auto seen = cut_once(call, 7 + round * 1'000'003); call += step, ++cuts)
       ASSERT_EQ(*seen, damage{}) << "the power was cut at call " << call << " of round " << round
-                                 << ": " << seen->lost << " lost, " << seen->halves << " halves, "
-                                 << seen->torn << " torn";
+                                 << ": " << seen->lost << " lost, " << seen->denied << " denied, "
+                                 << seen->halves << " halves, " << seen->torn << " torn";
     EXPECT_GT(call, 100U);
   }
+  EXPECT_GT(unknown_, 0);
   RecordProperty("cuts", std::to_string(cuts));
 }
 
@@ -211,7 +236,7 @@ TEST_P(crash_recovery, says_that_the_disk_is_full_and_goes_on_when_it_is_not) {
     EXPECT_EQ(told.kind, failure_kind::full);
     EXPECT_TRUE(told.message.contains("free some space")) << told.message;
     disk.cut_at(0);
-    EXPECT_TRUE(co_await write_batch(bank, 0, 1));
+    EXPECT_EQ(co_await write_batch(bank, 0, 1), said::durable);
   });
 }
 
@@ -219,12 +244,12 @@ TEST_P(crash_recovery, fails_what_it_cannot_write_and_goes_on_when_it_can) {
   make_empty();
   crash_disk disk;
   run([&](engine& bank) -> task<void> {
-    EXPECT_TRUE(co_await write_batch(bank, 0, 1));
+    EXPECT_EQ(co_await write_batch(bank, 0, 1), said::durable);
     disk.cut_at(1);
-    EXPECT_FALSE(co_await write_batch(bank, 0, 2));
-    EXPECT_FALSE(co_await write_batch(bank, 1, 1));
+    EXPECT_NE(co_await write_batch(bank, 0, 2), said::durable);
+    EXPECT_NE(co_await write_batch(bank, 1, 1), said::durable);
     disk.cut_at(0);
-    EXPECT_TRUE(co_await write_batch(bank, 1, 2));
+    EXPECT_EQ(co_await write_batch(bank, 1, 2), said::durable);
     EXPECT_EQ(co_await look_up(bank, "bank", "t", {value::integer(0)}, {"version"}), "[1]");
     EXPECT_EQ(co_await look_up(bank, "bank", "t", {value::integer(3)}, {"version"}), "[2]");
   });

@@ -5,12 +5,20 @@
 #include <weft/store/sqlite/writer.hpp>
 
 namespace weft::store::sqlite {
+namespace {
+
+constexpr std::string_view nobody_knows =
+    "memory or the disk failed while it was committed, so that nobody knows whether the batch was "
+    "done: look before you write it again";
+
+}  // namespace
 
 bool queued_write::begin(std::coroutine_handle<> waiting, const environment& env) {
   if (env.stop.stop_requested()) return refuse(errc::cancelled);
   if (env.until.passed(home_.now())) return refuse(errc::timed_out);
   if (!home_.has_threads()) {
-    by_.write_here(*this);
+    queued_write* const alone = this;
+    by_.write_here({&alone, 1});
     return false;
   }
   waiting_ = waiting;
@@ -46,7 +54,24 @@ void queued_write::on_run(runnable& self) noexcept {
   detail::resume(batch.waiting_);
 }
 
+void queued_write::begin_commit() noexcept {
+  if (stage_ == stage::undone && !is_stale_) stage_ = stage::committing;
+}
+
+void queued_write::settle() noexcept { stage_ = stage::settled; }
+
+void queued_write::run_out_of_memory() noexcept {
+  if (stage_ == stage::undone) refusal_ = errc::exhausted;
+}
+
 void queued_write::tell(engine_counts& counts, write_sink& to) const {
+  if (stage_ == stage::committing) {
+    for (std::size_t i = 0; i < outcomes_.size(); ++i) {
+      counts.failed(failure_kind::unknown);
+      to.failed(i, {failure_kind::unknown, nobody_knows, true});
+    }
+    return;
+  }
   for (std::size_t i = 0; i < outcomes_.size(); ++i) {
     const write_outcome& each = outcomes_[i];
     switch (each.is) {

@@ -4,7 +4,8 @@
 // deadline takes it back while it waits in line (errc::cancelled, errc::timed_out); once the writer
 // has begun it is awaited. Then tell() says of each operation what has become of it, unless
 // is_stale(): the schema is of another version, and nothing was done. Where there are no threads it
-// is made at once.
+// is made at once. Whatever runs out of memory on the way, what is said of a batch is true, or is
+// failure_kind::unknown; once its commit is durable nothing is allocated before tell().
 //
 //   queued_write batch{loop, writer, version, operations};
 //   if (auto waited = co_await batch; !waited) co_return fail(waited.error());
@@ -77,6 +78,14 @@ class queued_write : private stop_registration, private timer, private runnable 
 
   // The writer's.
   void come_back() noexcept { home_.post(*this); }
+  /// A commit that it is a part of begins: unless settle() says otherwise, nobody knows.
+  void begin_commit() noexcept;
+  /// Nothing of it was committed.
+  void undo_commit() noexcept { stage_ = stage::undone; }
+  /// What was noted of each operation is so.
+  void settle() noexcept;
+  /// Memory ran out: nothing was done, where nothing else is known.
+  void run_out_of_memory() noexcept;
   /// As failed by the operation at `culprit`, or by none of them.
   void fail_all(failure_kind why, std::string_view message, std::optional<std::size_t> culprit);
 
@@ -89,6 +98,13 @@ class queued_write : private stop_registration, private timer, private runnable 
   static constexpr timer_kind deadline_kind{
       .on_expiry = &on_deadline, .name = "deadline of a write", .owner = &owner_of};
 
+  /// Of what is known of the batch.
+  enum class stage : std::uint8_t {
+    undone,      // nothing was committed
+    committing,  // nobody knows
+    settled,     // outcomes_
+  };
+
   event_loop& home_;
   writer& by_;
   std::int64_t version_;
@@ -96,6 +112,7 @@ class queued_write : private stop_registration, private timer, private runnable 
   std::vector<write_outcome> outcomes_;
   std::coroutine_handle<> waiting_;
   std::optional<error> refusal_;
+  stage stage_ = stage::undone;
   bool is_stale_ = false;
   bool has_led_commit_ = false;
   list_hook in_line_;

@@ -44,11 +44,10 @@ bool has_whole_row(const key_write& operation) noexcept {
   });
 }
 
-/// Whether an error is of one row, and the transaction goes on.
-bool is_of_one_row(int code) noexcept {
-  const failure_kind kind = kind_of(code);
+/// Whether an error is of one operation, and the transaction goes on.
+bool is_of_one(failure_kind kind) noexcept {
   return kind == failure_kind::duplicate_key || kind == failure_kind::constraint ||
-         kind == failure_kind::other;
+         kind == failure_kind::unsupported || kind == failure_kind::other;
 }
 
 }  // namespace
@@ -61,14 +60,40 @@ sqlite3_stmt* text_statements::find(connection& by, const std::string& sql) {
   return by_text_.try_emplace(sql, std::move(made)).first->second.get();
 }
 
-bool write_group::run(std::span<queued_write* const> batches) {
+write_group::outcome write_group::run(std::span<queued_write* const> batches) {
+  return run_all(batches) ? commit(batches) : outcome::undone;
+}
+
+bool write_group::run_all(std::span<queued_write* const> batches) {
   if (!step("BEGIN IMMEDIATE")) return false;
   const auto version = by_.number("PRAGMA schema_version");
   if (!version) return give_up(version.error());
   version_ = *version;
   for (queued_write* const each : batches)
     if (!run_batch(*each)) return false;
-  return step("COMMIT");
+  return true;
+}
+
+/// Once it has begun nothing is allocated here before it is known how it ended.
+write_group::outcome write_group::commit(std::span<queued_write* const> batches) {
+  sqlite3_stmt* const run = statements_.find(by_, "COMMIT");
+  if (run == nullptr) {
+    static_cast<void>(give_up(sqlite3_extended_errcode(by_.get())));
+    return outcome::undone;
+  }
+  for (queued_write* const each : batches) each->begin_commit();
+  const int code = sqlite3_step(run);
+  const failure_kind kind = kind_of(code);
+  const bool is_done = code == SQLITE_DONE;
+  // SQLite has then ended the transaction: what has come to the disk may be all of it.
+  const bool is_unknown = !is_done && !is_stuck() &&
+                          (kind == failure_kind::no_memory || kind == failure_kind::input_output);
+  const running_statement ended{run};
+  if (is_done) return outcome::done;
+  if (!is_unknown)
+    for (queued_write* const each : batches) each->undo_commit();
+  static_cast<void>(give_up(code));
+  return is_unknown ? outcome::unknown : outcome::undone;
 }
 
 /// False: the group has ended, and nothing was done.
@@ -88,6 +113,7 @@ bool write_group::give_up(int code) {
 }
 
 bool write_group::run_batch(queued_write& batch) {
+  batch.stage_ = queued_write::stage::undone;
   batch.is_stale_ = batch.version_ != version_;
   if (batch.is_stale_) return true;
   return step("SAVEPOINT batch") && run_operations(batch) && step("RELEASE batch");
@@ -97,19 +123,20 @@ bool write_group::run_batch(queued_write& batch) {
 bool write_group::run_operations(queued_write& batch) {
   for (std::size_t i = 0; i < batch.operations_.size(); ++i) {
     const key_write& operation = batch.operations_[i];
-    const int code = run_operation(operation);
+    const auto [code, kind] = run_operation(operation);
     if (code == SQLITE_DONE) {
       const bool is_missing = must_change(operation) && sqlite3_changes(by_.get()) == 0;
       batch.outcomes_[i] = {.is = is_missing ? write_outcome::kind::missing
                                              : write_outcome::kind::done};
       continue;
     }
-    if (!is_of_one_row(code)) return give_up(code);
+    if (!is_of_one(kind)) return give_up(code);
     if (sqlite3_get_autocommit(by_.get()) != 0) {  // ON CONFLICT ROLLBACK
       culprit_ = i;
       return give_up(code);
     }
-    batch.fail_all(kind_of(code), by_.describe(code), i);
+    batch.fail_all(kind, by_.describe(code), i);
+    batch.settle();
     return step("ROLLBACK TO batch");
   }
   return true;
@@ -117,22 +144,26 @@ bool write_group::run_operations(queued_write& batch) {
 
 /// An INSERT fails of a column that it leaves out and must not before it is seen that there is such
 /// a row already: then a row is updated first, and inserted where there is none.
-int write_group::run_operation(const key_write& operation) {
+write_group::ran write_group::run_operation(const key_write& operation) {
   if (operation.kind != write_kind::upsert || has_whole_row(operation)) return run_once(operation);
   key_write part = operation;
   part.kind = write_kind::update;
-  const int code = run_once(part);
-  if (code != SQLITE_DONE || sqlite3_changes(by_.get()) != 0) return code;
+  const ran updated = run_once(part);
+  if (updated.code != SQLITE_DONE || sqlite3_changes(by_.get()) != 0) return updated;
   part.kind = write_kind::insert;
   return run_once(part);
 }
 
-int write_group::run_once(const key_write& operation) {
+write_group::ran write_group::run_once(const key_write& operation) {
   sqlite3_stmt* const run = statements_.find(by_, write_row(operation));
-  if (run == nullptr) return sqlite3_extended_errcode(by_.get());
+  if (run == nullptr) {
+    const int refused = sqlite3_extended_errcode(by_.get());
+    return {refused, kind_of_refused(refused)};
+  }
   const running_statement running{run};
-  const int code = bind_all(run, operation);
-  return code == SQLITE_OK ? sqlite3_step(run) : code;
+  const int bound = bind_all(run, operation);
+  const int code = bound == SQLITE_OK ? sqlite3_step(run) : bound;
+  return {code, kind_of(code)};
 }
 
 }  // namespace weft::store::sqlite

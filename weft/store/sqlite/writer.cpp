@@ -1,5 +1,6 @@
 #include <weft/store/sqlite/writer.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <new>
@@ -73,11 +74,14 @@ result<void> writer::submit(queued_write& batch) {
 result<void> writer::start_thread() {
   if (thread_.joinable()) return {};
   try {
+    group_.reserve(std::min<std::size_t>(options_.writes_waiting_max, operations_per_commit));
     thread_ = std::thread{[this] { work(); }};
     unpin_thread(thread_.native_handle());
     return {};
   } catch (const std::system_error& why) {
     return fail(error::from_errno(why.code().value()));
+  } catch (const std::bad_alloc&) {
+    return fail(errc::exhausted);
   }
 }
 
@@ -94,16 +98,15 @@ std::size_t writer::waiting() {
   return waiting_;
 }
 
-void writer::write_here(queued_write& batch) {
-  queued_write* const one = &batch;
-  write({&one, 1});
+void writer::write_here(std::span<queued_write* const> batches) {
+  write(batches);
   checkpoint();
 }
 
 void writer::work() {
   place_thread({.name = "store", .index = 0, .pin = pinning::never});
   for (;;) {
-    const std::vector<queued_write*> batches = take_group();
+    const std::span<queued_write* const> batches = take_group();
     if (batches.empty()) return;
     write(batches);
     for (queued_write* const each : batches) each->come_back();
@@ -112,20 +115,19 @@ void writer::work() {
 }
 
 /// Empty: it is time to end.
-std::vector<queued_write*> writer::take_group() {
+std::span<queued_write* const> writer::take_group() {
   std::unique_lock lock{mutex_};
   filled_.wait(lock, [this] { return ends_ || !line_.empty(); });
-  std::vector<queued_write*> batches;
-  batches.reserve(waiting_);
+  group_.clear();
   std::size_t operations = 0;
-  while (operations < operations_per_commit) {
+  while (operations < operations_per_commit && group_.size() < group_.capacity()) {
     queued_write* const next = line_.pop_front();
     if (next == nullptr) break;
     --waiting_;
     operations += next->operations_.size();
-    batches.push_back(next);
+    group_.push_back(next);
   }
-  return batches;
+  return group_;
 }
 
 void writer::write(std::span<queued_write* const> batches) noexcept {
@@ -139,7 +141,7 @@ void writer::write(std::span<queued_write* const> batches) noexcept {
     for (queued_write* const each : batches)
       each->fail_all(ready.error().why, ready.error().message, std::nullopt);
   } catch (const std::bad_alloc&) {
-    for (queued_write* const each : batches) each->refusal_ = errc::exhausted;
+    for (queued_write* const each : batches) each->run_out_of_memory();
     close();  // whatever has begun is rolled back
   }
 }
@@ -177,27 +179,31 @@ std::expected<connection, writer::fault> writer::open() const {
 
 void writer::write_group_or_each(std::span<queued_write* const> batches) {
   write_group group{*connection_, *statements_};
-  if (group.run(batches)) {
-    commits_.fetch_add(1, std::memory_order_release);
+  const write_group::outcome outcome = group.run(batches);
+  if (outcome != write_group::outcome::undone) commits_.fetch_add(1, std::memory_order_release);
+  if (outcome == write_group::outcome::done) {
     batches.front()->has_led_commit_ = true;
+    for (queued_write* const each : batches) each->settle();
     return;
   }
-  const failure_kind why = kind_of(group.code());
-  is_suspect_ = is_suspect_ || is_of_file(group.code());
-  if (batches.size() == 1) {
-    batches.front()->is_stale_ = false;
-    batches.front()->fail_all(why, group.fault(), group.culprit());
-    return;
-  }
+  is_suspect_ = is_suspect_ || group.is_stuck() || is_of_file(group.code());
+  if (outcome == write_group::outcome::unknown) return;
+  if (batches.size() == 1) return fail_batch(*batches.front(), group, group.culprit());
   // What is too much for one of them need not be for the others.
   for (queued_write* const& each : batches) {
-    if (is_suspect_) {
-      each->is_stale_ = false;
-      each->fail_all(why, group.fault(), std::nullopt);
-    } else {
+    if (is_suspect_)
+      fail_batch(*each, group, std::nullopt);
+    else
       write_group_or_each({&each, 1});
-    }
   }
+}
+
+/// Nothing of it was done, since the group as a whole could not be.
+void writer::fail_batch(queued_write& batch, const write_group& of,
+                        std::optional<std::size_t> culprit) const {
+  batch.is_stale_ = false;
+  batch.fail_all(kind_of(of.code()), of.fault(), culprit);
+  batch.settle();
 }
 
 void writer::checkpoint() noexcept {

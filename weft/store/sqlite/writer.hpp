@@ -7,7 +7,9 @@
 // from the log into the database. Who reads keeps the log from being emptied, and is waited for for
 // a moment alone; beyond a bound readers are called on to leave, which those heed that may read for
 // long (query_run.hpp). The connection is opened when it is first needed, and anew where the file
-// was replaced or has failed. The destructor writes what waits.
+// was replaced or has failed. Where memory runs out, batches that are committed are told so all the
+// same, and of others that nothing was done, or that nobody knows. The destructor writes what
+// waits.
 //
 //   if (auto taken = writer.submit(batch); !taken) return taken;
 #pragma once
@@ -56,11 +58,11 @@ class writer {
     return calls_to_leave_.load(std::memory_order_relaxed);
   }
   /// Writes on the caller's thread, at once: where there are no threads.
-  void write_here(queued_write& batch);
+  void write_here(std::span<queued_write* const> batches);
 
  private:
   void work();
-  [[nodiscard]] std::vector<queued_write*> take_group();
+  [[nodiscard]] std::span<queued_write* const> take_group();
   void write(std::span<queued_write* const> batches) noexcept;
   struct fault {
     failure_kind why;
@@ -70,6 +72,8 @@ class writer {
   [[nodiscard]] std::expected<void, fault> make_ready();
   [[nodiscard]] std::expected<connection, fault> open() const;
   void write_group_or_each(std::span<queued_write* const> batches);
+  void fail_batch(queued_write& batch, const write_group& of,
+                  std::optional<std::size_t> culprit) const;
   void checkpoint() noexcept;
   void empty_log() noexcept;
   [[nodiscard]] int move_pages(int how) noexcept;
@@ -87,6 +91,7 @@ class writer {
   std::size_t waiting_ = 0;
   bool ends_ = false;
   std::thread thread_;
+  std::vector<queued_write*> group_;  // has its room before the thread begins
 
   // Who writes, alone.
   std::mutex writing_;
