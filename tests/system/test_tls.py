@@ -1,10 +1,13 @@
 """The HTTP server over TLS, with real clients: curl, and openssl s_client."""
 
+import contextlib
 import json
 import re
 import shutil
 import signal
+import ssl
 import subprocess
+import time
 
 import pytest
 from authority import Authority, tls_options
@@ -98,6 +101,87 @@ def test_clients_say_who_they_are(example, authority, site, tmp_path):
             assert json.loads(ask(server, authority, *shown(ann)))["subject"] == "CN=ann"
             assert refused(server, authority, *shown(eve))
             assert refused(server, authority) == (wanted == "required")
+
+
+class Visitor:
+    """openssl's client, which shows a certificate and keeps its session from visit to visit."""
+
+    def __init__(self, server, authority, folder, name):
+        self.address, self.authority, self.session = server.address, authority, folder / f"{name}.session"
+
+    def visit(self, files, version="-tls1_3"):
+        """Whether the session was resumed; None: it was not let in."""
+        request = "GET /whoami HTTP/1.1\r\nHost: site.test\r\nConnection: close\r\n\r\n"
+        before = ["-sess_in", self.session] if self.session.exists() else []
+        command = ["openssl", "s_client", "-quiet", "-connect", self.address, version, "-CAfile", self.authority.file,
+                   "-servername", "site.test", "-cert", files[0], "-key", files[1], "-sess_out", self.session, *before]
+        done = subprocess.run(list(map(str, command)), input=request, capture_output=True, text=True, timeout=60)
+        answer = re.search(r"\{.*\}", done.stdout)
+        return json.loads(answer[0])["is_resumed"] if answer else None
+
+
+def asking_clients(authority, *options):
+    return ("--http.server.tls.clients=required", f"--http.server.tls.client_ca={authority.file}", *options)
+
+
+def test_a_session_ends_with_its_client_s_certificate(example, authority, site, tmp_path):
+    with serving(example, site, *asking_clients(authority)) as server:
+        for life_s in (5, 20, 60):  # a machine that stands still is given longer
+            end = time.time() + life_s
+            ann = authority.issue_until(f"ann{life_s}", end)
+            visitor = Visitor(server, authority, tmp_path, f"ann{life_s}")
+            seen = [visitor.visit(ann), visitor.visit(ann), visitor.visit(ann)]
+            context = ssl.create_default_context(cafile=str(authority.file))
+            context.load_cert_chain(*map(str, ann))
+            opened = False
+            try:
+                kept = context.wrap_socket(server.connect(), server_hostname="site.test")
+                kept.sendall(b"GET /whoami HTTP/1.1\r\nHost: site.test\r\n\r\n")
+                opened = b"200" in kept.recv(4096)
+            except ssl.SSLError:
+                pass
+            if opened and time.time() < end - 1:
+                break
+        assert seen == [False, True, True] and opened
+        # The kept connection is ended by the server, unasked.
+        kept.settimeout(60)
+        with contextlib.suppress(ssl.SSLError, ConnectionError):
+            while kept.recv(4096):
+                pass
+        assert time.time() >= int(end)
+        time.sleep(max(0, end + 1 - time.time()))
+        assert visitor.visit(ann) is None, "its session goes on after its certificate has ended"
+        assert server.stop() == 0, server.log
+
+
+@pytest.mark.parametrize("version", ["-tls1_2", "-tls1_3"])
+def test_a_revoked_client_is_not_let_in_after_a_reload(example, authority, site, tmp_path, version):
+    ann, bob = authority.issue("ann"), authority.issue("bob")
+    authority.revoke()
+    options = asking_clients(authority, f"--http.server.tls.client_crl={authority.crl}")
+    with serving(example, site, *options) as server:
+        visitors = [Visitor(server, authority, tmp_path, name) for name in ("ann", "bob")]
+
+        def visit_both():
+            return [visitor.visit(files, version) for visitor, files in zip(visitors, (ann, bob))]
+        assert visit_both() == [False, False]
+        assert visit_both() == [True, True]
+        authority.revoke(ann[0])
+        server.send_signal(signal.SIGHUP)
+        server.wait_for_log("has read its certificates again")
+        assert visit_both() == [None, False], "nobody's session outlives a change of who is trusted"
+        authority.crl.write_text("nothing of the kind")
+        server.send_signal(signal.SIGHUP)
+        server.wait_for_log("has no revocation list")
+        assert visit_both() == [None, True], "a broken list changes nothing"
+        assert server.stop() == 0, server.log
+
+
+def test_says_what_is_wrong_with_a_revocation_list(example, authority, site):
+    done = run([example("https"), "--listen", "127.0.0.1:0", *tls_options(site),
+                *asking_clients(authority, f"--http.server.tls.client_crl={authority.file}"), "--check-config"])
+    assert done.returncode == 2
+    assert str(authority.file) in done.stderr and "has no revocation list" in done.stderr
 
 
 def test_a_reload_drops_nobody(example, authority):

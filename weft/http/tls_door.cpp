@@ -13,6 +13,7 @@ net::tls_server_options for_context(const tls_options& options, bool http2) {
   net::tls_server_options made{.certificates = {{options.certificate, options.key}},
                                .clients = options.clients,
                                .client_ca = options.client_ca,
+                               .client_crl = options.client_crl,
                                .minimum = options.minimum,
                                .protocols = {"http/1.1"}};
   if (http2) made.protocols.insert(made.protocols.begin(), "h2");

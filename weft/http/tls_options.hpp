@@ -21,6 +21,10 @@ struct tls_options {
   net::client_certificates clients = net::client_certificates::off;
   /// PEM: who signs their certificates.
   std::string client_ca{};
+  /// PEM: the certificates that they have revoked, a list (CRL) of each authority that a client's
+  /// chain leads through. One that is missing or out of date lets none of that authority's in.
+  /// Empty: nothing is revoked.
+  std::string client_crl{};
   /// tls_1_2 or tls_1_3.
   net::tls_version minimum = net::tls_version::tls_1_2;
   /// Steps of handshakes in a turn of the loop: each may take a millisecond from those who are

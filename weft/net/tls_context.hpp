@@ -7,8 +7,9 @@
 // no compression, no early data. reload() reads the files again and swaps at once: handshakes that
 // begin later have the new ones, whatever has begun keeps the old; if a file is wrong all stays as
 // it was. Sessions are resumed by tickets, whose keys outlive a reload and may be shared by the
-// contexts of several shards; not where other client certificates are asked for than before.
-// Reading files blocks: some milliseconds. One shard, but for the ticket keys.
+// contexts of several shards; not beyond the end of the client's certificates, and not where other
+// client certificates are asked for or trusted than before. A connection ends with its client's
+// certificates. Reading files blocks: some milliseconds. One shard, but for the ticket keys.
 //
 //   auto context = net::tls_context::server({.certificates = {{"site.pem", "site.key"}}});
 //   if (!context) log::error(context.error());
@@ -52,15 +53,24 @@ struct tls_server_options {
   client_certificates clients = client_certificates::off;
   /// PEM: who signs the certificates of clients.
   std::string client_ca{};
+  /// PEM: the certificates that they have revoked: a list (CRL) of each authority that a client's
+  /// chain leads through. One that is missing or out of date lets none of that authority's in.
+  /// Empty: nothing is revoked.
+  std::string client_crl{};
   tls_version minimum = tls_version::tls_1_2;
   /// What is spoken here, the best first, as ALPN names it. A client that asks for none of these is
   /// refused; one that does not ask is not. None: nobody is asked.
   std::vector<std::string> protocols{};
+  /// Seconds since 1970, by which the dates of clients' certificates are judged. nullptr: the
+  /// system's clock; others are for tests.
+  std::int64_t (*wall_seconds)() noexcept = nullptr;
 };
 
 struct tls_client_options {
   /// PEM: who signs the certificates of servers. Empty: whom the system trusts.
   std::string ca{};
+  /// PEM: the certificates that they have revoked, as tls_server_options::client_crl has them.
+  std::string crl{};
   /// Shown to servers that ask for one. Empty: none.
   tls_certificate certificate{};
   tls_version minimum = tls_version::tls_1_2;

@@ -101,6 +101,30 @@ TEST_F(tls_context_test, says_what_is_wrong_with_options) {
   expect_says(complaint(tls_client_options{.ca = no_pem}), {no_pem, "no certificate to trust"});
 }
 
+TEST_F(tls_context_test, says_what_is_wrong_with_a_revocation_list) {
+  const auto site = authority.issue("site");
+  test_authority namesake{"test authority"};
+  const auto asks = [&](std::string list) {
+    return complaint(tls_server_options{.certificates = {site},
+                                        .clients = client_certificates::required,
+                                        .client_ca = authority.ca(),
+                                        .client_crl = std::move(list)});
+  };
+  const std::string cut =
+      authority.write("cut.crl", "-----BEGIN X509 CRL-----\nMIIB\n-----END X509 CRL-----\n");
+  EXPECT_EQ(asks(authority.revoke({"site"})), "");
+  EXPECT_EQ(asks(authority.revoke({}, -1000)), "") << "out of date: the log says so";
+  expect_says(asks(authority.file("absent.crl")), {"revocation list", "absent.crl", "not found"});
+  expect_says(asks(authority.ca()), {authority.ca(), "no revocation list", "openssl crl"});
+  expect_says(asks(cut), {cut, "revocation list", "cannot be read", "whole?"});
+  expect_says(asks(namesake.revoke({})), {namesake.crl(), "CN=test authority", "has not signed"});
+  expect_says(complaint(tls_server_options{.certificates = {site}, .client_crl = authority.crl()}),
+              {authority.crl(), "no client is asked"});
+  expect_says(complaint(tls_client_options{.crl = authority.crl()}),
+              {authority.crl(), "name who signs"});
+  EXPECT_EQ(complaint(tls_client_options{.ca = authority.ca(), .crl = authority.crl()}), "");
+}
+
 TEST_F(tls_context_test, keeps_what_it_has_if_a_reload_finds_nothing_good) {
   const auto site = authority.issue("site");
   auto context = tls_context::server({.certificates = {site}});

@@ -3,27 +3,17 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
+#include <algorithm>
+#include <chrono>
 #include <memory>
 #include <new>
 
 #include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
+#include <weft/net/tls_files.hpp>
 #include <weft/net/tls_state.hpp>
 
 namespace weft::net::detail {
-namespace {
-
-std::string text_of(const X509_NAME* name) {
-  const std::unique_ptr<BIO, decltype([](BIO* bio) { BIO_free(bio); })> out{BIO_new(BIO_s_mem())};
-  if (out == nullptr || X509_NAME_print_ex(out.get(), name, 0, XN_FLAG_RFC2253) < 0)
-    throw std::bad_alloc{};
-  char* text = nullptr;
-  const long size = BIO_get_mem_data(out.get(), &text);
-  return {text, static_cast<std::size_t>(size)};
-}
-
-}  // namespace
-
 tls_state::progress tls_state::shake_hands() noexcept {
   ERR_clear_error();
   const int said = SSL_do_handshake(session_.get());
@@ -70,7 +60,31 @@ void tls_state::note_info() {
   if (peer != nullptr && SSL_get_verify_result(session) == X509_V_OK)
     info_.peer_subject = text_of(X509_get_subject_name(peer));
   info_.is_resumed = SSL_session_reused(session) == 1;
+  watch_certificates();
   is_shaken_ = true;
+}
+
+/// Only where certificates were checked: others have nothing that ends.
+void tls_state::watch_certificates() {
+  if (validity_.until(session_.get()) == tls_validity::never) return;
+  certificate_watch_ = std::make_unique<certificate_watch>(*this);
+  certificate_watch_->look();
+}
+
+/// The clock of the wall may be set meanwhile: hence a look from time to time.
+void tls_state::certificate_watch::look() noexcept {
+  constexpr std::int64_t longest_seconds = 600;
+  const std::int64_t left =
+      owner.validity_.until(owner.session_.get()) - owner.setup_->wall_seconds();
+  if (left <= 0 && owner.is_shaken_) return owner.end_with_certificates();
+  const std::chrono::seconds pause{std::clamp<std::int64_t>(left, 0, longest_seconds)};
+  owner.loop_.timers().arm(*this, owner.loop_.now() + pause);
+}
+
+void tls_state::end_with_certificates() noexcept {
+  has_outlived_certificates_ = true;
+  break_off();
+  go_on();
 }
 
 bool tls_state::input_wait::begin(std::coroutine_handle<> waiting,

@@ -24,6 +24,7 @@ using name_chooser = int(SSL*, int*, void*);
 constexpr auto context_options = SSL_OP_CIPHER_SERVER_PREFERENCE;
 
 using ticket_mac = HMAC_CTX;
+using stack_index = std::size_t;
 
 /// HMAC with SHA-256.
 template <std::size_t Size>
@@ -56,6 +57,7 @@ constexpr auto context_options = SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION
                                  SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA;
 
 using ticket_mac = EVP_MAC_CTX;
+using stack_index = int;
 
 /// HMAC with SHA-256.
 template <std::size_t Size>

@@ -2,13 +2,13 @@
 
 #include <openssl/err.h>
 #include <openssl/evp.h>
-#include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <ctime>
 #include <new>
 #include <string_view>
 #include <utility>
@@ -17,6 +17,8 @@
 #include <weft/net/tls_files.hpp>
 #include <weft/net/tls_library.hpp>
 #include <weft/net/tls_ticket_keys.hpp>
+#include <weft/net/tls_tickets.hpp>
+#include <weft/net/tls_validity.hpp>
 
 namespace weft::net::detail {
 namespace {
@@ -53,10 +55,6 @@ std::string wire_format(const std::vector<std::string>& protocols) {
   return wire;
 }
 
-const tls_setup& setup_of(SSL* session) noexcept {
-  return *static_cast<const tls_setup*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(session)));
-}
-
 int choose_certificate(SSL* session, int*, void* of) noexcept {
   const char* const name = SSL_get_servername(session, TLSEXT_NAMETYPE_host_name);
   if (name == nullptr) return SSL_TLSEXT_ERR_NOACK;
@@ -81,40 +79,38 @@ int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* chosen_by
   return SSL_TLSEXT_ERR_OK;
 }
 
-bool prepare(const tls_ticket_keys::key& with, const unsigned char* iv, EVP_CIPHER_CTX* cipher,
-             ticket_mac* mac, int seals) noexcept {
-  return EVP_CipherInit_ex(cipher, EVP_aes_256_cbc(), nullptr, with.cipher.data(), iv, seals) ==
-             1 &&
-         set_mac_key(mac, with.mac);
+/// Whom a server trusts, as its files say it.
+struct trusted_texts {
+  std::string ca;
+  std::string lists;  // of revoked certificates; empty: none is named
+};
+
+trusted_texts read_trusted(const tls_server_options& options) {
+  const bool asks = options.clients != client_certificates::off;
+  const auto unused = [&](const std::string& file, const char* what) {
+    if (!asks && !file.empty())
+      throw tls_complaint{weft::format(
+          "'{}' would tell {}, but no client is asked for a certificate: ask, or leave the file "
+          "out",
+          file, what)};
+  };
+  unused(options.client_ca, "whose clients to trust");
+  unused(options.client_crl, "which clients not to trust");
+  if (!asks) return {};
+  trusted_texts made{
+      .ca = read_text_file(options.client_ca, "the certificate of who signs clients'"),
+      .lists = {}};
+  if (!options.client_crl.empty())
+    made.lists = read_text_file(options.client_crl, "the revocation list of clients' certificates");
+  return made;
 }
 
-/// RFC 5077 section 4, with the answers that the library asks for.
-int seal_ticket(SSL* session, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher,
-                ticket_mac* mac, int seals) noexcept {
-  constexpr int failed = -1;
-  constexpr int not_ours = 0;
-  constexpr int good = 1;
-  constexpr int good_once_more = 2;  // the client is given another one
-  tls_ticket_keys& keys = *setup_of(session).tickets;
-  const auto now = std::chrono::steady_clock::now();
-  if (seals != 0) {
-    const auto key = keys.current(now);
-    if (!key || RAND_bytes(iv, EVP_CIPHER_iv_length(EVP_aes_256_cbc())) != 1) return failed;
-    std::ranges::copy(key->name, name);
-    return prepare(*key, iv, cipher, mac, seals) ? good : failed;
-  }
-  using key_name = std::span<const unsigned char, tls_ticket_keys::name_bytes>;
-  const auto key = keys.find(key_name{name, tls_ticket_keys::name_bytes}, now);
-  if (!key) return not_ours;
-  if (!prepare(*key, iv, cipher, mac, seals)) return failed;
-  const bool is_spent = SSL_version(session) == TLS1_3_VERSION;  // RFC 8446 appendix C.4
-  return is_spent || now - key->since >= tls_ticket_keys::renewed_after ? good_once_more : good;
-}
-
-/// Sessions of those who were asked for other certificates are not resumed.
+/// Sessions of those who were asked for other certificates, or when others were trusted, are not
+/// resumed.
 void set_session_scope(ssl_ctx_st& context, const tls_server_options& options,
-                       const std::string& client_ca) {
-  const std::string scope = weft::format("{} {}", static_cast<int>(options.clients), client_ca);
+                       const trusted_texts& trusted) {
+  const std::string scope = weft::format("{} {} {}{}", static_cast<int>(options.clients),
+                                         trusted.ca.size(), trusted.ca, trusted.lists);
   std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
   unsigned size = 0;
   const bool is_set =
@@ -124,20 +120,23 @@ void set_session_scope(ssl_ctx_st& context, const tls_server_options& options,
 }
 
 void ask_clients(ssl_ctx_st& context, const tls_server_options& options,
-                 const std::string& client_ca) {
+                 const trusted_texts& trusted, tls_setup& of) {
   if (options.clients == client_certificates::off) return;
-  trust(context, options.client_ca, client_ca, true);
+  trust(context, options.client_ca, trusted.ca, true);
+  if (!options.client_crl.empty())
+    of.lists_end = revoke(context, options.client_crl, trusted.lists);
   const int unless_given =
       options.clients == client_certificates::required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0;
   SSL_CTX_set_verify(&context, SSL_VERIFY_PEER | unless_given, nullptr);
+  SSL_CTX_set_cert_verify_callback(&context, &verify_client, &of);
 }
 
 context_ptr serving_context(const tls_server_options& options, const tls_certificate& files,
-                            const std::string& client_ca, tls_setup& of) {
+                            const trusted_texts& trusted, tls_setup& of) {
   context_ptr made = new_context(TLS_server_method(), options.minimum);
   use_certificate(*made, files);
-  ask_clients(*made, options, client_ca);
-  set_session_scope(*made, options, client_ca);
+  ask_clients(*made, options, trusted, of);
+  set_session_scope(*made, options, trusted);
   SSL_CTX_set_session_cache_mode(made.get(), SSL_SESS_CACHE_OFF);
   SSL_CTX_set_timeout(made.get(), std::uint32_t{tls_ticket_keys::renewed_after.count()});
   set_ticket_sealer(made.get(), &seal_ticket);
@@ -152,19 +151,13 @@ std::shared_ptr<const tls_setup> serving_setup(const tls_server_options& options
                                                const std::shared_ptr<tls_ticket_keys>& tickets) {
   if (options.certificates.empty())
     throw tls_complaint{"a TLS server needs a certificate and its private key: name their files"};
-  const bool asks = options.clients != client_certificates::off;
-  if (!asks && !options.client_ca.empty())
-    throw tls_complaint{weft::format(
-        "'{}' would tell whose clients to trust, but no client is asked for a certificate: ask, or "
-        "leave the file out",
-        options.client_ca)};
-  const std::string client_ca =
-      asks ? read_text_file(options.client_ca, "the certificate of who signs clients'") : "";
+  const trusted_texts trusted = read_trusted(options);
   auto made = std::make_shared<tls_setup>();
   made->protocols = wire_format(options.protocols);
   made->tickets = tickets;
+  if (options.wall_seconds != nullptr) made->wall_seconds = options.wall_seconds;
   for (const tls_certificate& each : options.certificates)
-    made->contexts.push_back(serving_context(options, each, client_ca, *made));
+    made->contexts.push_back(serving_context(options, each, trusted, *made));
   return made;
 }
 
@@ -178,6 +171,15 @@ std::shared_ptr<const tls_setup> asking_setup(const tls_client_options& options)
   else if (SSL_CTX_set_default_verify_paths(context.get()) != 1)
     throw tls_complaint{weft::format("the certificates that the system trusts cannot be read: {}",
                                      last_tls_complaint())};
+  if (!options.crl.empty()) {
+    if (options.ca.empty())
+      throw tls_complaint{weft::format(
+          "'{}' would tell which servers not to trust, but not whose certificates it is about: "
+          "name who signs them as well",
+          options.crl)};
+    const auto lists = read_text_file(options.crl, "the revocation list of servers' certificates");
+    revoke(*context, options.crl, lists);
+  }
   if (!options.certificate.certificate.empty()) use_certificate(*context, options.certificate);
   // This one answers 0 when it has done what it was asked.
   if (!made->protocols.empty() &&
@@ -194,6 +196,8 @@ std::shared_ptr<const tls_setup> asking_setup(const tls_client_options& options)
 void free_tls::operator()(ssl_ctx_st* context) const noexcept { SSL_CTX_free(context); }
 
 void free_tls::operator()(ssl_st* session) const noexcept { SSL_free(session); }
+
+std::int64_t system_wall_seconds() noexcept { return std::time(nullptr); }
 
 std::string last_tls_complaint() {
   const auto why = ERR_peek_last_error();

@@ -4,7 +4,9 @@
 // shares the one that its handshake began with.
 #pragma once
 
+#include <cstdint>
 #include <expected>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,6 +23,8 @@ struct free_tls {
   void operator()(ssl_st* session) const noexcept;
 };
 
+[[nodiscard]] std::int64_t system_wall_seconds() noexcept;
+
 struct tls_setup {
   using made = std::expected<std::shared_ptr<const tls_setup>, std::string>;
   [[nodiscard]] static made server(const tls_server_options& options,
@@ -31,6 +35,10 @@ struct tls_setup {
   std::vector<std::unique_ptr<ssl_ctx_st, free_tls>> contexts;
   std::string protocols;  // as ALPN has them on the wire
   std::shared_ptr<tls_ticket_keys> tickets;
+  /// By this the dates of clients' certificates are judged.
+  std::int64_t (*wall_seconds)() noexcept = &system_wall_seconds;
+  /// When the first of the revocation lists has to be renewed: nothing counts for longer.
+  std::int64_t lists_end = std::numeric_limits<std::int64_t>::max();
 };
 
 /// What OpenSSL says was wrong last; then it has forgotten.

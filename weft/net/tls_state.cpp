@@ -32,6 +32,7 @@ tls_state::tls_state(stream_state& plain, std::shared_ptr<const tls_setup> setup
       receive_{&plain.socket(), &on_received},
       sealed_{plain.loop().buffers()} {
   if (session_ == nullptr || !attach_bio(*session_, *this)) throw std::bad_alloc{};
+  attach_validity(*session_, validity_);
   receive_.owner = this;
   is_secured_ = true;
   input_ = std::move(plain.unread);
@@ -156,6 +157,10 @@ bool tls_state::open(receive_operation& into) noexcept {
 }
 
 tls_state::opened tls_state::open_into(receive_operation& into) noexcept {
+  if (has_outlived_certificates_) {
+    read_failure_ = errc::protocol_error;
+    return opened::answer;
+  }
   buffer_ref room = loop_.buffers().acquire();
   if (!room) return opened::wants_room;
   ERR_clear_error();

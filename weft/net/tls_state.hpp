@@ -5,7 +5,8 @@
 // OpenSSL is not to know of sockets, so that every backend will do. Contract: internal to net.
 // OpenSSL reads from `input_` and writes into `sealed_`, both in memory: it never waits. A receive
 // is under way only while somebody reads, and then for longer than they do. `queue_` is sealed in
-// pieces, each when the one before has gone, and counts as sent when its sealed bytes are.
+// pieces, each when the one before has gone, and counts as sent when its sealed bytes are. Once the
+// certificates of a client have ended nothing of it is read and nothing is sent to it.
 #pragma once
 
 #include <sys/socket.h>
@@ -23,6 +24,7 @@
 #include <weft/net/stream_state.hpp>
 #include <weft/net/tls_info.hpp>
 #include <weft/net/tls_setup.hpp>
+#include <weft/net/tls_validity.hpp>
 #include <weft/net/write_queue.hpp>
 
 namespace weft::net::detail {
@@ -92,6 +94,17 @@ class tls_state final : public stream_state {
                                             .name = "look for a buffer to open a secured text in"};
   };
 
+  /// Ends the connection with the certificates of the other side.
+  struct certificate_watch : weft::timer {
+    explicit certificate_watch(tls_state& of) noexcept : timer{kind_of_all}, owner{of} {}
+    ~certificate_watch() { owner.loop_.timers().disarm(*this); }
+    void look() noexcept;
+    tls_state& owner;
+    static void on_expiry(timer& self) noexcept { static_cast<certificate_watch&>(self).look(); }
+    static constexpr timer_kind kind_of_all{.on_expiry = &on_expiry,
+                                            .name = "end of a peer's certificates"};
+  };
+
   static void on_received(operation& op) noexcept;
   [[nodiscard]] bool input_ended() const noexcept { return input_end_ <= 0; }
   [[nodiscard]] error input_failure() const noexcept;
@@ -116,8 +129,11 @@ class tls_state final : public stream_state {
   void break_off() noexcept;
   void note_info();
   void note_complaint();
+  void watch_certificates();
+  void end_with_certificates() noexcept;
 
   std::shared_ptr<const tls_setup> setup_;
+  tls_validity validity_;  // before the session, which looks at it
   std::unique_ptr<ssl_st, free_tls> session_;
   owned_receive receive_;
   write_queue sealed_;
@@ -131,10 +147,12 @@ class tls_state final : public stream_state {
   error read_failure_{errc::closed};
   msghdr message_{};
   std::array<iovec, 16> parts_{};
+  std::unique_ptr<certificate_watch> certificate_watch_;
   tls_info info_;
   std::string complaint_;
   bool is_shaken_ = false;
   bool is_broken_ = false;  // OpenSSL has nothing more to say
+  bool has_outlived_certificates_ = false;
   bool goodbye_is_due_ = false;
   bool goodbye_is_said_ = false;
   bool kernel_is_told_too_ = false;

@@ -284,6 +284,42 @@ TEST_P(tls_stream_test, asks_clients_who_they_are) {
   EXPECT_EQ(outcome(client_certificates::required, eve), "refused");
 }
 
+TEST_P(tls_stream_test, looks_the_whole_chain_up_in_revocation_lists) {
+  test_authority below{"below", authority};
+  const auto ann = below.issue("ann");
+  server_options.clients = client_certificates::required;
+  server_options.client_ca = authority.ca();
+  client_options.certificate = ann;
+  const auto is_let_in = [&] {
+    make_contexts();
+    bool good = false;
+    run([&]() -> task<void> { good = (co_await shake_hands()).server->has_value(); });
+    return good;
+  };
+  EXPECT_TRUE(is_let_in());
+  server_options.client_crl = below.revoke({});
+  EXPECT_FALSE(is_let_in()) << "the list of the root is missing";
+  authority.revoke({});
+  server_options.client_crl = below.revoke({}, 1800, &authority);
+  EXPECT_TRUE(is_let_in());
+  server_options.client_crl = below.revoke({"ann"}, 1800, &authority);
+  EXPECT_FALSE(is_let_in());
+  authority.revoke({"below"});
+  server_options.client_crl = below.revoke({}, 1800, &authority);
+  EXPECT_FALSE(is_let_in()) << "who has signed it is revoked";
+}
+
+TEST_P(tls_stream_test, a_server_that_is_revoked_is_not_believed) {
+  client_options.crl = authority.revoke({});
+  make_contexts();
+  run([&]() -> task<void> { EXPECT_TRUE((co_await shake_hands()).is_good()); });
+  authority.revoke({"site"});
+  make_contexts();
+  run([&]() -> task<void> {
+    EXPECT_EQ((co_await shake_hands()).client->error(), errc::protocol_error);
+  });
+}
+
 TEST_P(tls_stream_test, speaks_no_protocol_that_the_other_does_not) {
   server_options.protocols = {"http/1.1"};
   client_options.protocols = {"h2"};

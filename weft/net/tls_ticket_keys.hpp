@@ -4,7 +4,7 @@
 // 1.2), so it must not last; and a client may come back to another shard, or after a reload.
 // Contract: drawn at random, renewed after `renewed_after`, and until twice that a ticket they
 // sealed is still taken; no file has them. Safe on any thread: a lock is held
-// for a copy of 80 bytes, once a handshake.
+// for a copy of 112 bytes, once a handshake.
 #pragma once
 
 #include <array>
@@ -20,12 +20,13 @@ class tls_ticket_keys {
   using time = std::chrono::steady_clock::time_point;
   /// Also how long a session can be resumed.
   static constexpr std::chrono::seconds renewed_after = std::chrono::hours{2};
-  static constexpr std::size_t name_bytes = 16;
+  static constexpr std::size_t name_bytes = 8;
 
   struct key {
     std::array<unsigned char, name_bytes> name;
     std::array<unsigned char, 32> cipher;
     std::array<unsigned char, 32> mac;
+    std::array<unsigned char, 32> mask;  // of what the ticket's name says beside the key's
     time since;
   };
 

@@ -24,10 +24,10 @@ bool name_files(MYSQL* handle, const tls_options& tls) {
     return file.empty() || mysql_options(handle, option, file.c_str()) == 0;
   };
   // With an authority 3.3 looks at certificates, also where nobody has asked for that.
-  const std::string ca = tls.mode == tls_mode::required ? "" : tls.ca;
+  const bool judges = tls.mode != tls_mode::required;
   return mysql_options(handle, MARIADB_OPT_TLS_VERSION, "TLSv1.2,TLSv1.3") == 0 &&
-         name(MYSQL_OPT_SSL_CA, ca) && name(MYSQL_OPT_SSL_CERT, tls.certificate) &&
-         name(MYSQL_OPT_SSL_KEY, tls.key);
+         (!judges || (name(MYSQL_OPT_SSL_CA, tls.ca) && name(MYSQL_OPT_SSL_CRL, tls.crl))) &&
+         name(MYSQL_OPT_SSL_CERT, tls.certificate) && name(MYSQL_OPT_SSL_KEY, tls.key);
 }
 
 }  // namespace

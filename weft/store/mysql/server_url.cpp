@@ -90,12 +90,13 @@ std::string take_option(std::string_view option, server_url& to) {
                   : weft::format("tls is off, required, verify-ca or verify, and not \"{}\"", text);
   }
   std::string* const file = name == "tls_ca"     ? &to.tls_ca
+                            : name == "tls_crl"  ? &to.tls_crl
                             : name == "tls_cert" ? &to.tls_certificate
                             : name == "tls_key"  ? &to.tls_key
                                                  : nullptr;
   if (file == nullptr)
-    return weft::format("a server has no option \"{}\": there are tls, tls_ca, tls_cert, tls_key",
-                        name);
+    return weft::format(
+        "a server has no option \"{}\": there are tls, tls_ca, tls_crl, tls_cert, tls_key", name);
   if (!file->empty()) return weft::format("{} is said twice", name);
   *file = text;
   return text.empty() ? weft::format("{} is to name a file", name) : "";
@@ -170,6 +171,7 @@ std::expected<server_url, std::string> read_server_url(std::string_view text) {
 tls_options server_url::tls_or(tls_options otherwise) const {
   if (tls) otherwise.mode = *tls;
   if (!tls_ca.empty()) otherwise.ca = tls_ca;
+  if (!tls_crl.empty()) otherwise.crl = tls_crl;
   if (!tls_certificate.empty()) otherwise.certificate = tls_certificate;
   if (!tls_key.empty()) otherwise.key = tls_key;
   return otherwise;

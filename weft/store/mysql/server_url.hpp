@@ -6,7 +6,7 @@
 // Contract: user and databases may be missing, and so may each port (3306) and "mysql://". A Unix
 // socket is "unix:/run/mysqld/mysqld.sock", and comes alone. A password is refused: who lists
 // processes sees it. What comes after a question mark is tls (off, required, verify-ca, verify),
-// tls_ca, tls_cert and tls_key, in any order, with & between them.
+// tls_ca, tls_crl, tls_cert and tls_key, in any order, with & between them.
 //
 //   const auto given = read_server_url("mysql://shop@db.example/shop");
 //   if (!given) complain(given.error());
@@ -28,6 +28,7 @@ struct server_url {
   std::vector<std::string> databases{};
   std::optional<tls_mode> tls{};
   std::string tls_ca{};
+  std::string tls_crl{};
   std::string tls_certificate{};
   std::string tls_key{};
 

@@ -67,7 +67,7 @@ TEST(mysql_server_url, says_what_is_asked_of_tls) {
   EXPECT_EQ(read_url("db?tls"), "tls is off, required, verify-ca or verify, and not \"\"");
   EXPECT_EQ(read_url("db?tls_ca="), "tls_ca is to name a file");
   EXPECT_EQ(read_url("db?ssl=1"),
-            "a server has no option \"ssl\": there are tls, tls_ca, tls_cert, tls_key");
+            "a server has no option \"ssl\": there are tls, tls_ca, tls_crl, tls_cert, tls_key");
   EXPECT_FALSE(read_url("mysql://shop:hun?ter2@db/x").contains("ter2"));
 }
 

@@ -21,6 +21,9 @@ struct tls_options {
   tls_mode mode = tls_mode::off;
   /// Who signs the certificates of servers. Empty: whom the system trusts.
   std::string ca{};
+  /// The certificates that they have revoked: a list (CRL) of each authority that a server's chain
+  /// leads through. Empty: nothing is revoked.
+  std::string crl{};
   /// Shown to servers that ask for one, with those that lead to its root. Empty: none.
   std::string certificate{};
   /// Its private key, without a passphrase. Empty: in the same file.
