@@ -43,6 +43,8 @@ api_fault outdated() {
 api_fault not_done(weft::error why, std::string_view what) {
   if (why == weft::errc::limit_exceeded)
     return try_again(weft::format("the rows were not {}: too many wait already", what));
+  if (why == weft::errc::exhausted)  // no memory, or no thread could be started
+    return try_again(weft::format("the rows were not {}: {}", what, why.message()));
   if (why == weft::errc::unavailable) return not_reachable();
   if (why == weft::errc::exhausted)
     return try_again(weft::format("the rows were not {}: memory ran out: try again", what));

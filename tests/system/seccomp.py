@@ -1,10 +1,16 @@
 """Forbids a system call to a child process: io_uring, as the default policy of many container runtimes does.
 
     subprocess.Popen(command, preexec_fn=forbid_io_uring)
+    subprocess.Popen([sys.executable, seccomp.__file__, "ENOSYS", "signalfd4", *command])
 """
 
 import ctypes
 import errno
+import functools
+import os
+import re
+import subprocess
+import sys
 
 PR_SET_NO_NEW_PRIVS = 38
 PR_SET_SECCOMP = 22
@@ -28,12 +34,20 @@ class Program(ctypes.Structure):
 _prctl = ctypes.CDLL(None, use_errno=True).prctl
 
 
-def forbid(number):
-    """From now on the system call of that number fails with EPERM in this process."""
+@functools.cache
+def numbers():
+    """The number of each system call on this architecture, as the C compiler knows it."""
+    macros = subprocess.run(["clang-19", "-E", "-dM", "-include", "sys/syscall.h", "-xc", os.devnull],
+                            capture_output=True, text=True, check=True).stdout
+    return {name: int(number) for name, number in re.findall(r"^#define __NR_(\w+) (\d+)$", macros, re.MULTILINE)}
+
+
+def forbid(number, code=errno.EPERM):
+    """From now on the system call of that number fails with `code` in this process."""
     instructions = (Instruction * 4)(
         Instruction(LOAD_WORD, 0, 0, OFFSET_OF_NUMBER),
         Instruction(JUMP_IF_EQUAL, 0, 1, number),
-        Instruction(RETURN, 0, 0, SECCOMP_RET_ERRNO | errno.EPERM),
+        Instruction(RETURN, 0, 0, SECCOMP_RET_ERRNO | code),
         Instruction(RETURN, 0, 0, SECCOMP_RET_ALLOW))
     program = Program(len(instructions), instructions)
     if _prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
@@ -44,3 +58,9 @@ def forbid(number):
 
 def forbid_io_uring():
     forbid(IO_URING_SETUP)
+
+
+if __name__ == "__main__":
+    # ERRNO NUMBER COMMAND...: becomes the command, where threads of the caller forbid a preexec_fn.
+    forbid(int(sys.argv[2]), getattr(errno, sys.argv[1]))
+    os.execv(sys.argv[3], sys.argv[3:])

@@ -61,6 +61,7 @@ errc classify(int os_errno) noexcept {
     case EBADMSG: return errc::protocol_error;
     case EADDRINUSE: return errc::address_in_use;
     case ENOENT: return errc::not_found;
+    case EAGAIN:  // as of a thread that cannot be started
     case EMFILE:
     case ENFILE:
     case ENOBUFS:

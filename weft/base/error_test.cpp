@@ -56,7 +56,7 @@ TEST(error, keeps_the_errno_and_names_what_callers_act_on) {
       {EADDRNOTAVAIL, errc::unavailable},
       {EACCES, errc::system},
       {EBADF, errc::system},
-      {EAGAIN, errc::system},
+      {EAGAIN, errc::exhausted},
   };
   for (const auto& [os_errno, expected] : cases) {
     const error e = error::from_errno(os_errno);

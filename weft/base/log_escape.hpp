@@ -1,7 +1,8 @@
 // What others have said, made harmless for a line of the log.
 //
 // Problem: a peer's text with a line end forges a line, and one with an escape sequence controls
-// the terminal of whoever reads it. Contract: what is appended is valid UTF-8 on one line, without
+// the terminal of whoever reads it; and so does what a file, a variable or an argument says, in a
+// message that a program prints. Contract: what is appended is valid UTF-8 on one line, without
 // control characters (C0, DEL, C1), line and paragraph separators, and characters that turn the
 // direction of what follows. Any thread. May throw std::bad_alloc.
 //
@@ -21,5 +22,12 @@ enum class escaping : std::uint8_t {
 };
 
 void append_escaped(std::string& out, std::string_view text, escaping how);
+
+/// That, plain, for a message on a terminal.
+[[nodiscard]] inline std::string escaped(std::string_view text) {
+  std::string out;
+  append_escaped(out, text, escaping::plain);
+  return out;
+}
 
 }  // namespace weft::log

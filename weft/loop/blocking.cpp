@@ -101,7 +101,7 @@ result<void> blocking_pool::add_thread() {
   } catch (const std::system_error& why) {
     log::warning(
         weft::format("blocking() has no more than {} threads: {}", threads_.size(), why.what()));
-    return fail(error::from_errno(why.code().value()));
+    return fail(error{errc::exhausted, why.code().value()});
   } catch (const std::bad_alloc&) {
     return fail(errc::exhausted);
   }

@@ -5,7 +5,8 @@
 // Contract: `f` runs on a thread of the loop's pool, and its result or exception comes back here.
 // It stays in the caller's frame meanwhile, and knows nothing of loops. Threads are started when
 // there is work for them, blocking_threads at most, and end with the loop. So many calls may wait
-// for a thread (blocking_queue_max); one more gives errc::limit_exceeded. A caller that is asked to
+// for a thread (blocking_queue_max); one more gives errc::limit_exceeded. Where the system starts
+// no thread at all a call gives errc::exhausted. A caller that is asked to
 // stop, or whose deadline passes, while its call still waits gets errc::cancelled or
 // errc::timed_out, and `f` never runs; once it runs it is awaited, and what it gives is given. In a
 // simulated loop it runs at once, on the loop. Allocates nothing but the threads.

@@ -6,6 +6,7 @@
 #include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/loop/epoll/epoll_backend.hpp>
+#include <weft/loop/needed_calls.hpp>
 #include <weft/loop/sim/sim_backend.hpp>
 #include <weft/loop/uring/uring_backend.hpp>
 
@@ -19,13 +20,31 @@ void log_choice(std::string_view name, std::string_view reason) {
   if (log::enabled(level)) log::write(level, weft::format("event loop on {} ({})", name, reason));
 }
 
+/// What cannot be done without, whatever the backend.
+std::unexpected<error> give_up(std::string_view backend, const refused_call& refused) {
+  log::error(
+      weft::format("no event loop{} can work here: the system refuses {}; a policy of the "
+                   "container (seccomp) may forbid that call",
+                   backend, refused.message()));
+  return fail(error::from_errno(refused.code));
+}
+
+result<std::unique_ptr<backend>> make_epoll(backend_context context) {
+  if (const auto refused = find_refused_call(calls_of::epoll))
+    return give_up(" on epoll", *refused);
+  auto made = make_epoll_backend(context);
+  if (!made) log::error(weft::format("epoll is not to be had: {}", made.error().message()));
+  return made;
+}
+
 }  // namespace
 
 result<std::unique_ptr<backend>> make_backend(backend_kind kind, backend_context context,
                                               sim_host* host) {
   if (kind == backend_kind::simulated) return make_sim_backend(context, host);
+  if (const auto refused = find_refused_call(calls_of::every_loop)) return give_up("", *refused);
   if (kind == backend_kind::epoll) {
-    auto made = make_epoll_backend(context);
+    auto made = make_epoll(context);
     if (made) log_choice("epoll", "as asked");
     return made;
   }
@@ -39,7 +58,7 @@ result<std::unique_ptr<backend>> make_backend(backend_kind kind, backend_context
     log::error(weft::format("io_uring is not to be had: {}", why));
     return made;
   }
-  auto fallback = make_epoll_backend(context);
+  auto fallback = make_epoll(context);
   if (fallback) log_choice("epoll", weft::format("io_uring is not to be had: {}", why));
   return fallback;
 }

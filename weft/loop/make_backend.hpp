@@ -1,7 +1,8 @@
 // Chooses a loop's backend at run time, and says in the log which one it took and why.
 //
 // Contract: automatic takes io_uring where the kernel lets us have it, else epoll. A backend asked
-// for by name is given or refused with the reason, never replaced.
+// for by name is given or refused with the reason, never replaced. Where the system refuses a call
+// that serving needs there is no backend at all, and the log names the call (needed_calls.hpp).
 //
 //   auto io = make_backend(backend_kind::automatic, {.ready = queue, .buffers = pool});
 #pragma once

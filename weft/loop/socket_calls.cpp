@@ -39,13 +39,16 @@ ssize_t send_file_quietly(int socket, int file, off_t offset, std::size_t size_b
   sigset_t before{};
   ::sigemptyset(&pipe);
   ::sigaddset(&pipe, SIGPIPE);
+  // Fails for no argument that is given here.
   ::pthread_sigmask(SIG_BLOCK, &pipe, &before);
   const ssize_t sent = ::sendfile(socket, file, &offset, size_bytes);
   const int code = errno;
   if (sent < 0 && code == EPIPE) {
     const timespec at_once{};
+    // Whether it came for this call or not, it is gone.
     ::sigtimedwait(&pipe, nullptr, &at_once);
   }
+  // Fails for no argument that is given here.
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return sent >= 0 ? sent : -code;
 }
@@ -116,8 +119,9 @@ void close_line(int listener) noexcept {
   raw_address local;
   if (const auto known = socket_address(listener)) local = *known;
   if (local.storage.ss_family == AF_UNIX)
-    ::shutdown(listener, SHUT_RD);
-  else  // where filters are forbidden, the moment stays in which a connection can be lost
+    ::shutdown(listener, SHUT_RD);  // it listens, which is all that this wants
+  else
+    // Where filters are forbidden, the moment stays in which a connection can be lost.
     ::setsockopt(listener, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter);
 }
 
@@ -178,14 +182,14 @@ result<int> open_wake_descriptor() {
 }
 
 void signal_wake(int wake_fd) noexcept {
-  // A full counter means that a wake-up is pending already, which is all that is wanted.
   const std::uint64_t one = 1;
+  // A full counter means that a wake-up is pending already, which is all that is wanted.
   [[maybe_unused]] const ssize_t written = ::write(wake_fd, &one, sizeof one);
 }
 
 void drain_wake(int wake_fd) noexcept {
   std::uint64_t count = 0;
-  [[maybe_unused]] const ssize_t got = ::read(wake_fd, &count, sizeof count);
+  [[maybe_unused]] const ssize_t got = ::read(wake_fd, &count, sizeof count);  // 0: none is due
 }
 
 }  // namespace weft

@@ -61,6 +61,7 @@ void place_thread(const thread_place& place) {
   const std::string number = weft::format(" {}", place.index);
   const std::string name =
       std::string{place.name.substr(0, name_bytes_max - number.size())} + number;
+  // For people alone; the name is short enough.
   ::pthread_setname_np(::pthread_self(), name.c_str());
 
   cpu_set_t cpus;
@@ -79,6 +80,7 @@ int pin_thread(unsigned cpu) noexcept {
 }
 
 void unpin_thread(pthread_t made) noexcept {
+  // Where it is refused the thread runs where its maker does.
   if (const auto& cpus = cpus_of_program()) ::pthread_setaffinity_np(made, sizeof *cpus, &*cpus);
 }
 

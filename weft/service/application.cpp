@@ -1,6 +1,7 @@
 #include <weft/service/application.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -9,6 +10,7 @@
 
 #include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
+#include <weft/base/log_escape.hpp>
 #include <weft/loop/make_backend.hpp>
 #include <weft/loop/sleep.hpp>
 #include <weft/loop/thread_place.hpp>
@@ -31,6 +33,14 @@ constexpr duration end_timeout_max = std::chrono::hours{24};
 application_options bounded(application_options given) {
   given.end_timeout = std::min(given.end_timeout, end_timeout_max);
   return given;
+}
+
+/// To stdout, which may be a full disk. The exit code.
+int print(const std::string& text) {
+  if (std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return 0;
+  log::error(weft::format("stdout does not take what was asked for: {}",
+                          std::generic_category().message(errno)));
+  return exit_failed;
 }
 
 }  // namespace
@@ -83,33 +93,37 @@ std::optional<int> application::state::configure() {
     for (auto& check : checks) std::ranges::move(check(), std::back_inserter(faults));
   }
   for (const std::string& fault : faults)
-    std::fputs(weft::format("{}: {}\n", cli.program(), fault).c_str(), stderr);
+    std::fputs(weft::format("{}: {}\n", cli.program(), log::escaped(fault)).c_str(), stderr);
   if (!faults.empty()) return command_line::exit_usage;
   if (settings.is_to_check()) {
-    std::puts("all options are right");
-    return 0;
+    return print("all options are right\n");
   }
   if (settings.is_to_print()) {
-    std::fputs(given.to_toml().c_str(), stdout);
-    return 0;
+    return print(given.to_toml());
   }
   options.threads = settings.now().threads != 0 ? settings.now().threads : usable_cpus();
   options.stop_timeout = settings.now().stop_timeout;
   options.stall_limit = settings.now().stall_limit;
   if (!settings.graph().empty()) {
-    print_graph();
-    return 0;
+    return print_graph();
   }
   return std::nullopt;
 }
 
 int application::state::run() {
   settings.set_log();
-  ::signal(
-      SIGPIPE,
-      SIG_IGN);  // NOLINT(cert-err33-c): a reader that went away is a failed write, not our end
-  ::signal(SIGXFSZ, SIG_IGN);  // NOLINT(cert-err33-c): and so is a file that may not grow
   detail::signal_watch signals;
+  if (const auto heard = signals.start(); !heard) {
+    log::error(heard.error());
+    return exit_failed;
+  }
+  // A reader that went away is a failed write, not our end, and so is a file that may not grow.
+  for (const int each : {SIGPIPE, SIGXFSZ})
+    if (::signal(each, SIG_IGN) == SIG_ERR) {
+      log::error(weft::format("signal {} cannot be ignored, which would end the program: {}", each,
+                              std::system_category().message(errno)));
+      return exit_failed;
+    }
   const unsigned cpus = usable_cpus();
   const std::string& idle = settings.now().idle;
   if (parse_idle(idle)->spins() && options.threads > cpus)
@@ -166,7 +180,7 @@ void application::state::add_services(shard& here, telemetry::registry& numbers)
 }
 
 /// What would be made, on loops that nothing runs.
-void application::state::print_graph() {
+int application::state::print_graph() {
   application_description all;
   telemetry::registry numbers{{.shards = options.threads}};
   for (unsigned index = 0; index < options.threads; ++index) {
@@ -177,7 +191,7 @@ void application::state::print_graph() {
     all.shards.push_back({.shard = index, .services = here.services().describe()});
   }
   const std::string text = settings.graph() == "json" ? to_json(all) + '\n' : to_graphviz(all);
-  std::fputs(text.c_str(), stdout);
+  return print(text);
 }
 
 void application::state::on_started(unsigned index, bool up) {
@@ -258,8 +272,18 @@ void application::state::begin() {
 }
 
 task<void> application::state::watch_signals(event_loop& loop, detail::signal_watch& signals) {
-  while (co_await readable(loop, signals.fd())) {
-    const int number = signals.take();
+  for (;;) {
+    const auto came = co_await readable(loop, signals.fd());
+    if (!came && came.error() == errc::cancelled) co_return;  // the shard stops
+    const auto taken = came ? signals.take() : result<int>{fail(came.error())};
+    if (!taken) {
+      log::error(
+          weft::format("signals cannot be heard any more ({}): stopping", taken.error().message()));
+      clean = false;
+      stop_all();
+      co_return;
+    }
+    const int number = *taken;
     if (number == 0) continue;
     // To write to the log, and to read files again.
     const realtime::allocation_guard allowed{realtime::on_allocation::allow};

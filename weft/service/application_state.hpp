@@ -46,7 +46,7 @@ struct application::state {
   int run();
   void run_shard(unsigned index, detail::signal_watch* signals);
   void add_services(shard& here, telemetry::registry& numbers);
-  void print_graph();
+  [[nodiscard]] int print_graph();
   void on_started(unsigned index, bool up);
   void on_stopping(std::optional<std::size_t> connections);
   void start_others();

@@ -145,6 +145,7 @@ void epoll_backend::release(epoll_descriptor& d) noexcept {
 
 std::unique_ptr<loose_socket> epoll_backend::loosen(descriptor& socket) {
   auto loose = std::make_unique<loose_file>(socket.fd);
+  // What stays in the set has a tag that no socket has: its events are passed over.
   ::epoll_ctl(epoll_, EPOLL_CTL_DEL, socket.fd, nullptr);
   sockets_.erase(static_cast<epoll_descriptor&>(socket));
   return loose;
@@ -362,7 +363,7 @@ void epoll_backend::enter(time_point until) noexcept {
     if (!context_.ready.empty()) until = time_point::min();
   }
   event_wait::events events;
-  const int count = std::max(wait_(epoll_, events, until), 0);  // a signal may end it
+  const int count = wait_(epoll_, events, until);
   for (const epoll_event& event : std::span{events}.first(static_cast<std::size_t>(count)))
     if (names_file(event.data.u64)) [[unlikely]]
       on_file(file_of(event.data.u64), event.events);
@@ -385,7 +386,9 @@ result<std::unique_ptr<backend>> make_epoll_backend(backend_context context) {
     return fail(wake.error());
   }
   epoll_event interest{.events = EPOLLIN, .data = {.u64 = tag_of_file(*wake)}};
-  if (::epoll_ctl(epoll, EPOLL_CTL_ADD, *wake, &interest) != 0) {
+  epoll_event none{};
+  if (::epoll_ctl(epoll, EPOLL_CTL_ADD, *wake, &interest) != 0 ||
+      (plain_calls::wait(epoll, &none, 1, 0) < 0 && errno != EINTR)) {
     const error why = error::from_errno(errno);
     ::close(*wake);
     ::close(epoll);

@@ -2,7 +2,8 @@
 //
 // Problem: what comes is received at once, into buffers that are lent until it has been handled; a
 // loop that looks for more than it handles in between lends ever more of them. Contract: returns
-// the number of events, or -1 as epoll_wait does. time_point::min() does not wait, and takes few
+// the number of events, 0 where a signal has ended it; a wait that the kernel refuses ends the
+// process (needed_calls.hpp). time_point::min() does not wait, and takes few
 // events, since others have their turn still; time_point::max() waits for ever. One thread.
 //
 //   event_wait::events come;
@@ -26,6 +27,9 @@ class event_wait {
   int operator()(int epoll_fd, events& into, time_point until) noexcept;
 
  private:
+  /// As epoll_wait() answers.
+  int ask(int epoll_fd, events& into, time_point until) noexcept;
+
   bool has_pwait2_ = true;  // until the kernel says that it does not
 };
 

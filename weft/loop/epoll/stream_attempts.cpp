@@ -37,7 +37,7 @@ bool attempt(epoll_descriptor& socket, connect_operation& op) noexcept {
   if (!socket.writable) return false;
   int code = 0;
   socklen_t size = sizeof code;
-  ::getsockopt(socket.fd, SOL_SOCKET, SO_ERROR, &code, &size);
+  if (::getsockopt(socket.fd, SOL_SOCKET, SO_ERROR, &code, &size) != 0) code = errno;
   op.result = -code;
   return true;
 }

@@ -21,7 +21,11 @@ buffer_ring::~buffer_ring() {
 result<void> buffer_ring::open(io_uring& ring, std::string& why) {
   void* memory =
       ::mmap(nullptr, ring_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return fail(error::from_errno(errno));
+  if (memory == MAP_FAILED) {
+    const error refused = error::from_errno(errno);
+    why = "mmap of the buffer ring: " + refused.message();
+    return fail(refused);
+  }
   ring_ = static_cast<io_uring_buf_ring*>(memory);
   io_uring_buf_reg registration{};
   registration.ring_addr = reinterpret_cast<std::uintptr_t>(memory);
@@ -39,6 +43,7 @@ result<void> buffer_ring::open(io_uring& ring, std::string& why) {
 
 void buffer_ring::close(io_uring& ring) noexcept {
   if (ring_ == nullptr || with_kernel_.empty()) return;
+  // The ring is about to end, and its last operation has been answered.
   io_uring_unregister_buf_ring(&ring, group);
   for (std::uint32_t slot = 0; slot < with_kernel_.size(); ++slot)
     if (with_kernel_[slot]) pool_.release(slot);

@@ -3,11 +3,11 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <system_error>
+#include <ctime>
 #include <tuple>
 
-#include <weft/base/format.hpp>
 #include <weft/loop/kernel_clock.hpp>
+#include <weft/loop/needed_calls.hpp>
 
 namespace weft {
 namespace {
@@ -34,6 +34,31 @@ constexpr std::array ladder = {
 /// one, of another thread, comes after that.
 std::atomic<unsigned> ended_rings{0};
 
+/// Of a call that has failed, with its errno.
+[[gnu::noinline, gnu::cold]] void judge_failure(int code) noexcept {
+  switch (code) {
+    case EINTR:
+    case ETIME:  // the wait is over
+    case EBUSY:  // answers have to be taken first
+      return;
+    case EAGAIN:
+    case ENOMEM: {
+      // The kernel is short of memory: asked again at once it would be no less so.
+      const timespec pause{.tv_sec = 0, .tv_nsec = 1'000'000};
+      // A signal may end it early.
+      std::ignore = ::nanosleep(&pause, nullptr);
+      return;
+    }
+    default: end_refused_loop({.name = "io_uring_enter", .code = code});
+  }
+}
+
+/// `answered`: by liburing, a count or a negated errno.
+void judge(int answered) noexcept {
+  if (answered < 0) [[unlikely]]
+    judge_failure(-answered);
+}
+
 }  // namespace
 
 ring::~ring() {
@@ -54,20 +79,40 @@ result<void> ring::open(std::string& why) {
       std::ignore = ended_rings.load(std::memory_order_acquire);
       mode_ = step.name;
       // Spares the kernel a look-up of the ring's file at every call; a refusal costs only that.
-      io_uring_register_ring_fd(&ring_);
-      return {};
+      std::ignore = io_uring_register_ring_fd(&ring_);
+      code = try_out();
+      if (code == 0) return {};
+      why = refused_call{.name = "io_uring_enter", .code = code}.message();
+      return fail(error::from_errno(code));
     }
     if (code != EINVAL) break;
   }
-  why = weft::format("io_uring_setup: {}", std::generic_category().message(code));
+  why = refused_call{.name = "io_uring_setup", .code = code}.message();
   return fail(code == EINVAL || code == ENOSYS ? error{errc::unsupported, code}
                                                : error::from_errno(code));
+}
+
+/// One entry there and back: a policy may forbid to use what it lets us make. An errno; 0: it
+/// works.
+int ring::try_out() noexcept {
+  io_uring_sqe* const entry = io_uring_get_sqe(&ring_);
+  if (entry == nullptr) return ENOSPC;
+  io_uring_prep_nop(entry);
+  int answered = 0;
+  do answered = io_uring_submit_and_wait(&ring_, 1);
+  while (answered == -EINTR);
+  if (answered < 0) return -answered;
+  io_uring_cqe* answer = nullptr;
+  if (const int missing = io_uring_peek_cqe(&ring_, &answer); missing != 0) return -missing;
+  const int failed = -answer->res;
+  io_uring_cqe_seen(&ring_, answer);
+  return failed;
 }
 
 io_uring_sqe& ring::prepare() noexcept {
   io_uring_sqe* entry = io_uring_get_sqe(&ring_);
   while (entry == nullptr) {
-    io_uring_submit(&ring_);
+    judge(io_uring_submit(&ring_));
     entry = io_uring_get_sqe(&ring_);
   }
   return *entry;
@@ -81,18 +126,18 @@ bool ring::kernel_has_work() noexcept {
 void ring::enter(time_point until) noexcept {
   if (io_uring_cq_ready(&ring_) != 0) until = time_point::min();
   if (until == time_point::min()) {
-    if (kernel_has_work()) io_uring_submit_and_get_events(&ring_);
+    if (kernel_has_work()) judge(io_uring_submit_and_get_events(&ring_));
     return;
   }
   io_uring_cqe* first = nullptr;
   if (until == time_point::max()) {
-    io_uring_submit_and_wait_timeout(&ring_, &first, 1, nullptr, nullptr);
+    judge(io_uring_submit_and_wait_timeout(&ring_, &first, 1, nullptr, nullptr));
     return;
   }
   const duration left = kernel_clock::left_until(until);
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
   __kernel_timespec timeout{.tv_sec = seconds.count(), .tv_nsec = (left - seconds).count()};
-  io_uring_submit_and_wait_timeout(&ring_, &first, 1, &timeout, nullptr);
+  judge(io_uring_submit_and_wait_timeout(&ring_, &first, 1, &timeout, nullptr));
 }
 
 }  // namespace weft

@@ -1,8 +1,10 @@
 // The submission and completion rings: set up with the best flags the kernel takes, submitted to
 // and reaped.
 //
-// Contract: one thread. prepare() never fails: a full submission ring is submitted first. enter()
-// never loses an entry: interrupted or busy submissions are tried again at the next call.
+// Contract: one thread. open() has the kernel answer an entry, so that a ring which may be made but
+// not used is refused there. prepare() never fails: a full submission ring is submitted first.
+// enter() never loses an entry: interrupted or busy submissions are tried again at the next call.
+// What the kernel refuses for good ends the process (needed_calls.hpp).
 //
 //   io_uring_sqe& entry = ring.prepare();
 //   io_uring_prep_send(&entry, fd, data, size, flags);
@@ -51,6 +53,7 @@ class ring {
   }
 
  private:
+  [[nodiscard]] int try_out() noexcept;
   [[nodiscard]] bool kernel_has_work() noexcept;
 
   io_uring ring_{};

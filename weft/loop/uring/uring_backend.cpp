@@ -31,7 +31,10 @@ result<void> uring_backend::open(std::string& why) {
   if (auto opened = ring_.open(why); !opened) return opened;
   if (auto opened = buffers_.open(ring_.raw(), why); !opened) return opened;
   const auto wake = open_wake_descriptor();
-  if (!wake) return fail(wake.error());
+  if (!wake) {
+    why = "eventfd2: " + wake.error().message();
+    return fail(wake.error());
+  }
   wake_ = *wake;
   watch_wake();
   buffers_.top_up();  // so that the first turn allocates nothing

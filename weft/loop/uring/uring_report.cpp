@@ -39,6 +39,7 @@ void uring_backend::collect_sends(std::size_t count, std::vector<waiting_operati
     if (d.accepted == nullptr && !d.datagrams && !d.closing &&
         !std::ranges::contains(into, d.fd, &waiting_operation::fd))
       streams.push_back({.fd = d.fd, .events = POLLOUT, .revents = 0});
+  // A report for people: what cannot be told is left out.
   ::poll(streams.data(), streams.size(), 0);
   const std::size_t wanted = into.size() + count;
   for (const pollfd& each : streams)

@@ -79,7 +79,7 @@ result<void> writer::start_thread() {
     unpin_thread(thread_.native_handle());
     return {};
   } catch (const std::system_error& why) {
-    return fail(error::from_errno(why.code().value()));
+    return fail(error{errc::exhausted, why.code().value()});
   } catch (const std::bad_alloc&) {
     return fail(errc::exhausted);
   }

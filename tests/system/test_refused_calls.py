@@ -1,0 +1,133 @@
+"""A policy that refuses one system call: weftd serves without it, or ends with what is wrong. It never hangs.
+
+`python3 tests/system/test_refused_calls.py WEFTD` tries all combinations and prints a line each.
+"""
+
+import concurrent.futures
+import http.client
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import seccomp
+
+# What strace sees of a start, a ping and an end, on either backend, and what weftd makes besides: for files, for
+# threads and for peers that go away.
+CALLS = """accept4 access bind brk clock_gettime clock_nanosleep clone3 close connect epoll_create1 epoll_ctl
+    epoll_pwait epoll_pwait2 eventfd2 exit_group fcntl fdatasync fstat fsync ftruncate futex getcwd getpeername getpid
+    getrandom getsockname getsockopt gettid getuid io_uring_enter io_uring_register io_uring_setup ioctl listen lseek
+    madvise mmap mprotect mremap munmap newfstatat openat openat2 pipe2 poll ppoll prctl pread64 preadv2 prlimit64
+    pwrite64 read readlink recvfrom recvmsg rename rt_sigaction rt_sigprocmask rt_sigtimedwait sched_getaffinity
+    sched_setaffinity sched_yield sendfile sendmsg sendto set_robust_list setsockopt shutdown sigaltstack signalfd4
+    socket socketpair statx tgkill uname unlink wait4 write writev""".split()
+# Without these nothing can be said, by the program or by the loader before it.
+SPEECHLESS = {"mmap", "write"}
+PATIENCE_S = 40
+PING = json.dumps({"sequence": 7})
+
+
+def answers_ping(port):
+    client = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
+    try:
+        client.request("POST", "/ping", body=PING)
+        return json.loads(client.getresponse().read()) == {"sequence": 7}
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        client.close()
+
+
+def until_ready(process, log):
+    """The port that it serves on; None: it has ended before."""
+    for line in process.stderr:
+        log.append(line)
+        if "ready, " in line:
+            return int(re.search(r"listening on \S+:(\d+)", "".join(log))[1])
+    return None
+
+
+def verdict(weftd, call, code, backend, *options):
+    """What is wrong with what weftd does without that call; empty: nothing is."""
+    number = seccomp.numbers().get(call)
+    if number is None:
+        return ""  # another architecture
+    process = subprocess.Popen(
+        [sys.executable, seccomp.__file__, code, str(number), weftd, "--listen", "127.0.0.1:0", "--backend", backend,
+         "--threads", "2", "--drain-idle", "0", "--stop-timeout", "5", *options],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace",
+        env={"WEFT_LOG_FORMAT": "pretty", "PYTHONDONTWRITEBYTECODE": "1"})
+    log = []
+    with concurrent.futures.ThreadPoolExecutor(1) as reader:
+        try:
+            port = reader.submit(until_ready, process, log).result(PATIENCE_S)
+            served = port is not None and answers_ping(port)
+            if port is not None:
+                process.send_signal(signal.SIGTERM)
+            rest = reader.submit(process.stderr.read)
+            end = process.wait(PATIENCE_S)
+            log.append(rest.result(PATIENCE_S))
+        except (TimeoutError, concurrent.futures.TimeoutError, subprocess.TimeoutExpired):
+            return f"hangs: {''.join(log)}"
+        finally:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+    said = "".join(log)
+    if served and end == 0:
+        return ""
+    if end != 0 and (call in SPEECHLESS or re.search(r"error|[Cc]annot|not permitted|not implemented|terminate", said)):
+        return ""
+    return f"served={served}, ended with {end}, and said:\n{said}"
+
+
+def sweep(weftd, combinations, tell=None):
+    wrong = []
+    with concurrent.futures.ThreadPoolExecutor(3) as several:
+        for combination, fault in zip(combinations, several.map(lambda c: verdict(weftd, *c), combinations)):
+            if tell:
+                tell(combination, fault)
+            if fault:
+                wrong.append(f"{' '.join(combination)}: {fault}")
+    return wrong
+
+
+@pytest.mark.parametrize("chosen", ["epoll", "auto"])
+def test_without_any_one_call_it_serves_or_says_why_not(weftd, chosen):
+    # ENOSYS is what old kernels answer; EPERM, what policies do. Each call once by either.
+    combinations = [(call, ("EPERM", "ENOSYS")[(at + (chosen == "auto")) % 2], chosen)
+                    for at, call in enumerate(CALLS)]
+    assert sweep(weftd, combinations) == []
+
+
+@pytest.mark.parametrize("code", ["EPERM", "ENOSYS"])
+def test_a_ring_that_may_be_made_but_not_used(weftd, code):
+    number = str(seccomp.numbers()["io_uring_enter"])
+    assert verdict(weftd, "io_uring_enter", code, "auto") == ""
+    asked = subprocess.run([sys.executable, seccomp.__file__, code, number, weftd, "--listen", "127.0.0.1:0",
+                            "--backend", "io_uring"], capture_output=True, text=True, timeout=PATIENCE_S)
+    assert asked.returncode == 1
+    assert "io_uring_enter" in asked.stderr or "io_uring_setup" in asked.stderr  # a machine without io_uring
+    assert "ready" not in asked.stderr
+
+
+@pytest.mark.parametrize("code", ["EPERM", "ENOSYS"])
+@pytest.mark.parametrize("backend", ["epoll", "auto"])
+def test_a_program_that_hears_no_signal_does_not_start(weftd, backend, code):
+    number = str(seccomp.numbers()["signalfd4"])
+    done = subprocess.run([sys.executable, seccomp.__file__, code, number, weftd, "--listen", "127.0.0.1:0",
+                           "--backend", backend], capture_output=True, text=True, timeout=PATIENCE_S)
+    assert done.returncode == 1
+    assert "signalfd4" in done.stderr and "ready" not in done.stderr
+
+
+if __name__ == "__main__":
+    began = time.monotonic()
+    every = [(call, code, backend) for call in CALLS for code in ("EPERM", "ENOSYS") for backend in ("epoll", "auto")]
+    faults = sweep(sys.argv[1], every,
+                   lambda which, fault: print(*which, "WRONG: " + fault if fault else "ok", flush=True))
+    print(f"{len(every)} combinations, {len(faults)} wrong, {time.monotonic() - began:.0f} s")
+    sys.exit(bool(faults))
