@@ -30,6 +30,8 @@ resolver::~resolver() {
   if (state_ != nullptr) state_->abandon();
 }
 
+void resolver::reload() noexcept { state_->look_at_file_next(); }
+
 task<result<std::vector<endpoint>>> resolver::resolve(std::string name, std::uint16_t port,
                                                       int family) {
   // c-ares would read up to it and take the rest for granted.

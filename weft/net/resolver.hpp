@@ -1,11 +1,14 @@
 // Addresses of names, by c-ares on the shard's own loop: no thread, no blocking call but the
-// reading of /etc/hosts.
+// reading of /etc/hosts and /etc/resolv.conf.
 //
 // Contract: one a shard, used there alone, made after the loop and dropped before it; dropping it
 // ends lookups with errc::cancelled. A wait ends with errc::cancelled when its task is asked to
 // stop and with errc::timed_out at its deadline; other lookups go on. Numeric addresses, /etc/hosts
 // and localhost (RFC 6761) cost no packet. Addresses come sorted as RFC 6724 has it, at least one.
-// Nothing is kept for the next who asks. Failures:
+// Nothing is kept for the next who asks. Where the file of servers (/etc/resolv.conf) has changed
+// it is read again, by the next lookup that is at least a second after the last look at it, or
+// after reload(); lookups under way then ask the new servers. A file that is missing, or that
+// cannot be used, changes nothing. Failures:
 //   errc::not_found         no such name, or it has no address of the family
 //   errc::timed_out         no server answered, each having been asked `attempts` times
 //   errc::unavailable       the servers refuse, fail, or cannot be reached
@@ -34,8 +37,12 @@
 namespace weft::net {
 
 struct resolver_options {
-  /// "192.0.2.1:53", "[2001:db8::1]:53"; none: what /etc/resolv.conf names.
+  /// "192.0.2.1:53", "[2001:db8::1]:53"; none: those that `file` names.
   std::vector<std::string> servers{};
+  /// As resolv.conf(5).
+  std::string file = "/etc/resolv.conf";
+  /// Of the servers that it names.
+  std::uint16_t port = 53;
   /// How long a server is waited for the first time; doubled for each further round.
   duration attempt_timeout = std::chrono::seconds{2};
   /// How often each server is asked.
@@ -58,6 +65,9 @@ class resolver {
   /// `family` is AF_INET, AF_INET6, or AF_UNSPEC for both.
   [[nodiscard]] task<result<std::vector<endpoint>>> resolve(std::string name, std::uint16_t port,
                                                             int family = AF_UNSPEC);
+
+  /// Has the next lookup look at the file of servers, however short the last look is ago.
+  void reload() noexcept;
 
  private:
   explicit resolver(detail::resolver_state& state) noexcept : state_{&state} {}

@@ -1,13 +1,21 @@
 #include <weft/net/resolver_state.hpp>
 
 #include <netinet/in.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 
+#include <chrono>
 #include <cstring>
+#include <new>
 #include <utility>
+
+#include <weft/base/format.hpp>
+#include <weft/base/log.hpp>
 
 namespace weft::net::detail {
 namespace {
+
+constexpr duration time_between_looks = std::chrono::seconds{1};
 
 errc meaning(int status) noexcept {
   switch (status) {
@@ -53,34 +61,99 @@ int initialise_library() noexcept {
 
 }  // namespace
 
-result<void> resolver_state::open(const resolver_options& options) {
+int resolver_state::make_channel(ares_channel& into) {
   using std::chrono::milliseconds;
   ares_options wanted{};
   wanted.timeout =
-      static_cast<int>(std::chrono::ceil<milliseconds>(options.attempt_timeout).count());
-  wanted.tries = options.attempts;
+      static_cast<int>(std::chrono::ceil<milliseconds>(options_.attempt_timeout).count());
+  wanted.tries = options_.attempts;
   wanted.sock_state_cb = &on_socket;
   wanted.sock_state_cb_data = this;
-  int mask = ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB;
+  wanted.resolvconf_path = options_.file.data();
+  wanted.udp_port = wanted.tcp_port = options_.port;
+  int mask = ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB | ARES_OPT_RESOLVCONF |
+             ARES_OPT_UDP_PORT | ARES_OPT_TCP_PORT;
 #ifdef ARES_OPT_QUERY_CACHE
   mask |= ARES_OPT_QUERY_CACHE;  // since 1.31 there is one, unless it is given no time
 #endif
   int status = initialise_library();
-  if (status == ARES_SUCCESS) status = ::ares_init_options(&channel_, &wanted, mask);
-  if (status == ARES_SUCCESS && !options.servers.empty())
-    status = ::ares_set_servers_ports_csv(channel_, joined(options.servers).c_str());
-  if (status != ARES_SUCCESS) return fail(meaning(status));
+  ares_channel made = nullptr;
+  if (status == ARES_SUCCESS) status = ::ares_init_options(&made, &wanted, mask);
+  if (status == ARES_SUCCESS && !options_.servers.empty())
+    status = ::ares_set_servers_ports_csv(made, joined(options_.servers).c_str());
+  if (status == ARES_SUCCESS)
+    into = made;
+  else if (made != nullptr)
+    ::ares_destroy(made);
+  return status;
+}
+
+result<void> resolver_state::open(const resolver_options& options) {
+  options_ = options;
+  file_ = mark_of(options_.file);  // before it is read: a change meanwhile is seen later
+  if (const int status = make_channel(channel_); status != ARES_SUCCESS)
+    return fail(meaning(status));
   return {};
 }
 
-void resolver_state::ask(lookup_wait& waiter, const std::string& name, int family) {
+std::optional<resolver_state::file_mark> resolver_state::mark_of(const std::string& file) noexcept {
+  struct stat facts{};
+  if (::stat(file.c_str(), &facts) != 0) return std::nullopt;
+  return file_mark{.device = facts.st_dev,
+                   .inode = facts.st_ino,
+                   .size_bytes = facts.st_size,
+                   .changed_s = facts.st_mtim.tv_sec,
+                   .changed_ns = facts.st_mtim.tv_nsec};
+}
+
+void resolver_state::look_at_file() {
+  if (!options_.servers.empty() || loop_.now() < next_look_) return;
+  next_look_ = saturated_sum(loop_.now(), time_between_looks);
+  const auto now = mark_of(options_.file);
+  if (!now || now == file_) return;
+  std::vector<lookup_wait*> waiters;
+  waiters.reserve(waiting_);
+  ares_channel made = nullptr;
+  const int status = make_channel(made);
+  if (status != ARES_SUCCESS) {
+    log::warning(
+        weft::format("names are looked up as before: {} has changed, and cannot be used: {}",
+                     options_.file, ::ares_strerror(status)));
+    return;
+  }
+  file_ = now;
+  replace_channel(made, waiters);
+  log::info(weft::format("{} has changed: names are looked up by what it says now", options_.file));
+}
+
+/// The old one answers all its lookups as it ends; those who wait for them are noted in `waiters`,
+/// which has room for them, and ask anew.
+void resolver_state::replace_channel(ares_channel by, std::vector<lookup_wait*>& waiters) {
+  moving_ = &waiters;
+  ::ares_destroy(std::exchange(channel_, by));
+  moving_ = nullptr;
+  for (lookup_wait* const each : waiters) {
+    try {
+      begin(*each);
+    } catch (const std::bad_alloc&) {
+      each->answered(ARES_ENOMEM, nullptr);
+    }
+  }
+}
+
+void resolver_state::ask(lookup_wait& waiter) {
+  look_at_file();
+  begin(waiter);
+  settle();
+}
+
+void resolver_state::begin(lookup_wait& waiter) {
   const ares_addrinfo_hints hints{
-      .ai_flags = 0, .ai_family = family, .ai_socktype = SOCK_STREAM, .ai_protocol = 0};
+      .ai_flags = 0, .ai_family = waiter.family_, .ai_socktype = SOCK_STREAM, .ai_protocol = 0};
   waiter.asked_ = new lookup{.owner = this, .waiter = &waiter};
   ++asked_;
   ++waiting_;
-  ::ares_getaddrinfo(channel_, name.c_str(), nullptr, &hints, &on_answer, waiter.asked_);
-  settle();
+  ::ares_getaddrinfo(channel_, waiter.name_.c_str(), nullptr, &hints, &on_answer, waiter.asked_);
 }
 
 void resolver_state::on_answer(void* argument, int status, int /*timeouts*/, ares_addrinfo* found) {
@@ -91,7 +164,10 @@ void resolver_state::on_answer(void* argument, int status, int /*timeouts*/, are
   --self.asked_;
   if (waiter != nullptr) {
     --self.waiting_;
-    waiter->answered(status, found);
+    if (self.moving_ != nullptr)
+      self.moving_->push_back(waiter);
+    else
+      waiter->answered(status, found);
   }
   if (found != nullptr) ::ares_freeaddrinfo(found);
 }
@@ -184,7 +260,7 @@ bool lookup_wait::begin(std::coroutine_handle<> waiting, const environment& env)
     outcome_ = fail(env.stop.stop_requested() ? errc::cancelled : errc::timed_out);
     return false;
   }
-  state_.ask(*this, name_, family_);
+  state_.ask(*this);
   if (asked_ == nullptr) return false;
   waiting_ = waiting;
   env.stop.subscribe(*this);

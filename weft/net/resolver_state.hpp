@@ -3,13 +3,16 @@
 // Contract: internal to net. c-ares cannot call off one query of several: who stops waiting leaves
 // its lookup behind, whose answer is then nobody's, and when nobody waits any more all are called
 // off. c-ares's callbacks only note and schedule, so that no user code runs inside it. Owned by the
-// resolver until that is dropped, then by itself until the last watch of a socket has answered.
+// resolver until that is dropped, then by itself until the last watch of a socket has answered. A
+// channel knows the servers that it was made with: where their file has changed another channel
+// takes its place, and the lookups under way.
 #pragma once
 
 #include <ares.h>
 
 #include <coroutine>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,7 +43,8 @@ class resolver_state final : private timer {
   [[nodiscard]] event_loop& loop() const noexcept { return loop_; }
 
   /// Asks c-ares, which may answer from inside this call.
-  void ask(lookup_wait& waiter, const std::string& name, int family);
+  void ask(lookup_wait& waiter);
+  void look_at_file_next() noexcept { next_look_ = time_point::min(); }
   /// The waiter of `asked` has gone.
   void forget(lookup& asked) noexcept;
 
@@ -77,15 +81,37 @@ class resolver_state final : private timer {
   static constexpr timer_kind timeout_kind{.on_expiry = &on_timeout,
                                            .name = "timeout of a resolver's query"};
 
+  /// What tells one content of a file from another.
+  struct file_mark {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    std::int64_t size_bytes = 0;
+    std::int64_t changed_s = 0;
+    std::int64_t changed_ns = 0;
+    friend bool operator==(const file_mark&, const file_mark&) = default;
+  };
+  /// No value: there is none, or it cannot be looked at.
+  [[nodiscard]] static std::optional<file_mark> mark_of(const std::string& file) noexcept;
+
+  /// A status of c-ares; `into` is made where that is ARES_SUCCESS.
+  [[nodiscard]] int make_channel(ares_channel& into);
+  void look_at_file();
+  void replace_channel(ares_channel by, std::vector<lookup_wait*>& waiters);
+  void begin(lookup_wait& waiter);
+
   void watch(int fd, bool readable, bool writable);
   void update(watch_half& half) noexcept;
   void process(ares_socket_t readable, ares_socket_t writable) noexcept;
   void settle() noexcept;
 
   event_loop& loop_;
+  resolver_options options_;
   ares_channel channel_ = nullptr;
-  std::size_t waiting_ = 0;  // lookups whose waiter has not gone
-  std::size_t asked_ = 0;    // all lookups
+  std::optional<file_mark> file_;  // that channel_ was made with
+  time_point next_look_ = time_point::min();
+  std::vector<lookup_wait*>* moving_ = nullptr;  // while one channel takes the place of another
+  std::size_t waiting_ = 0;                      // lookups whose waiter has not gone
+  std::size_t asked_ = 0;                        // all lookups
   intrusive_list<socket_watch, &socket_watch::hook> watches_;
 };
 

@@ -1,13 +1,23 @@
 #include <weft/net/resolver.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <weft/coro/scope.hpp>
+#include <weft/loop/sleep.hpp>
 #include <weft/net/dns_server_test.hpp>
 #include <weft/net/loopback_test.hpp>
 
@@ -270,6 +280,96 @@ TEST_P(resolver_test, serves_many_lookups_at_once) {
     for (std::size_t i = 0; i < outcomes.size(); ++i)
       EXPECT_EQ(outcomes[i].addresses,
                 std::vector<std::string>{"127.0.2." + std::to_string(i) + ":80"});
+  });
+}
+
+/// A file of servers, and one server on `port` that it may name: 127.0.0.1.
+class changed_servers_test : public loopback {
+ protected:
+  void SetUp() override {
+    loopback::SetUp();
+    write("nameserver 127.0.0.3\n");
+  }
+  void TearDown() override { ::unlink(file_.c_str()); }
+  /// By rename(), as programs that manage networks do.
+  void write(std::string_view text) const {
+    const std::string fresh = file_ + ".new";
+    std::ofstream{fresh} << text;
+    EXPECT_EQ(std::rename(fresh.c_str(), file_.c_str()), 0);
+  }
+  [[nodiscard]] resolver with(const dns_server& dns) {
+    const std::string address = dns.address();
+    const auto port = static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1)));
+    return std::move(
+        resolver::create(loop(),
+                         {.file = file_, .port = port, .attempt_timeout = std::chrono::seconds{20}})
+            .value());
+  }
+
+  std::string file_ = ::testing::TempDir() + "weft-resolv-" + std::to_string(::getpid());
+};
+
+INSTANTIATE_TEST_SUITE_P(backends, changed_servers_test,
+                         ::testing::Values(backend_kind::epoll, backend_kind::io_uring),
+                         backend_name);
+
+TEST_P(changed_servers_test, are_asked_by_the_next_lookup) {
+  run([&]() -> task<void> {
+    dns_server dns{loop(), co_await this_task::environment()};
+    dns.add("www.test", {.ipv4 = {"127.0.0.7"}});
+    {
+      resolver names = with(dns);
+      EXPECT_TRUE((co_await looked_up(names, "www.test", AF_INET)).failure.has_value());
+      write("nameserver 127.0.0.1\n");
+      names.reload();
+      const auto found = co_await looked_up(names, "www.test", AF_INET);
+      EXPECT_EQ(found.addresses, std::vector<std::string>{"127.0.0.7:80"});
+      // A file that is missing for a moment is no change.
+      ::unlink(file_.c_str());
+      names.reload();
+      EXPECT_FALSE((co_await looked_up(names, "www.test", AF_INET)).failure.has_value());
+    }
+    co_await dns.stop();
+  });
+}
+
+TEST_P(changed_servers_test, are_asked_without_a_reload_a_moment_later) {
+  run([&]() -> task<void> {
+    dns_server dns{loop(), co_await this_task::environment()};
+    dns.add("www.test", {.ipv4 = {"127.0.0.7"}});
+    {
+      resolver names = with(dns);
+      EXPECT_TRUE((co_await looked_up(names, "www.test", AF_INET)).failure.has_value());
+      write("nameserver 127.0.0.1\n");
+      std::ignore = co_await sleep_for(loop(), std::chrono::milliseconds{1100});
+      EXPECT_FALSE((co_await looked_up(names, "www.test", AF_INET)).failure.has_value());
+    }
+    co_await dns.stop();
+  });
+}
+
+TEST_P(changed_servers_test, are_asked_by_lookups_that_wait_for_those_of_before) {
+  run([&]() -> task<void> {
+    dns_server dns{loop(), co_await this_task::environment()};
+    dns.add("www.test", {.ipv4 = {"127.0.0.7"}});
+    const std::string port = dns.address().substr(dns.address().rfind(':'));
+    // Takes questions and says nothing.
+    const auto silent = udp_socket::bind(loop(), *endpoint::parse("127.0.0.3" + port));
+    EXPECT_TRUE(silent.has_value());
+    {
+      resolver names = with(dns);
+      scope tasks{co_await this_task::environment()};
+      lookup_outcome early;
+      tasks.spawn(look_up(names, "www.test", early, AF_INET));
+      std::ignore = co_await sleep_for(loop(), milliseconds{20});
+      EXPECT_FALSE(early.ended);
+      write("nameserver 127.0.0.1\n");
+      names.reload();
+      EXPECT_FALSE((co_await looked_up(names, "www.test", AF_INET)).failure.has_value());
+      co_await tasks.join();  // long before its 20 s are over
+      EXPECT_EQ(early.addresses, std::vector<std::string>{"127.0.0.7:80"});
+    }
+    co_await dns.stop();
   });
 }
 

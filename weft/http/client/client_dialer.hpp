@@ -5,7 +5,8 @@
 // Contract: internal to http. dial() takes connect_timeout at most, and obeys its task. What is
 // needed is made when it is needed first: the resolver, and for https what certificates are checked
 // with, whose files are read then, which may block for some milliseconds. reload() has them read
-// again before the next handshake. One shard.
+// again before the next handshake, and where names are looked up before the next look-up. One
+// shard.
 #pragma once
 
 #include <expected>
@@ -43,6 +44,7 @@ class client_dialer {
   void reload() noexcept {
     for_requests_.reset();
     for_others_.reset();
+    if (names_) names_->reload();
   }
 
  private:

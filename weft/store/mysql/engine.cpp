@@ -63,6 +63,7 @@ task<result<void>> engine::start() {
 }
 
 result<void> engine::reload() {
+  if (state_->names) state_->names->reload();
   const auto password = read_password(state_->options.password_file);
   if (!password) return fail(password.error());
   state_->pool->set_password(*password);
