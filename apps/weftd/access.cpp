@@ -58,6 +58,16 @@ bool is_asked_from_here(const http::exchange& e) {
   return scheme != std::string_view::npos && origin->substr(scheme + 3) == host;
 }
 
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  for (std::size_t end = 0; end != std::string_view::npos;) {
+    end = text.find('\n');
+    lines.emplace_back(text.substr(0, end));
+    if (end != std::string_view::npos) text.remove_prefix(end + 1);
+  }
+  return lines;
+}
+
 bool is_of_this_machine(const net::endpoint& where) {
   if (where.family() == AF_UNIX) return true;
   const auto address = net::ip_address::of(where);
@@ -157,7 +167,7 @@ std::vector<std::string> check_exposure(const access_options& given, const std::
                                         net::address_book& addresses) {
   if (!given.keys.empty()) {
     const auto keys = read_keys(given.keys);
-    if (!keys) return {keys.error()};
+    if (!keys) return lines_of(keys.error());
     if (!keys->empty()) return {};
     return {weft::format("{}: no keys; `weftd keygen --databases NAME >> {}` makes one", given.keys,
                          given.keys)};

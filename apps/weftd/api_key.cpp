@@ -12,6 +12,7 @@
 #include <unordered_set>
 
 #include <weft/base/format.hpp>
+#include <weft/base/log_escape.hpp>
 #include <weft/json/write.hpp>
 #include <weft/service/config.hpp>
 
@@ -69,7 +70,7 @@ bool is_prefix(std::string_view text) noexcept {
 std::string wrong_entry(const key_entry& entry) {
   if (!is_prefix(entry.prefix))
     return weft::format("its prefix is not {} characters without points, but '{}'", key_prefix_size,
-                        entry.prefix);
+                        weft::log::escaped(entry.prefix));
   if (entry.hash.size() != hash_digits || !is_hex(entry.hash))
     return weft::format("its hash is not {} digits of 0 to 9 and a to f", hash_digits);
   if (entry.databases.empty()) return "it has no databases: name some, or \"*\" for all";
@@ -83,7 +84,8 @@ std::string wrong_entries(const std::string& path, std::span<const key_entry> en
     std::string why = wrong_entry(each);
     if (why.empty() && !prefixes.insert(each.prefix).second) why = "another key has its prefix";
     if (!why.empty())
-      wrong += weft::format("{}{}: key '{}': {}", wrong.empty() ? "" : "\n", path, each.name, why);
+      wrong += weft::format("{}{}: key '{}': {}", wrong.empty() ? "" : "\n", path,
+                            weft::log::escaped(each.name), why);
   }
   return wrong;
 }

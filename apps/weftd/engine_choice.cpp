@@ -67,9 +67,7 @@ std::vector<std::string> engine_choice::faults() const {
   const auto& server = app_.options_for<store::mysql::engine>();
   if (server.server.empty()) return faults;
   const auto given = store::mysql::read_server_url(server.server);
-  if (!given)
-    faults.push_back("--mysql: " + given.error());
-  else if (given->user.empty() && server.user.empty())
+  if (given && given->user.empty() && server.user.empty())
     faults.emplace_back(
         "--mysql: the server's user is missing: say mysql://USER@HOST, or store.mysql.engine.user");
   if (!app_.options_for<store::sqlite::engine>().directory.empty())

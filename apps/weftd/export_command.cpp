@@ -16,6 +16,7 @@
 #include <apps/weftd/export_rows.hpp>
 #include <apps/weftd/known_table.hpp>
 #include <apps/weftd/own_file.hpp>
+#include <apps/weftd/terminal_line.hpp>
 
 namespace weftd {
 namespace {
@@ -115,7 +116,7 @@ class export_output {
 };
 
 int complain(const std::string& why) {
-  std::fprintf(stderr, "weftd export: %s\n", why.c_str());
+  print_line(stderr, "weftd export: " + why);
   return exit_failed;
 }
 
@@ -123,12 +124,12 @@ int finish(const export_job& job, export_output& output) {
   if (!job.why.empty()) return complain(job.why);
   const std::string count = weft::format("{} row{}", grouped(job.rows), job.rows == 1 ? "" : "s");
   if (!job.is_done) {
-    std::fprintf(stderr, "interrupted after %s\n", count.c_str());
+    print_line(stderr, "interrupted after " + count);
     return exit_interrupted;
   }
   if (const std::string why = output.finish(); !why.empty()) return complain(why);
-  std::fprintf(stderr, "exported %s of %s.%s in %.1f s\n", count.c_str(), job.database.c_str(),
-               job.table.c_str(), job.seconds);
+  print_line(stderr, weft::format("exported {} of {}.{} in {:.1f} s", count, job.database,
+                                  job.table, job.seconds));
   return 0;
 }
 

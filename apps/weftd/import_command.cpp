@@ -16,6 +16,7 @@
 #include <apps/weftd/engine_choice.hpp>
 #include <apps/weftd/import_rows.hpp>
 #include <apps/weftd/known_table.hpp>
+#include <apps/weftd/terminal_line.hpp>
 
 namespace weftd {
 namespace {
@@ -130,16 +131,17 @@ int tell(const import_job& job) {
   const std::string count = weft::format("{} row{} into {}.{}", grouped(job.rows),
                                          job.rows == 1 ? "" : "s", job.database, job.table);
   if (job.end == import_end::failed) {
-    std::fprintf(stderr, "weftd import: %s\n", job.why.c_str());
-    if (job.rows != 0) std::fprintf(stderr, "%s imported before that\n", count.c_str());
+    print_line(stderr, "weftd import: " + job.why);
+    if (job.rows != 0) print_line(stderr, count + " imported before that");
     return exit_wrong;
   }
   if (job.end == import_end::interrupted) {
-    std::fprintf(stderr, "interrupted: %s imported; %s\n", count.c_str(),
-                 job.state_path.empty() ? "it cannot be gone on with" : "the same command goes on");
+    print_line(stderr, weft::format("interrupted: {} imported; {}", count,
+                                    job.state_path.empty() ? "it cannot be gone on with"
+                                                           : "the same command goes on"));
     return exit_interrupted;
   }
-  std::printf("imported %s in %.1f s\n", count.c_str(), job.seconds);
+  print_line(stdout, weft::format("imported {} in {:.1f} s", count, job.seconds));
   if (job.passed_over != 0)
     std::fprintf(stderr, "%s rows were passed over by a trigger, and are not in the table\n",
                  grouped(job.passed_over).c_str());
@@ -164,7 +166,7 @@ int import_file(int argc, char** argv) {
   if (const auto ended = app.parse()) return *ended;
   auto asked = job_of(said);
   if (!asked) {
-    std::fprintf(stderr, "weftd import: %s\n", asked.error().c_str());
+    print_line(stderr, "weftd import: " + asked.error());
     return weft::command_line::exit_usage;
   }
   const auto job = std::make_shared<import_job>(std::move(*asked));

@@ -15,6 +15,7 @@
 #include <weft/store/engine.hpp>
 
 #include <apps/weftd/known_table.hpp>
+#include <apps/weftd/terminal_line.hpp>
 
 namespace weftd {
 namespace {
@@ -114,8 +115,7 @@ void row_import::go_on_from(const import_state& before) {
   job_->wrong = wrong_before_ = before.wrong;
   job_->passed_over = before.passed_over;
   before_ = before;
-  std::fputs(weft::format("{}: going on at line {}\n", job_->source.path, before.line).c_str(),
-             stderr);
+  print_line(stderr, weft::format("{}: going on at line {}", job_->source.path, before.line));
 }
 
 import_state row_import::state_of(const row_file& file) const {
@@ -251,7 +251,7 @@ std::optional<std::string> row_import::save_attempt() const {
 void row_import::tell_wrong(std::uint64_t line, const std::string& why) {
   ++job_->wrong;
   progress_.clear();
-  std::fputs(weft::format("{}:{}: {}\n", job_->source.path, line, why).c_str(), stderr);
+  print_line(stderr, weft::format("{}:{}: {}", job_->source.path, line, why));
 }
 
 }  // namespace weftd

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <weft/base/utf8.hpp>
+#include <weft/base/log_escape.hpp>
 #include <weft/service/command_line.hpp>
 
 #include <apps/weftd/api_key.hpp>
@@ -32,12 +32,7 @@ constexpr const char* examples =
     "A weftd that runs reads its keys again on SIGHUP.";
 
 /// Whether TOML takes it as a string as it is, but for quotes.
-bool is_plain(std::string_view text) {
-  return weft::is_utf8(text) && std::ranges::none_of(text, [](char c) {
-           const auto byte = static_cast<unsigned char>(c);
-           return byte < 0x20 || byte == 0x7f;
-         });
-}
+bool is_plain(std::string_view text) { return weft::log::escaped(text) == text; }
 
 /// Of "shop,hr".
 std::vector<std::string> split(std::string_view names) {
@@ -79,13 +74,15 @@ int make_api_key(int argc, char** argv) {
     return weft::command_line::exit_usage;
   }
   const new_key made = make_key(std::move(wanted));
+  // What stdout has not taken the flush says.
   std::fputs(to_toml(made.entry).c_str(), stdout);
   if (std::fflush(stdout) != 0) {
     std::perror("weftd keygen: the key could not be written");
     return exit_failed;
   }
-  std::fprintf(stderr, "the key, which is told this once: %s\n", made.text.c_str());
-  return 0;
+  const int told =
+      std::fprintf(stderr, "the key, which is told this once: %s\n", made.text.c_str());
+  return told < 0 ? exit_failed : 0;
 }
 
 }  // namespace weftd

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <weft/base/format.hpp>
+#include <weft/base/log_escape.hpp>
 #include <weft/http/health_pages.hpp>
 #include <weft/http/metrics_page.hpp>
 #include <weft/http/openapi_page.hpp>
@@ -25,6 +26,7 @@
 #include <apps/weftd/schema_api.hpp>
 #include <apps/weftd/sql_api.hpp>
 #include <apps/weftd/stat_api.hpp>
+#include <apps/weftd/terminal_line.hpp>
 
 namespace weftd {
 namespace {
@@ -94,10 +96,10 @@ std::string first_requests(const std::string& address, std::string_view scheme, 
 int prepare_demo(const std::string& directory) {
   const auto made = make_demo_database(directory);
   if (!made) {
-    std::fprintf(stderr, "weftd: %s\n", made.error().c_str());
+    print_line(stderr, "weftd: " + made.error());
     return 1;
   }
-  if (*made) std::printf("made %s/demo.db with 100,000 rows\n", directory.c_str());
+  if (*made) print_line(stdout, weft::format("made {}/demo.db with 100,000 rows", directory));
   return 0;
 }
 
@@ -163,7 +165,10 @@ int serve(int argc, char** argv, bool is_demo) {
     const auto& chosen = app.options_for<weft::http::server>();
     if (const auto address = app.addresses().claim(chosen.listen)) {
       const char* const scheme = chosen.tls.certificate.empty() ? "http" : "https";
-      std::fputs(first_requests(address->to_string(), scheme, is_demo).c_str(), stdout);
+      // A hint for people: without a terminal nobody misses it.
+      std::fputs(first_requests(weft::log::escaped(address->to_string()), scheme, is_demo).c_str(),
+                 stdout);
+      // As above.
       std::fflush(stdout);
     }
   });

@@ -191,9 +191,9 @@ def test_a_password_that_has_changed_is_read_on_sighup(weftd, database, tmp_path
 
 
 @pytest.mark.parametrize("arguments, words", [
-    (["--mysql", "weft:secret@db"], "--mysql: a password is not written here, where others see it"),
+    (["--mysql", "weft:secret@db"], "--mysql: store.mysql.engine.server: a password is not written here, where others see it"),
     (["--mysql", "db.example"], "--mysql: the server's user is missing"),
-    (["--mysql", "weft@db:port"], '--mysql: "weft@db:port" is no server: say one such as mysql://shop@db.example:3306/shop'),
+    (["--mysql", "weft@db:port"], '--mysql: store.mysql.engine.server: "weft@db:port" is no server: say one such as mysql://shop@db.example:3306/shop'),
     (["--mysql", "weft@db", "--data", "x"], "--data, --mysql: the rows are in a folder or on a server, not in both"),
     (["--store.mysql.engine.nosuch=1"], 'store.mysql.engine has no option "nosuch"'),
     (["--store.mysql.engine.connections_max=0"], "store.mysql.engine.connections_max is from 1 to 10000"),

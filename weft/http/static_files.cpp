@@ -1,6 +1,7 @@
 #include <weft/http/static_files.hpp>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include <weft/base/format.hpp>
 #include <weft/http/file_reply.hpp>
 #include <weft/http/file_types.hpp>
 #include <weft/http/precompressed_file.hpp>
@@ -46,6 +48,16 @@ response redirect_to_folder(const request& asked) {
 }
 
 }  // namespace
+
+std::vector<option_fault> static_files_options::faults() const {
+  struct stat facts{};
+  const int code = ::stat(folder.c_str(), &facts) != 0 ? errno
+                   : S_ISDIR(facts.st_mode)            ? 0
+                                                       : ENOTDIR;
+  if (code == 0) return {};
+  return {{"folder", weft::format("\"{}\" cannot be served: {}", folder,
+                                  std::generic_category().message(code))}};
+}
 
 struct static_files::found {
   std::string path;

@@ -16,9 +16,11 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <weft/http/file_path.hpp>
 #include <weft/http/server.hpp>
+#include <weft/service/option_fault.hpp>
 
 namespace weft::http {
 
@@ -37,6 +39,8 @@ struct static_files_options {
   bool follow_links = false;
   /// Names that begin with a dot are served.
   bool hidden_files = false;
+
+  [[nodiscard]] std::vector<option_fault> faults() const;
 };
 
 class static_files {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <weft/base/format.hpp>
+#include <weft/base/log_escape.hpp>
 #include <weft/service/nearest_word.hpp>
 
 namespace weft {
@@ -20,7 +21,9 @@ struct command_line::state {
       : name{program}, app{std::string{about}, std::string{program}} {}
 
   int refuse(const std::string& message) const {
-    std::fputs(weft::format("{}: {}\nTry `{} --help`.\n", name, message, name).c_str(), stderr);
+    std::fputs(
+        weft::format("{}: {}\nTry `{} --help`.\n", name, log::escaped(message), name).c_str(),
+        stderr);
     return exit_usage;
   }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <weft/base/format.hpp>
+#include <weft/base/log_escape.hpp>
 #include <weft/service/config_text.hpp>
 
 namespace weft::detail {
@@ -91,7 +92,7 @@ void print_section(const option_type& table, void* object, const std::string& pa
   }
   out += weft::format("{}[{}]\n", out.empty() ? "" : "\n", path);
   for (const auto& [line, origin] : lines)
-    out += weft::format("{:<{}}  # {}\n", line, widest, origin);
+    out += weft::format("{:<{}}  # {}\n", line, widest, log::escaped(origin));
   for (const option_field& field : table.fields)
     if (field.type != nullptr && field.type->kind == option_kind::table)
       print_section(*field.type, field.in(object), weft::format("{}.{}", path, field.name),

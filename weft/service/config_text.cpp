@@ -8,6 +8,7 @@
 #include <limits>
 
 #include <weft/base/format.hpp>
+#include <weft/base/log_escape.hpp>
 
 namespace weft::detail {
 namespace {
@@ -103,19 +104,7 @@ std::string real_text(double value) {
 
 std::string quoted(std::string_view text) {
   std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\')
-      out += weft::format("\\{}", c);
-    else if (c == '\n')
-      out += "\\n";
-    else if (c == '\t')
-      out += "\\t";
-    else if (byte < 0x20 || byte == 0x7f)
-      out += weft::format("\\u{:04X}", byte);
-    else
-      out += c;
-  }
+  log::append_escaped(out, text, log::escaping::json);  // whose escapes are TOML's, too
   return out + "\"";
 }
 

@@ -33,16 +33,6 @@ bool is_or_is_below(std::string_view host, std::string_view pattern) noexcept {
          equals_ignoring_case(host.substr(host.size() - pattern.size()), pattern);
 }
 
-/// For ALPN, the first one first.
-std::vector<std::string> protocols_for(client_http2 wish) {
-  switch (wish) {
-    case client_http2::off: return {"http/1.1"};
-    case client_http2::always: return {"h2"};
-    case client_http2::negotiated: break;
-  }
-  return {"h2", "http/1.1"};
-}
-
 }  // namespace
 
 bool client_dialer::uses_proxy(const url_parts& to) const noexcept {
@@ -71,11 +61,8 @@ task<dialled> client_dialer::connect(url_parts to, bool always_tunnels) {
   const bool has_proxy = uses_proxy(to);
   if (has_proxy) {
     const auto proxy = parse_url(options_.proxy);
-    if (!proxy || proxy->scheme != scheme::http)
-      co_return no_connection(errc::invalid_argument,
-                              weft::format("'{}' is no proxy: write http://host:port in "
-                                           "http.client.proxy",
-                                           options_.proxy));
+    if (const auto fault = fault_of_proxy(options_.proxy); !fault.empty())
+      co_return no_connection(errc::invalid_argument, fault);
     next = host_and_port(*proxy);
   }
   auto plain = co_await net::connect(loop_, *names_, next, {.timeout = options_.connect_timeout});
@@ -98,13 +85,7 @@ task<dialled> client_dialer::connect(url_parts to, bool always_tunnels) {
 std::expected<net::tls_context*, std::string> client_dialer::context(bool is_for_requests) {
   std::optional<net::tls_context>& kept = is_for_requests ? for_requests_ : for_others_;
   if (kept) return &*kept;
-  const client_tls_options& tls = options_.tls;
-  auto made = net::tls_context::client(
-      {.ca = tls.ca,
-       .certificate = {tls.certificate, tls.key.empty() ? tls.certificate : tls.key},
-       .minimum = tls.minimum,
-       .protocols = protocols_for(is_for_requests ? options_.http2 : client_http2::off),
-       .verify = !tls.insecure});
+  auto made = net::tls_context::client(tls_of(options_, is_for_requests));
   if (!made) return std::unexpected{std::move(made.error())};
   return &kept.emplace(std::move(*made));
 }

@@ -5,17 +5,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <weft/base/time.hpp>
 #include <weft/net/tls_context.hpp>
 #include <weft/service/option_bounds.hpp>
+#include <weft/service/option_fault.hpp>
 
 namespace weft::http {
 
 struct client_tls_options {
   /// PEM: who signs the certificates of servers. Empty: whom the system trusts.
   std::string ca{};
+  /// PEM: the certificates that they have revoked, a list (CRL) of each authority that a server's
+  /// chain leads through; wants `ca`. Empty: nothing is revoked.
+  std::string crl{};
   /// PEM: the certificate for servers that ask for one, then those that lead to its root. Empty:
   /// none.
   std::string certificate{};
@@ -66,8 +71,8 @@ struct client_options {
   /// Tells servers how many milliseconds the answer is waited for (request_deadlines.hpp); empty:
   /// they are not told.
   std::string timeout_field = "Request-Timeout-Ms";
-  /// Through whom requests go: "http://host:port". https by a tunnel, of which it sees the host and
-  /// port alone. Empty: straight to the server.
+  /// Through whom requests go: "http://host:port", without a user or a path. https by a tunnel, of
+  /// which it sees the host and port alone. Empty: straight to the server.
   std::string proxy{};
   /// Hosts, with no port, that are asked without it; "*" alone is all of them, ".example.com" all
   /// below that.
@@ -83,6 +88,14 @@ struct client_options {
                         within<&client_options::retry_percent>(0, 100),
                         within<&client_options::head_bytes>(16, UINT32_MAX - 1));
   }
+  /// Reads the certificates, too.
+  [[nodiscard]] std::vector<option_fault> faults() const;
 };
+
+/// Why `proxy` is none, without what it may hold of a password; empty: it is one.
+[[nodiscard]] std::string fault_of_proxy(std::string_view proxy);
+
+/// With what connections speak TLS. `is_for_requests`: by any protocol, and not only HTTP/1.1.
+[[nodiscard]] net::tls_client_options tls_of(const client_options& options, bool is_for_requests);
 
 }  // namespace weft::http

@@ -65,14 +65,15 @@ std::expected<void, request_fault> redirect_trail::step(const response_head& hea
   const std::string_view location = *head.headers().find("location");
   if (left_ == 0)
     return std::unexpected{request_fault{
-        errc::limit_exceeded,
-        weft::format("redirected more than {} times, at last to {}", most_, location)}};
+        errc::limit_exceeded, weft::format("redirected more than {} times, at last to {}", most_,
+                                           without_user(location))}};
   --left_;
   std::string next = resolve_reference(to_, location);
   const auto parts = parse_url(next);
   if (!parts)
-    return std::unexpected{request_fault{
-        errc::protocol_error, weft::format("redirected to {}: {}", next, parts.error())}};
+    return std::unexpected{
+        request_fault{errc::protocol_error,
+                      weft::format("redirected to {}: {}", without_user(next), parts.error())}};
   if (to_.scheme == scheme::https && parts->scheme == scheme::http)
     return std::unexpected{
         request_fault{errc::protocol_error,

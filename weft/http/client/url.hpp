@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <string>
 #include <string_view>
 
 namespace weft::http {
@@ -31,6 +32,10 @@ struct url_parts {
   /// Path and query. What does not begin with "/" is to be sent with one before it.
   std::string_view target{};
 };
+
+/// `text` as people and logs may see it: "http://***@db.example/" where it names a user, whose
+/// password would be shown. Of what is no URL all is hidden that may be one.
+[[nodiscard]] std::string without_user(std::string_view text);
 
 /// The error is a clause for people, in static storage.
 [[nodiscard]] std::expected<url_parts, std::string_view> parse_url(std::string_view text) noexcept;

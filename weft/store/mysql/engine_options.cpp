@@ -10,6 +10,7 @@ namespace weft::store::mysql {
 namespace {
 
 constexpr std::size_t pem_bytes_max = 16UL * 1024 * 1024;
+constexpr std::size_t password_file_bytes_max = 4096;
 
 /// What is wrong with the servers to read from; empty: nothing is.
 std::string fault_of_replicas(const engine_options& options) {
@@ -30,20 +31,32 @@ std::vector<option_fault> engine_options::faults() const {
   std::vector<option_fault> found;
   if (std::string fault = fault_of_replicas(*this); !fault.empty())
     found.push_back({"replicas", std::move(fault)});
+  if (server.empty()) return found;
+  if (!password_file.empty())
+    if (const auto text = read_file(password_file, password_file_bytes_max); !text)
+      found.push_back(
+          {"password_file", weft::format("cannot read \"{}\": {}", password_file, text.error())});
   const auto url = read_server_url(server);
-  if (!url) return found;  // an error of its own, or there is none
+  if (!url) {
+    found.push_back({"server", url.error()});
+    return found;
+  }
   const tls_options asked = url->tls_or(tls);
   if (asked.mode != tls_mode::off && url->addresses.front().starts_with("unix:"))
     found.push_back({"tls.mode", "what goes by a Unix socket stays on this machine: say off"});
   if (asked.certificate.empty() && !asked.key.empty())
     found.push_back({"tls.certificate", "there is a key, and no certificate that it belongs to"});
+  if (!asked.crl.empty() && (asked.ca.empty() || asked.mode == tls_mode::required))
+    found.push_back(
+        {"tls.crl",
+         "it is looked at for servers of `tls.ca`, where `tls.mode` is verify_ca or verify"});
   struct named_file {
     std::string_view option;
     const std::string& name;
   };
   for (const auto& [option, name] :
-       {named_file{"tls.ca", asked.ca}, named_file{"tls.certificate", asked.certificate},
-        named_file{"tls.key", asked.key}}) {
+       {named_file{"tls.ca", asked.ca}, named_file{"tls.crl", asked.crl},
+        named_file{"tls.certificate", asked.certificate}, named_file{"tls.key", asked.key}}) {
     if (name.empty()) continue;
     if (asked.mode == tls_mode::off)
       found.push_back(

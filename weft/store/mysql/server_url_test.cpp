@@ -60,6 +60,7 @@ TEST(mysql_server_url, says_what_is_asked_of_tls) {
       all->tls_or(otherwise),
       (tls_options{
           .mode = tls_mode::verify_ca, .ca = "/a/ca.pem", .certificate = "c.pem", .key = "k"}));
+  EXPECT_EQ(read_server_url("db?tls_crl=/a/ca.crl")->tls_or(otherwise).crl, "/a/ca.crl");
   EXPECT_EQ(read_server_url("db?tls=off")->tls_or(otherwise).mode, tls_mode::off);
   EXPECT_EQ(read_server_url("db?tls=verify")->tls_or({}).mode, tls_mode::verify);
   EXPECT_EQ(read_url("db?"), " at db:3306 has ");

@@ -1,0 +1,69 @@
+#include <weft/http/client/client_options.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include <weft/base/format.hpp>
+#include <weft/http/client/url.hpp>
+#include <weft/http/field_syntax.hpp>
+#include <weft/http/scan.hpp>
+
+namespace weft::http {
+namespace {
+
+/// For ALPN, the first one first.
+std::vector<std::string> protocols_for(client_http2 wish) {
+  switch (wish) {
+    case client_http2::off: return {"http/1.1"};
+    case client_http2::always: return {"h2"};
+    case client_http2::negotiated: break;
+  }
+  return {"h2", "http/1.1"};
+}
+
+/// Which of the files it is about the message says.
+std::string_view first_file_of(const client_tls_options& tls) noexcept {
+  if (!tls.ca.empty()) return "tls.ca";
+  return tls.crl.empty() ? "tls.certificate" : "tls.crl";
+}
+
+}  // namespace
+
+std::string fault_of_proxy(std::string_view proxy) {
+  const auto parts = parse_url(proxy);
+  const bool is_one = parts && parts->scheme == scheme::http &&
+                      (parts->target.empty() || parts->target == "/") && !proxy.contains('#');
+  if (is_one) return {};
+  const std::string_view why = parts ? "only http, and no path, can be" : parts.error();
+  return weft::format("\"{}\" is no proxy: write http://host:port ({})", without_user(proxy), why);
+}
+
+net::tls_client_options tls_of(const client_options& options, bool is_for_requests) {
+  const client_tls_options& tls = options.tls;
+  return {.ca = tls.ca,
+          .crl = tls.crl,
+          .certificate = {tls.certificate, tls.key.empty() ? tls.certificate : tls.key},
+          .minimum = tls.minimum,
+          .protocols = protocols_for(is_for_requests ? options.http2 : client_http2::off),
+          .verify = !tls.insecure};
+}
+
+std::vector<option_fault> client_options::faults() const {
+  std::vector<option_fault> found;
+  if (!proxy.empty())
+    if (std::string fault = fault_of_proxy(proxy); !fault.empty())
+      found.push_back({"proxy", std::move(fault)});
+  if (!scan::consists_of<scan::set::field>(user_agent))
+    found.push_back({"user_agent", "it has a character that no header field may have"});
+  if (!timeout_field.empty() && !field_syntax::is_token(timeout_field))
+    found.push_back({"timeout_field", "it is no name of a header field"});
+  if (tls.certificate.empty() && !tls.key.empty())
+    found.push_back({"tls.key", "there is a key, and no certificate that it belongs to"});
+  const bool names_files = !tls.ca.empty() || !tls.crl.empty() || !tls.certificate.empty();
+  if (names_files)
+    if (auto made = net::tls_context::client(tls_of(*this, true)); !made)
+      found.push_back({first_file_of(tls), std::move(made.error())});
+  return found;
+}
+
+}  // namespace weft::http
