@@ -22,6 +22,7 @@ namespace http = weft::http;
 std::string source_of(std::string_view text) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
   unsigned size = 0;
+  // Where the library has no SHA-256 the tag is that of nothing, the same in each process.
   EVP_Digest(text.data(), text.size(), hash.data(), &size, EVP_sha256(), nullptr);
   std::string source = "'sha256-";
   weft::store::append_base64({reinterpret_cast<const char*>(hash.data()), size}, source);

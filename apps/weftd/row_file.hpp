@@ -87,6 +87,7 @@ class row_file {
  private:
   struct closer {
     void operator()(std::FILE* file) const noexcept {
+      // It was read from: nothing can be lost.
       if (file != stdin) static_cast<void>(std::fclose(file));
     }
   };

@@ -93,6 +93,7 @@ listen_options address_claim::options(int backlog) const noexcept {
 
 address_claim::~address_claim() {
   if (fd_ < 0) return;
+  // Somebody else may have removed it, or the folder may be read-only by now.
   if (kind_ == kind::listening && !address_.is_abstract()) ::unlink(path_of(address_.raw()));
   ::close(fd_);
 }

@@ -51,6 +51,7 @@ result<tcp_stream> stream_of(event_loop& loop, descriptor& socket) noexcept {
 
 void log_pause(const endpoint& where, error why) {
   rlimit limit{};
+  // Fails for no argument that is given here.
   ::getrlimit(RLIMIT_NOFILE, &limit);
   std::string line = weft::format("accepting on {} pauses: {}", where.to_string(), why.message());
   if (why == errc::exhausted)

@@ -61,7 +61,7 @@ int choose_certificate(SSL* session, int*, void* of) noexcept {
   for (const context_ptr& each : static_cast<const tls_setup*>(of)->contexts)
     if (X509_check_host(SSL_CTX_get0_certificate(each.get()), name, std::strlen(name), 0,
                         nullptr) == 1) {
-      SSL_set_SSL_CTX(session, each.get());
+      if (SSL_set_SSL_CTX(session, each.get()) == nullptr) return SSL_TLSEXT_ERR_ALERT_FATAL;
       break;
     }
   return SSL_TLSEXT_ERR_OK;

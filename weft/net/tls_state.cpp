@@ -31,8 +31,9 @@ tls_state::tls_state(stream_state& plain, std::shared_ptr<const tls_setup> setup
       session_{SSL_new(setup_->contexts.front().get())},
       receive_{&plain.socket(), &on_received},
       sealed_{plain.loop().buffers()} {
-  if (session_ == nullptr || !attach_bio(*session_, *this)) throw std::bad_alloc{};
-  attach_validity(*session_, validity_);
+  if (session_ == nullptr || !attach_bio(*session_, *this) ||
+      !attach_validity(*session_, validity_))
+    throw std::bad_alloc{};
   receive_.owner = this;
   is_secured_ = true;
   input_ = std::move(plain.unread);
@@ -197,7 +198,7 @@ bool tls_state::has_to_send() noexcept {
       seal();
     } else if (goodbye_is_due_ && !std::exchange(goodbye_is_said_, true)) {
       ERR_clear_error();
-      SSL_shutdown(session_.get());
+      SSL_shutdown(session_.get());  // 0: the other side has not said so yet
     }
   } else if (sealed_.empty() && is_shaken_) {
     queue_.clear();  // of a stream that has failed: nobody will get it

@@ -17,8 +17,8 @@ constexpr int application_index = 0;  // of an SSL's data; the library leaves it
 
 }  // namespace
 
-void attach_validity(SSL& session, tls_validity& validity) noexcept {
-  SSL_set_ex_data(&session, application_index, &validity);
+bool attach_validity(SSL& session, tls_validity& validity) noexcept {
+  return SSL_set_ex_data(&session, application_index, &validity) == 1;
 }
 
 tls_validity& validity_of(const SSL* session) noexcept {

@@ -28,8 +28,8 @@ struct tls_validity {
   }
 };
 
-/// Has the callbacks of `session` find `validity`, which outlives it.
-void attach_validity(SSL& session, tls_validity& validity) noexcept;
+/// Has the callbacks of `session` find `validity`, which outlives it. False: there is no memory.
+[[nodiscard]] bool attach_validity(SSL& session, tls_validity& validity) noexcept;
 [[nodiscard]] tls_validity& validity_of(const SSL* session) noexcept;
 
 /// The setup that the session's context was made for.

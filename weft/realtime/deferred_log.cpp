@@ -54,12 +54,14 @@ std::string time_of_day(std::chrono::system_clock::time_point when) {
 void block_signals() noexcept {
   sigset_t all;
   sigfillset(&all);
+  // Fails for no argument that is given here.
   ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
 }
 
 /// A realtime thread may have made it: its policy is not to be the log's.
 void be_ordinary() noexcept {
   const sched_param lowest{};
+  // At worst it keeps the priority of its maker.
   ::pthread_setschedparam(::pthread_self(), SCHED_OTHER, &lowest);
 }
 
@@ -107,6 +109,7 @@ void deferred_log::publish() noexcept {
 void deferred_log::work() noexcept {
   block_signals();
   be_ordinary();
+  // For people alone.
   ::pthread_setname_np(::pthread_self(), "deferred log");
   std::unique_lock held{lock_};
   while (!ends_) {

@@ -60,7 +60,9 @@ std::size_t stack_left() noexcept {
   if (::pthread_getattr_np(::pthread_self(), &facts) != 0) return 0;
   void* lowest = nullptr;
   std::size_t size = 0;
+  // Fails for no attributes of a thread that runs.
   ::pthread_attr_getstack(&facts, &lowest, &size);
+  // Always succeeds.
   ::pthread_attr_destroy(&facts);
   // Not the address of a variable, which a sanitizer may have put elsewhere.
   const auto* const here = static_cast<const std::byte*>(__builtin_frame_address(0));
@@ -106,8 +108,9 @@ void free_blocks(heap_block* first) noexcept {
 
 int fill_heap(std::size_t bytes) noexcept {
   // What is freed stays the program's, and large blocks come from the heap as well.
+  // Another allocator than glibc's knows neither.
   ::mallopt(M_TRIM_THRESHOLD, -1);
-  ::mallopt(M_MMAP_MAX, 0);
+  ::mallopt(M_MMAP_MAX, 0);  // as above
   heap_block* filled = nullptr;
   int code = 0;
   for (std::size_t left = bytes; left != 0 && code == 0;) {

@@ -69,6 +69,7 @@ std::string wrong_levels(const log_section& section, const config& given) {
 /// Where one of the first three is closed, a socket would take its number, and be sent the log.
 void keep_standard_descriptors() noexcept {
   for (const int each : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    // Where there is no /dev/null the number stays as free as it was given.
     if (::fcntl(each, F_GETFD) < 0) std::ignore = ::open("/dev/null", O_RDWR);
 }
 

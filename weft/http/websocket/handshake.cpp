@@ -33,7 +33,9 @@ accept_value::accept_value(std::string_view key) noexcept {
   std::ranges::copy(guid, end);
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned digest_bytes = 0;
+  // Where the library has no SHA-1 the value is empty, and no peer takes it.
   EVP_Digest(joined.data(), joined.size(), digest.data(), &digest_bytes, EVP_sha1(), nullptr);
+  // Cannot fail: what it gives is a length.
   EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text_.data()), digest.data(),
                   static_cast<int>(digest_bytes));
 }

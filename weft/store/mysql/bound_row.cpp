@@ -101,6 +101,7 @@ void bound_row::bind(MYSQL_STMT* of, bool is_stored) {
     binds_[i].buffer = content_.data() + cells_[i].offset;
   }
   long_.resize(is_stored ? 0 : columns);
+  // Fails for types that it does not know, of which none is asked for here.
   mysql_stmt_bind_result(of, binds_.data());
 }
 
@@ -115,6 +116,7 @@ void bound_row::fill(MYSQL_STMT* from) {
     rest.buffer_type = binds_[i].buffer_type;
     rest.buffer = whole.data();
     rest.buffer_length = each.length;
+    // Fails for a column or a row that is not there: this one has just been fetched.
     mysql_stmt_fetch_column(from, &rest, i, 0);
     each.place = whole.data();
   }

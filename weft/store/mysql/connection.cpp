@@ -85,7 +85,7 @@ task<result<void>> connection::see_through(int status, GoOn go_on) {
     if (outcome) {
       status = go_on(status & (MYSQL_WAIT_READ | MYSQL_WAIT_WRITE));
     } else {
-      ::shutdown(fd, SHUT_RDWR);
+      ::shutdown(fd, SHUT_RDWR);  // one that has ended already is what is wanted
       status = go_on(status | MYSQL_WAIT_TIMEOUT);
     }
   }

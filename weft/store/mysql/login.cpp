@@ -75,6 +75,7 @@ void watch_network(int fd, duration silence_max) noexcept {
   using std::chrono::ceil;
   const auto set = [fd](int level, int option, auto value) noexcept {
     const int number = static_cast<int>(value);
+    // Without it a dead network is noticed later, by a deadline.
     ::setsockopt(fd, level, option, &number, sizeof(number));
   };
   // What was sent is to be acknowledged, and, while an answer is waited for, so are these.

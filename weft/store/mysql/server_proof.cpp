@@ -48,6 +48,7 @@ int refuse(MYSQL* mysql, const std::string& why) {
 /// What the library calls to log in, on the stack and the thread that it runs on.
 int prove_first(MYSQL_PLUGIN_VIO* to_server, MYSQL* mysql) {
   void* given = nullptr;
+  // What it does not find stays nullptr.
   mysql_get_optionv(mysql, MARIADB_OPT_USERDATA, const_cast<char*>(proof_key), &given);
   auto* const proof = static_cast<server_proof*>(given);
   if (proof == nullptr) return CR_ERROR;

@@ -109,6 +109,7 @@ std::size_t statement::bind(std::span<const value> values) {
     is_new = true;
     bytes += parts_->binds[i].buffer_length;
   }
+  // Fails for types that it does not know, of which none is given here.
   if (is_new && !values.empty()) mysql_stmt_bind_param(get(), parts_->binds.data());
   return bytes;
 }

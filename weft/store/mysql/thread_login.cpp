@@ -29,7 +29,7 @@ void connect_waiting(MYSQL** connected, MYSQL* handle, const login& as, thread_w
     if (patience.ready(fd, (status & MYSQL_WAIT_READ) != 0)) {
       status = mysql_real_connect_cont(connected, handle, wanted);
     } else {
-      ::shutdown(fd, SHUT_RDWR);
+      ::shutdown(fd, SHUT_RDWR);  // one that has ended already is what is wanted
       status = mysql_real_connect_cont(connected, handle, wanted | MYSQL_WAIT_TIMEOUT);
     }
   }

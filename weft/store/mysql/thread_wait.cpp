@@ -37,6 +37,7 @@ thread_wait::~thread_wait() {
 void thread_wait::call_off() noexcept {
   // The only one that is ever written: it has room.
   const std::uint64_t one = 1;
+  // A full counter means that it is told already.
   if (called_off_ != -1) static_cast<void>(::write(called_off_, &one, sizeof(one)) == 0);
 }
 

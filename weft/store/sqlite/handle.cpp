@@ -98,6 +98,7 @@ int connection::run(const char* sql) noexcept {
 
 statement connection::prepare(std::string_view sql) noexcept {
   sqlite3_stmt* made = nullptr;
+  // Where it fails `made` is nullptr, and the connection knows why.
   sqlite3_prepare_v3(get(), sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
                      &made, nullptr);
   return statement{made};

@@ -32,6 +32,7 @@ class [[nodiscard]] known_function {
   /// One that cannot be set is unknown to the statement that wants it.
   void set(function called, void* with) const noexcept {
     if (on_ == nullptr) return;
+    // As said above.
     static_cast<void>(sqlite3_create_function_v2(on_, turn_is_over_function, 0, SQLITE_UTF8, with,
                                                  called, nullptr, nullptr, nullptr));
   }

@@ -26,7 +26,10 @@ int each_row(connection& from, std::string_view sql, const std::string* name, Ta
   const statement query = from.prepare(sql);
   if (query == nullptr) return sqlite3_extended_errcode(from.get());
   if (name != nullptr)
-    sqlite3_bind_text(query.get(), 1, name->data(), static_cast<int>(name->size()), SQLITE_STATIC);
+    if (const int bound = sqlite3_bind_text(query.get(), 1, name->data(),
+                                            static_cast<int>(name->size()), SQLITE_STATIC);
+        bound != SQLITE_OK)
+      return bound;
   int code = sqlite3_step(query.get());
   for (; code == SQLITE_ROW; code = sqlite3_step(query.get())) take(query.get());
   return code == SQLITE_DONE ? SQLITE_OK : code;
