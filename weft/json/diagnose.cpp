@@ -45,6 +45,9 @@ reason explain(glz::error_code code, std::string_view token) noexcept {
       return {errc::too_many_elements, "the array has too many elements"};
     case exceeded_max_recursive_depth:
       return {errc::too_deep, "objects and arrays are nested too deep"};
+    case name_mismatch: return {errc::duplicate_key, "this name is given twice"};
+    case buffer_overflow:
+      return {errc::too_large, "the lists of the document need more memory than its size allows"};
     case unexpected_enum: return {errc::invalid_value, "this value is not one of those allowed"};
     case no_matching_variant_type:
     case invalid_variant_object:
@@ -81,7 +84,11 @@ error diagnose(std::string_view text, reader_report report) noexcept {
   const auto code = static_cast<glz::error_code>(report.code);
   const walker place = find_token(text, code, report.offset);
   const reason why = explain(code, place.token());
-  error result{.code = why.code, .offset = place.offset(), .path = place.path(), .what = why.what};
+  error result{.code = why.code,
+               .offset = place.offset(),
+               .path = place.path(),
+               .what = why.what,
+               .most = report.most};
   if (code == glz::error_code::missing_key) result.path.push_name(report.name);
   return result;
 }

@@ -17,6 +17,7 @@ struct reader_report {
   std::uint32_t code = 0;
   std::size_t offset = 0;
   std::string_view name;
+  std::size_t most = 0;  // of the elements that a list takes
 };
 
 [[nodiscard, gnu::cold]] error diagnose(std::string_view text, reader_report report) noexcept;

@@ -15,6 +15,8 @@ std::string_view to_string(errc code) noexcept {
     case errc::missing_key: return "missing_key";
     case errc::too_many_elements: return "too_many_elements";
     case errc::invalid_value: return "invalid_value";
+    case errc::duplicate_key: return "duplicate_key";
+    case errc::too_large: return "too_large";
   }
   return "unknown";
 }
@@ -22,7 +24,9 @@ std::string_view to_string(errc code) noexcept {
 std::string error::message() const {
   std::string text;
   if (!path.empty()) text.append(path.view()).append(": ");
-  text.append(what).append(" (byte ").append(std::to_string(offset)).append(")");
+  text.append(what).append(" (byte ").append(std::to_string(offset));
+  if (most != 0) text.append("; at most ").append(std::to_string(most));
+  text.append(")");
   return text;
 }
 

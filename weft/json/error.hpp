@@ -30,8 +30,10 @@ enum class errc : std::uint8_t {
   out_of_range,       // a number the member cannot hold: too large, or a fraction for an integer
   unknown_key,        // an object with a name the type has no member for
   missing_key,        // an object without a member that is not optional
-  too_many_elements,  // an array longer than the fixed-size member
+  too_many_elements,  // an array longer than its type allows
   invalid_value,      // no such enumerator, no fitting alternative, or a rule of the type is broken
+  duplicate_key,      // a name that the object, or the map, has already
+  too_large,          // lists and maps that need more memory than the policy grants
 };
 
 // Objects and arrays inside each other, counted together.
@@ -49,6 +51,8 @@ struct error {
   pointer path;
   // One clause for people, in static storage: "expected a number".
   std::string_view what;
+  // How many elements a list takes that is given more, if that is known; else 0.
+  std::size_t most = 0;
 
   // One line for people: "/items/2/price: expected a number (byte 41)". Its text is not part of the
   // contract.

@@ -120,14 +120,7 @@ template <policy Policy = {}, class T>
 [[nodiscard]] std::expected<void, error> read_lent(T& value, std::string_view text,
                                                    std::string& keeper) {
   keeper.assign(text);
-  detail::read_context context;
-  const glz::error_ctx end =
-      glz::read<detail::read_options<Policy>{}>(value, std::string_view{keeper}, context);
-  if (!end) [[likely]]
-    return {};
-  return std::unexpected(detail::diagnose(text, {.code = static_cast<std::uint32_t>(end.ec),
-                                                 .offset = end.count,
-                                                 .name = end.custom_error_message}));
+  return detail::parse<Policy>(value, std::string_view{keeper}, text);
 }
 
 }  // namespace weft::json

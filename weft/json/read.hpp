@@ -9,15 +9,19 @@
 //     comments, no leading zeros, no NaN; the text need not end with NUL, and a NUL in it is an
 //     error;
 //   - an unknown name and a missing one are errors (std::optional members may be missing or null);
-//     json::policy says otherwise for one call. Of a name given twice the last value counts (the
-//     RFC leaves that open);
+//     json::policy says otherwise for one call. A name given twice in one object, or in a map, is
+//     an error, however it is spelled (the RFC leaves open which value counts);
 //   - a number that its member cannot hold is an error, never wrapped or rounded to infinity. 1e2
 //     is an integer, 1.0 is not;
 //   - names must be spelled without escapes ("\u0061" is not "a"): with escapes they are unknown
 //     names;
-//   - a std::array accepts fewer elements than it has, never more;
+//   - a std::array accepts fewer elements than it has, never more; json::bounded_vector says in its
+//     type how many it takes; whatever their types allow, the elements of all lists and maps
+//     together take no more memory than json::policy grants a text of that size: "{}," is three
+//     bytes, and a struct may have hundreds;
 //   - at most json::max_depth objects and arrays inside each other.
-// Allocates only what T itself allocates. Safe on any thread. Based on glaze.
+// Allocates only what T itself allocates. Safe on any thread. Based on glaze. (Not counted: lists
+// of the user's own that are no instances of a template, and std::forward_list.)
 //
 //   struct ping { std::int64_t sequence; };
 //   std::expected<ping, json::error> p = json::read<ping>(R"({"sequence": 2})");
@@ -27,7 +31,10 @@
 #include <weft/base/assert.hpp>
 #include <weft/json/diagnose.hpp>
 #include <weft/json/error.hpp>
+#include <weft/json/member_names.hpp>
 #include <weft/json/plain_string.hpp>
+#include <weft/json/read_context.hpp>
+#include <weft/json/read_list.hpp>
 #include <weft/json/reflection.hpp>
 #include <weft/json/scratch_copy.hpp>
 #include <weft/json/white_space.hpp>
@@ -50,6 +57,11 @@ struct policy {
   bool ignore_unknown_names = false;
   // Members that are not given keep the value they had.
   bool allow_missing_names = false;
+  // What the elements of a document's lists and maps may take, all together: so many bytes for each
+  // byte of the text, and so many whatever its size (errc::too_large beyond). A list that grows
+  // takes up to three times its elements while it does.
+  std::size_t memory_per_byte = 16;
+  std::size_t least_memory_bytes = 256 * 1024;
 };
 
 namespace detail {
@@ -66,19 +78,22 @@ struct read_options : glz::opts {
                   .error_on_missing_keys = !Policy.allow_missing_names} {}
 };
 
-// `text` is followed by a NUL.
+/// Reads `text`, which is followed by a NUL; `original` is what it was copied from, if its strings
+/// are decoded in place.
 template <policy Policy, class T>
-std::expected<void, error> parse(T& value, std::string_view text) {
+std::expected<void, error> parse(T& value, std::string_view text, std::string_view original) {
   if constexpr (Policy.ignore_unknown_names) {
-    if (const std::optional<error> not_json = check(text)) return std::unexpected(*not_json);
+    if (const std::optional<error> not_json = check(original)) return std::unexpected(*not_json);
   }
   read_context context;
+  context.memory_left = text.size() * Policy.memory_per_byte + Policy.least_memory_bytes;
   const glz::error_ctx end = glz::read<read_options<Policy>{}>(value, text, context);
   if (!end) [[likely]]
     return {};
-  return std::unexpected(diagnose(text, {.code = static_cast<std::uint32_t>(end.ec),
-                                         .offset = end.count,
-                                         .name = end.custom_error_message}));
+  return std::unexpected(diagnose(original, {.code = static_cast<std::uint32_t>(end.ec),
+                                             .offset = end.count,
+                                             .name = end.custom_error_message,
+                                             .most = context.most_elements}));
 }
 
 }  // namespace detail
@@ -91,7 +106,7 @@ template <policy Policy = {}, class T>
       "json::read cannot fill a std::string_view: it would dangle, and see escapes undecoded; "
       "make the member a std::string");
   WEFT_DEBUG_ASSERT(text.data()[text.size()] == '\0', "the text must be followed by a NUL byte");
-  return detail::parse<Policy>(value, text);
+  return detail::parse<Policy>(value, text, text);
 }
 
 // Reads into an object that is there already, reusing the memory of its strings and vectors. After

@@ -227,7 +227,7 @@ TEST(json_read, wants_every_name_once_known_and_unescaped) {
   EXPECT_EQ(code_of<ping>(R"({"sequence":1,"more":2})"), errc::unknown_key);
   EXPECT_EQ(code_of<ping>(R"({"Sequence":1})"), errc::unknown_key);
   EXPECT_EQ(code_of<ping>(R"({"\u0073equence":1})"), errc::unknown_key);
-  EXPECT_EQ(read<ping>(R"({"sequence":1,"sequence":2})")->sequence, 2);
+  EXPECT_EQ(code_of<ping>(R"({"sequence":1,"sequence":2})"), errc::duplicate_key);
   EXPECT_EQ(code_of<holds<std::optional<int>>>("{}"), good);
   EXPECT_EQ(code_of<holds<std::optional<int>>>(R"({"a":null})"), good);
 }
@@ -296,6 +296,8 @@ TEST(json_read, tells_where_and_why) {
            place{R"({"id":1,"items":[{"name":"a","price":01}]})", 38, "/items/0/price",
                  "/items/0/price: a number must not start with 0 (byte 38)"},
            place{R"([1])", 0, "", "expected an object (byte 0)"},
+           place{R"({"id":1,"items":[{"name":"a", "price":1, "name":"b"}]})", 41, "/items/0/name",
+                 "/items/0/name: this name is given twice (byte 41)"},
            place{"", 0, "", "the text is empty (byte 0)"},
            place{R"({"i\u0064":1,"items":[]})", 1, R"(/i\u0064)",
                  R"(/i\u0064: names must be spelled without escapes (byte 1))"},

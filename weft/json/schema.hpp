@@ -4,8 +4,8 @@
 // Contract: made of shapes (shape.hpp). Objects have a definition each, under the shortest name
 // that tells them apart: `order`, or `shop.order` beside another; all else stands where it is used.
 // An object takes no other members; one that may be missing may be null, too. Of three things that
-// the reader is stricter about, no schema can tell: 1.0 is no integer, the same name twice is taken
-// for its last value, and an escaped name is unknown. Not on a hot path. Single thread.
+// the reader is stricter about, no schema can tell: 1.0 is no integer, the same name twice is
+// refused, and an escaped name is unknown. Not on a hot path. Single thread.
 //
 //   const json::shape_function roots[] = {&json::shape_of<order>};
 //   json::schema_set schemas{"#/components/schemas/", roots};

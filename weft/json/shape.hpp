@@ -14,6 +14,7 @@
 //   json::shape_of<order>().members[0].name;  // "id"
 #pragma once
 
+#include <weft/json/bounded_vector.hpp>
 #include <weft/json/members.hpp>
 
 #include <glaze/core/common.hpp>
@@ -162,6 +163,9 @@ template <class T>
 inline constexpr std::size_t longest_list = std::numeric_limits<std::size_t>::max();
 template <class T, std::size_t N>
 inline constexpr std::size_t longest_list<std::array<T, N>> = N;
+template <class T, auto Most, class Allocator>
+  requires(std::integral<decltype(Most)>)
+inline constexpr std::size_t longest_list<bounded_vector<T, Most, Allocator>> = Most;
 
 template <class T>
 consteval shape describe_integer() {

@@ -6,7 +6,7 @@
 // texts that a NUL follows.
 #pragma once
 
-#include <weft/json/reflection.hpp>
+#include <weft/json/read_context.hpp>
 #include <weft/json/words.hpp>
 
 #include <glaze/core/context.hpp>
@@ -20,8 +20,6 @@
 #endif
 
 namespace weft::json::detail {
-
-struct read_context : glz::context {};
 
 constexpr bool is_white_space(char c) noexcept {
   return c == ' ' || c == '\n' || c == '\r' || c == '\t';

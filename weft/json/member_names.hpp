@@ -1,0 +1,95 @@
+// Each member of an object once, and by its own name.
+//
+// Problem: of a name given twice RFC 8259 leaves open which value counts, so that a gate and the
+// service behind it may each see another document. glaze takes the last. Contract: inside of
+// weft/json. glaze calls parse_and_invoke() and decode_field_value() of whatever namespace its
+// context is of: readers that use read_context come by here, note which members an object has had,
+// and refuse the second (glz::error_code::name_mismatch, at the name). What skips unknown names
+// would take "\u0061" for one though there is an "a": that is refused as well
+// (glz::error_code::unknown_key). Nothing is allocated; a member costs some six instructions.
+#pragma once
+
+#include <weft/json/read_context.hpp>
+
+#include <glaze/json/read.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+namespace weft::json::detail {
+
+/// Whether the name that begins at `name`, in a document that ends with NUL, is spelled with
+/// escapes and means one of `known`.
+[[nodiscard, gnu::cold]] bool is_hidden_name(const char* name,
+                                             std::span<const std::string_view> known) noexcept;
+
+/// Whether the name at `name`, behind its quote, is the first of its object.
+inline bool is_first_name(const char* name) noexcept {
+  const char* before = name - 2;
+  while (*before == ' ' || *before == '\n' || *before == '\r' || *before == '\t') --before;
+  return *before == '{';
+}
+
+/// Notes member `I` of the object that is open. False: it has been there.
+template <std::size_t I>
+[[gnu::always_inline]] inline bool note_member(read_context& context) noexcept {
+  static_assert(I < read_context::most_members, "json::read knows objects of 128 members at most");
+  constexpr std::uint64_t bit = std::uint64_t{1} << (I % 64);
+  read_context::member_set& seen = context.members[context.depth];
+  if (is_first_name(context.name)) {
+    seen.bits = {};
+  } else if ((seen.bits[I / 64] & bit) != 0) [[unlikely]] {
+    return false;
+  }
+  seen.bits[I / 64] |= bit;
+  return true;
+}
+
+/// What a pointer owns beside itself.
+template <class T>
+inline constexpr std::size_t owned_bytes = 0;
+template <class T, class Delete>
+inline constexpr std::size_t owned_bytes<std::unique_ptr<T, Delete>> = sizeof(T);
+template <class T>
+inline constexpr std::size_t owned_bytes<std::shared_ptr<T>> = sizeof(T);
+
+// If glaze called them otherwise, nobody would find those below.
+// NOLINTBEGIN(misc-unused-using-decls)
+using glz::decode_field_value;
+using glz::parse_and_invoke;
+// NOLINTEND(misc-unused-using-decls)
+
+template <auto Options, class T, class Value, class... Index>
+[[gnu::always_inline]] inline constexpr void parse_and_invoke(Value&& value, read_context& context,
+                                                              const char*& at, const char*& end,
+                                                              Index&&... index) {
+  context.name = at;
+  if constexpr (!Options.error_on_unknown_keys) {
+    if (is_hidden_name(at, glz::reflect<T>::keys)) {
+      context.error = glz::error_code::unknown_key;
+      return;
+    }
+  }
+  glz::parse_and_invoke<Options, T>(value, context, at, end, index...);
+}
+
+template <auto Options, auto FieldOptions, class T, std::size_t I, class Value, class... Index>
+[[gnu::always_inline]] inline void decode_field_value(Value&& value, read_context& context,
+                                                      const char*& at, const char*& end,
+                                                      Index&&... index) {
+  if (!note_member<I>(context)) [[unlikely]] {
+    context.error = glz::error_code::name_mismatch;
+    at = context.name;
+    return;
+  }
+  if constexpr (constexpr std::size_t owned = owned_bytes<std::remove_cvref_t<glz::refl_t<T, I>>>;
+                owned != 0)
+    if (!context.charge(owned)) return;
+  glz::decode_field_value<Options, FieldOptions, T, I>(value, context, at, end, index...);
+}
+
+}  // namespace weft::json::detail
