@@ -7,6 +7,7 @@
 
 #include <weft/base/assert.hpp>
 #include <weft/base/format.hpp>
+#include <weft/service/config_depth.hpp>
 #include <weft/service/config_file.hpp>
 #include <weft/service/config_printer.hpp>
 #include <weft/service/config_reader.hpp>
@@ -287,6 +288,11 @@ void config::state::report_unused_variables(section& to) {
 }
 
 void config::state::apply_assignment(const std::string& path, const config_value& given) {
+  if (is_too_deep(path)) {
+    report.faults.push_back(weft::format("{}...: its name has more than {} parts",
+                                         given.where.substr(0, 60), config_depth_max));
+    return;
+  }
   if (section* const owner = owner_of(path); owner != nullptr) {
     read_member(*owner->type, owner->options, owner->name,
                 nested(std::string_view{path}.substr(owner->name.size() + 1), given), {}, report);

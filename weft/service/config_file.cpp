@@ -7,6 +7,7 @@
 
 #include <weft/base/format.hpp>
 #include <weft/base/read_file.hpp>
+#include <weft/service/config_depth.hpp>
 
 namespace weft::detail {
 namespace {
@@ -132,6 +133,9 @@ std::string place_of_break(std::string_view text, const std::string& name) {
 
 std::expected<config_value, std::string> parse_toml(std::string_view text,
                                                     const std::string& name) {
+  if (const auto deep = find_too_deep(text))
+    return std::unexpected{weft::format("{}:{}:{}: names and values nest more than {} deep", name,
+                                        deep->line, deep->column, config_depth_max)};
   try {
     return converted(toml::parse(text), name);
   } catch (const toml::parse_error& why) {

@@ -18,7 +18,8 @@ inline constexpr std::size_t config_file_bytes_max = std::size_t{1} << 20;
 /// The whole file; else what is wrong, with its path and the system's reason.
 [[nodiscard]] std::expected<std::string, std::string> read_config_file(const std::string& path);
 
-/// The document as a table; else "name:line:column: what is wrong". Nesting is bounded.
+/// The document as a table; else "name:line:column: what is wrong". Nesting is bounded
+/// (config_depth.hpp).
 [[nodiscard]] std::expected<config_value, std::string> parse_toml(std::string_view text,
                                                                   const std::string& name);
 
