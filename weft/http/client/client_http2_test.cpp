@@ -77,6 +77,40 @@ TEST_P(client_over_http2, takes_the_head_as_http1_would) {
       });
 }
 
+/// What would be a line of its own to HTTP/1.1 makes a response malformed, wherever it stands.
+TEST_P(client_over_http2, refuses_fields_with_line_ends_or_nul) {
+  using namespace std::string_literals;
+  static const std::vector<std::string> wrong{"b\r\nc: d"s, "b\nc"s, "b\rc"s, "b\0c"s};
+  run_over_http2(
+      [](unsigned, http2_peer& to) -> task<void> {
+        for (const std::string& value : wrong) {
+          unsigned stream = co_await to.next_request();
+          co_await to.send(
+              head_frame(stream, std::string{status_200} + literal_field("x-a", value)));
+          co_await to.send(data_frame(stream, "head"));
+          stream = co_await to.next_request();
+          co_await to.send(
+              head_frame(stream, literal_field(":status", "103") + literal_field("link", value)));
+          co_await to.send(head_frame(stream, status_200));
+          co_await to.send(data_frame(stream, "interim"));
+          stream = co_await to.next_request();
+          co_await to.send(head_frame(stream, status_200));
+          co_await to.send(data_frame(stream, "trailers", false));
+          co_await to.send(head_frame(stream, literal_field("x-sum", value), true));
+        }
+        co_await answer_all(to);
+      },
+      {},
+      [](client& asking, scripted_server& server) -> task<void> {
+        for (std::size_t i = 0; i < 3 * wrong.size(); ++i) {
+          const auto answer = co_await asking.get(server.url());
+          EXPECT_FALSE(answer.has_value()) << i << ": " << answer->body();
+        }
+        EXPECT_TRUE((co_await asking.get(server.url())).has_value()) << "the connection stays";
+        EXPECT_EQ(server.connections(), 1U);
+      });
+}
+
 TEST_P(client_over_http2, asks_again_what_was_refused) {
   run_over_http2(
       [](unsigned, http2_peer& to) -> task<void> {

@@ -4,6 +4,7 @@
 #include <new>
 
 #include <weft/http/http2/client_session.hpp>
+#include <weft/http/http2/field_rules.hpp>
 #include <weft/http/http2/frame.hpp>
 #include <weft/http/http2/opened_stream.hpp>
 #include <weft/http/http2/queued_text.hpp>
@@ -13,6 +14,7 @@ nghttp2_session_callbacks* client_callbacks::table() {
   thread_local const callbacks_handle made = [] {
     callbacks_handle all = make_callbacks();
     nghttp2_session_callbacks_set_on_header_callback(all.get(), &on_header);
+    nghttp2_session_callbacks_set_on_invalid_header_callback(all.get(), &on_invalid_header);
     nghttp2_session_callbacks_set_on_frame_recv_callback(all.get(), &on_frame);
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(all.get(), &on_data);
     nghttp2_session_callbacks_set_on_stream_close_callback(all.get(), &on_close);
@@ -49,6 +51,18 @@ int client_callbacks::on_header(nghttp2_session* library, const nghttp2_frame* f
       stream->take_field(text_of(name, name_bytes), text_of(value, value_bytes));
     return 0;
   });
+}
+
+/// What nghttp2 passes over: spaces around a value harm nobody, but what would be another line to a
+/// reader of HTTP/1.1 makes the response malformed (RFC 9113 section 8.2.1), trailers included.
+int client_callbacks::on_invalid_header(nghttp2_session* /*library*/,
+                                        const nghttp2_frame* /*frame*/, const std::uint8_t* name,
+                                        std::size_t name_bytes, const std::uint8_t* value,
+                                        std::size_t value_bytes, std::uint8_t /*flags*/,
+                                        void* /*self*/) noexcept {
+  const bool is_line =
+      is_field_value(text_of(name, name_bytes)) && is_field_value(text_of(value, value_bytes));
+  return is_line ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 }
 
 int client_callbacks::on_frame(nghttp2_session* library, const nghttp2_frame* frame,

@@ -26,6 +26,10 @@ struct client_callbacks {
   static int on_header(nghttp2_session* library, const nghttp2_frame* frame,
                        const std::uint8_t* name, std::size_t name_bytes, const std::uint8_t* value,
                        std::size_t value_bytes, std::uint8_t flags, void* self) noexcept;
+  static int on_invalid_header(nghttp2_session* library, const nghttp2_frame* frame,
+                               const std::uint8_t* name, std::size_t name_bytes,
+                               const std::uint8_t* value, std::size_t value_bytes,
+                               std::uint8_t flags, void* self) noexcept;
   static int on_frame(nghttp2_session* library, const nghttp2_frame* frame, void* self) noexcept;
   static int on_data(nghttp2_session* library, std::uint8_t flags, std::int32_t id,
                      const std::uint8_t* data, std::size_t size, void* self) noexcept;

@@ -38,6 +38,11 @@ inline constexpr std::array<bool, 256> name_bytes = make_name_bytes();
   });
 }
 
+/// Without NUL, CR, LF and other control characters (section 8.2.1, RFC 9110 section 5.5).
+[[nodiscard]] inline bool is_field_value(std::string_view value) noexcept {
+  return scan::consists_of<scan::set::field>(value);
+}
+
 /// Whether it means something to a connection of HTTP/1.1 alone (section 8.2.2).
 [[nodiscard]] inline bool belongs_to_connection(std::string_view name) noexcept {
   switch (name.size()) {

@@ -114,7 +114,8 @@ bool server_session::take_field(std::string_view name, std::string_view value) {
 /// They are passed over. False: they are not wanted any more.
 bool server_session::take_trailer(std::string_view name, std::string_view value) {
   if (headed_ == nullptr) return true;
-  trailers_are_malformed_ |= !may_stand(name, value);
+  // What a request has in its head is judged by the parser of HTTP/1.1.
+  trailers_are_malformed_ |= !may_stand(name, value) || !is_field_value(value);
   if (section_bytes_ + name.size() + value.size() <= host_.limits.trailer_bytes) return true;
   fail_stream(*headed_, NGHTTP2_ENHANCE_YOUR_CALM);
   return false;

@@ -436,6 +436,13 @@ TEST_P(http2_server, resets_who_sends_malformed_trailers) {
     EXPECT_EQ(co_await ask(":path", "/", NGHTTP2_FLAG_END_STREAM), NGHTTP2_PROTOCOL_ERROR);
     EXPECT_EQ(co_await ask("connection", "x", NGHTTP2_FLAG_END_STREAM), NGHTTP2_PROTOCOL_ERROR);
     EXPECT_EQ(co_await ask("checksum", "1", NGHTTP2_FLAG_NONE), NGHTTP2_PROTOCOL_ERROR);
+    using namespace std::string_literals;
+    for (const std::string& value :
+         {"1\r\nx: y"s, "1\n2"s, "1\r2"s, "1\0002"s, "\0"s, "1\x7f"s, "1 "s})
+      EXPECT_EQ(co_await ask("checksum", value, NGHTTP2_FLAG_END_STREAM), NGHTTP2_PROTOCOL_ERROR);
+    for (const std::string& name : {"check\r\nsum"s, "check\0sum"s, "check sum"s, ""s})
+      EXPECT_EQ(co_await ask(name, "1", NGHTTP2_FLAG_END_STREAM), NGHTTP2_PROTOCOL_ERROR);
+    EXPECT_EQ(co_await ask("checksum", "1\t\xe9 2", NGHTTP2_FLAG_END_STREAM), NGHTTP2_NO_ERROR);
     EXPECT_EQ(co_await ask("checksum", "1", NGHTTP2_FLAG_END_STREAM), NGHTTP2_NO_ERROR);
   });
 }
