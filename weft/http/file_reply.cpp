@@ -54,7 +54,7 @@ class file_reply {
                             "the file is not as the request's conditions say");
       case precondition::met: break;
     }
-    const auto field = asked_.header("range");
+    const auto field = asked_.headers().only("range");
     const bool counts =
         field && asked_.method() == method::get && if_range_holds(asked_.headers(), current, now_);
     const range_set ranges = counts ? parse_ranges(*field, size_) : range_set{};

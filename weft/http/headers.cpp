@@ -50,4 +50,10 @@ std::optional<std::string_view> header_list::find(std::string_view name) const n
   return (*this)[index].value;
 }
 
+std::optional<std::string_view> header_list::only(std::string_view name) const noexcept {
+  const std::size_t index = index_of(name);
+  if (index == size_ || index_of(name, index + 1) != size_) return std::nullopt;
+  return (*this)[index].value;
+}
+
 }  // namespace weft::http

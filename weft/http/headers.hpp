@@ -67,6 +67,9 @@ class header_list {
   [[nodiscard]] std::size_t index_of(std::string_view name, std::size_t from = 0) const noexcept;
   // The value of the first field of that name.
   [[nodiscard]] std::optional<std::string_view> find(std::string_view name) const noexcept;
+  // The value of the only field of that name: none where there are several, which contradict each
+  // other. For what decides something.
+  [[nodiscard]] std::optional<std::string_view> only(std::string_view name) const noexcept;
 
  private:
   friend class detail::message_head;

@@ -76,7 +76,7 @@ task<result<stored_part>> form_part::save_in(std::string folder) {
 multipart_reader::multipart_reader(const request& asked, body_reader& body,
                                    const form_limits& bounds)
     : body_{body}, bounds_{bounds} {
-  const std::string_view type = asked.header("content-type").value_or(std::string_view{});
+  const std::string_view type = asked.headers().only("content-type").value_or(std::string_view{});
   std::string room(type.size(), '\0');
   const auto boundary = form_data_boundary(type, room);
   if (boundary) {

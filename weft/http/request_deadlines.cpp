@@ -10,8 +10,10 @@ namespace weft::http {
 
 void request_deadlines::operator()(exchange& e, handler& next) const {
   constexpr std::uint64_t day_ms = 86'400'000;
-  const auto said = e.request().header(field_);
-  if (!said) return next(e);
+  const header_list& fields = e.request().headers();
+  if (!fields.find(field_)) return next(e);
+  const auto said = fields.only(field_);
+  if (!said) return e.reply_problem(status::bad_request, weft::format("{} is given twice", field_));
   std::uint64_t left_ms = 0;
   const char* const end = said->data() + said->size();
   const auto read = std::from_chars(said->data(), end, left_ms);
