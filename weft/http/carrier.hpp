@@ -16,8 +16,8 @@
 #include <weft/base/result.hpp>
 #include <weft/coro/stop_token.hpp>
 #include <weft/coro/task.hpp>
+#include <weft/http/connection_peer.hpp>
 #include <weft/loop/buffer_pool.hpp>
-#include <weft/net/ip_address.hpp>
 
 namespace weft {
 class file;
@@ -58,9 +58,9 @@ class carrier {
   carrier(connection_host& host, bool is_stream, bool is_cut) noexcept
       : host_{host}, is_cut_{is_cut}, is_stream_{is_stream} {}
 
-  /// Of the client that a balancer has named, or of the other end; none for a Unix socket. Asks the
-  /// kernel when it is first asked.
-  [[nodiscard]] virtual const std::optional<net::ip_address>& peer_address() = 0;
+  /// The client that a balancer has named, or the other end. Asks the kernel when it is first
+  /// asked.
+  [[nodiscard]] virtual const connection_peer& peer() = 0;
   /// Whether the request under way is the last, since it, or all of this, is asked to end.
   [[nodiscard]] bool is_ending() const noexcept {
     return is_cut_ || (stop_ != nullptr && stop_->stop_requested());

@@ -15,11 +15,11 @@ std::string_view known_scheme(std::string_view proto) noexcept {
 }  // namespace
 
 void client_finder::operator()(exchange& e, handler& next) const {
-  const auto client = find_client(e.client(), e.request().headers(), field_, *trusted_);
+  const auto client = find_client(e.peer(), e.request().headers(), field_, *trusted_);
   if (!client)
     return e.reply_problem(status::bad_request,
                            "what the proxies before this server say of the client is malformed");
-  e.set_client(client->address, known_scheme(client->proto));
+  if (client->is_forwarded) e.set_client(client->address, known_scheme(client->proto));
   next(e);
 }
 

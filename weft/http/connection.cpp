@@ -27,12 +27,12 @@ using wait = active_request::wait;
 }  // namespace
 
 connection::connection(connection_host& host, net::tcp_stream stream,
-                       const std::optional<net::ip_address>& forwarded_for)
+                       const std::optional<connection_peer>& named)
     : carrier{host, false, host.stopping.stop_requested()},
       lazy_timer{host.loop, timeout_kind},
       stream_receiver{&on_received},
       stream_{std::move(stream)} {
-  if (forwarded_for) note_peer(forwarded_for);
+  if (named) peer_ = std::make_unique<const connection_peer>(*named);
   join(host);
 }
 
@@ -281,7 +281,7 @@ bool connection::body_has_come(active_request& work) {
 bool connection::rest_has_come(active_request& work) {
   if (work.head.chunked() || work.head.expect_continue()) return false;
   find_route(work);
-  if (host_.routes.streams_body(work.match)) return false;
+  if (host_.routes.is_called_at_head(work.match, work.head.headers())) return false;
   if (work.body_bytes > host_.bounds_of(work.match).body_bytes) return false;
   while (stream_receiver::receive_now(stream_)) {
     if (!take(stream_receiver::take(stream_))) return false;  // as whoever waits is told again
@@ -320,7 +320,7 @@ bool connection::takes_more(active_request& work) {
 }
 
 bool connection::streams_body(active_request& work) {
-  if (!host_.routes.streams_body(work.match)) return false;
+  if (!host_.routes.is_called_at_head(work.match, work.head.headers())) return false;
   work.reader.reset(new body_reader{*this, work});
   // What has come is the reader's.
   work.body = {};
@@ -333,16 +333,10 @@ void connection::call_streaming_handler(active_request& work) {
   call_handler(work, keeps_alive(work.head) && work.reader->may_be_left());
 }
 
-void connection::note_peer(const std::optional<net::ip_address>& address) {
-  peer_address_ = std::make_unique<const std::optional<net::ip_address>>(address);
-}
-
-const std::optional<net::ip_address>& connection::peer_address() {
-  if (!peer_address_) {
-    const auto peer = stream_.peer_endpoint();
-    note_peer(peer ? net::ip_address::of(*peer) : std::nullopt);
-  }
-  return *peer_address_;
+const connection_peer& connection::peer() {
+  if (!peer_)
+    peer_ = std::make_unique<const connection_peer>(connection_peer::of(stream_.peer_endpoint()));
+  return *peer_;
 }
 
 std::string_view connection::forwarded_scheme() const noexcept {

@@ -22,10 +22,10 @@
 #include <weft/coro/task.hpp>
 #include <weft/http/carrier.hpp>
 #include <weft/http/client_link.hpp>
+#include <weft/http/connection_peer.hpp>
 #include <weft/http/limits.hpp>
 #include <weft/http/request_input.hpp>
 #include <weft/loop/lazy_timer.hpp>
-#include <weft/net/ip_address.hpp>
 #include <weft/net/stream_receiver.hpp>
 #include <weft/net/tcp_stream.hpp>
 
@@ -40,9 +40,9 @@ class connection final : public carrier,
                          private lazy_timer,
                          private net::stream_receiver {
  public:
-  /// `forwarded_for`: who has connected to the balancer that this comes from, if that has said so.
+  /// `named`: who it is, if a balancer has been asked.
   connection(connection_host& host, net::tcp_stream stream,
-             const std::optional<net::ip_address>& forwarded_for = {});
+             const std::optional<connection_peer>& named = {});
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
   ~connection() override;
@@ -120,11 +120,10 @@ class connection final : public carrier,
   /// While a handler works: looks after its client. False: the handler's time is over.
   [[nodiscard]] bool handler_goes_on() noexcept;
   [[nodiscard]] bool client_has_gone() noexcept;
-  [[nodiscard]] const std::optional<net::ip_address>& peer_address() override;
-  [[nodiscard]] std::optional<net::ip_address> known_peer() const {
-    return peer_address_ ? *peer_address_ : std::nullopt;
+  [[nodiscard]] const connection_peer& peer() override;
+  [[nodiscard]] std::optional<connection_peer> known_peer() const {
+    return peer_ ? std::optional{*peer_} : std::nullopt;
   }
-  void note_peer(const std::optional<net::ip_address>& address);
   /// False: the client is slow to take its replies.
   [[nodiscard]] bool complete(active_request& work);
   [[nodiscard]] bool keeps_alive(const parsed_head& head) const noexcept override;
@@ -172,9 +171,9 @@ class connection final : public carrier,
   static constexpr lazy_timer::kind timeout_kind{&on_timeout, "timeout of an HTTP connection"};
 
   net::tcp_stream stream_;
-  std::unique_ptr<request_input> input_;  // from the first byte to the last of what has come
-  std::unique_ptr<const std::optional<net::ip_address>> peer_address_;  // once it is known
-  std::unique_ptr<active_request> waiting_;  // from answer() to the end of answer_waiting()
+  std::unique_ptr<request_input> input_;         // from the first byte to the last of what has come
+  std::unique_ptr<const connection_peer> peer_;  // once it has been asked for
+  std::unique_ptr<active_request> waiting_;      // from answer() to the end of answer_waiting()
   std::uint32_t answered_ = 0;
   bool keep_ = true;
   bool refused_ = false;

@@ -130,8 +130,14 @@ task<void> exchange::finish(task<void> late) {
 }
 
 std::optional<net::ip_address> exchange::client() const {
-  return of_.is_client_known ? of_.known->address : request_.client_.peer_address();
+  return of_.is_client_known ? of_.known->address : peer().address;
 }
+
+bool exchange::is_from_unix_socket() const { return !of_.is_client_known && peer().is_unix_socket; }
+
+const connection_peer& exchange::peer() const { return request_.client_.peer(); }
+
+bool exchange::lacks_body() const noexcept { return of_.reader != nullptr; }
 
 void exchange::set_client(const std::optional<net::ip_address>& address, std::string_view scheme) {
   if (!of_.known) of_.known = std::make_unique<known_client>();

@@ -41,6 +41,7 @@ class body_reader;
 class body_writer;
 class carrier;
 struct coded_texts;
+struct connection_peer;
 class coding_set;
 class compress;
 struct compress_rules;
@@ -117,9 +118,18 @@ class exchange {
   /// milliseconds of the loop's turns (event_loop::now()). What is answered at once takes 0.
   void time_reply();
   /// Who asks: the address that trusted proxies give (server_options), else that of the other end
-  /// of the connection. None for a Unix socket, and for who is hidden by a proxy. Asks the kernel
-  /// once a connection at most.
+  /// of the connection. None for a Unix socket, for who is hidden by a proxy, and for who had gone
+  /// when the kernel was asked, which is once a connection at most: nothing is to be concluded from
+  /// that.
   [[nodiscard]] std::optional<net::ip_address> client() const;
+  /// Whether who asks is at the other end of a Unix socket, and so a program of this machine: no
+  /// proxy has said that it asks for another.
+  [[nodiscard]] bool is_from_unix_socket() const;
+  /// The other end of the connection, or whom a balancer has named (`proxy_protocol`).
+  [[nodiscard]] const connection_peer& peer() const;
+  /// Whether the handler was called with the head alone: it takes the body by reader(), or the
+  /// body is not wanted (route_group::taking_bodies_if()) and its sender is to be refused.
+  [[nodiscard]] bool lacks_body() const noexcept;
   /// For a middleware that knows better who asks: from now on client() gives this address, and
   /// request().scheme() this scheme, a constant; empty: that of the connection.
   void set_client(const std::optional<net::ip_address>& address, std::string_view scheme = {});

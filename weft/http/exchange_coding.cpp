@@ -172,7 +172,7 @@ void exchange::run_decoded(decompress_rules& rules, handler& next) {
     rules.slots.give_back();
     return reply(decoding.error());
   }
-  if (host.routes.streams_body(match)) {
+  if (host.routes.is_called_at_head(match, request_.headers())) {
     reader().decode_by(std::move(*decoding));
     run_then(next, [this, &rules] {
       if (of_.reader) of_.reader->stop_decoding();

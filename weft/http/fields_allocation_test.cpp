@@ -49,7 +49,7 @@ TEST(fields_allocation, reading_a_request_takes_none) {
   const header_list& headers = head->headers();
   const auto rules = cors::make({.origins = {"https://app.example"}});
   const auto trusted = trusted_proxies::parse(std::vector<std::string>{"10.0.0.0/8"});
-  const net::ip_address peer = *net::ip_address::parse("10.0.0.1");
+  const connection_peer peer{.address = *net::ip_address::parse("10.0.0.1")};
   rate_limiter limiter{{}, {1, 2}};
   constexpr std::array<std::string_view, 2> offers = {"application/json", "text/html"};
   const representation current{.tag = entity_tag{.opaque = "2"}, .modified = 784111777};

@@ -112,10 +112,9 @@ std::string_view proto_of(const header_list& headers, std::size_t hop) noexcept 
 
 }  // namespace
 
-result<forwarded_client> find_client(const std::optional<net::ip_address>& peer,
-                                     const header_list& headers, forwarding field,
-                                     const trusted_proxies& trusted) noexcept {
-  forwarded_client client{.address = peer};
+result<forwarded_client> find_client(const connection_peer& peer, const header_list& headers,
+                                     forwarding field, const trusted_proxies& trusted) noexcept {
+  forwarded_client client{.address = peer.address};
   if (field == forwarding::none || !trusted.contain(peer)) return client;
   const bool is_standard = field == forwarding::forwarded;
   const last_elements elements{headers, is_standard ? "forwarded" : "x-forwarded-for"};
@@ -126,9 +125,10 @@ result<forwarded_client> find_client(const std::optional<net::ip_address>& peer,
     if (!element) break;
     const auto said = is_standard ? parse_forwarded(*element) : parse_x_forwarded_for(*element);
     if (!said) return fail(errc::protocol_error);
-    client = {.address = said->address, .proto = said->proto, .host = said->host};
+    client = {
+        .address = said->address, .proto = said->proto, .host = said->host, .is_forwarded = true};
     ++hops;
-  } while (client.address && trusted.contain(client.address));
+  } while (client.address && trusted.contain(*client.address));
   if (!is_standard && hops != 0) client.proto = proto_of(headers, hops - 1);
   return client;
 }

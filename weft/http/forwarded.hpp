@@ -37,12 +37,13 @@ struct forwarded_client {
   // sent: "https", "example.com:443". With X-Forwarded-For there is no host.
   std::string_view proto{};
   std::string_view host{};
+  // A proxy that is trusted has said so; else it is who has connected.
+  bool is_forwarded = false;
 };
 
-// `peer` is who is at the other end of the socket; none: a Unix socket. Without trust in it, it is
-// the client.
+// `peer` is who is at the other end of the connection. Without trust in it, it is the client.
 // errc::protocol_error: a trusted proxy's element is malformed.
-[[nodiscard]] result<forwarded_client> find_client(const std::optional<net::ip_address>& peer,
+[[nodiscard]] result<forwarded_client> find_client(const connection_peer& peer,
                                                    const header_list& headers, forwarding field,
                                                    const trusted_proxies& trusted) noexcept;
 

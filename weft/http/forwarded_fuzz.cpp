@@ -22,7 +22,7 @@ void check(std::string_view field, std::string_view appended, http::forwarding w
   http::request_parser parser;
   if (parser.parse(request, *head, http::limits{}) != http::parse_status::complete) return;
   static const auto trusted = http::trusted_proxies::parse(std::vector<std::string>{"10.0.0.0/8"});
-  static const net::ip_address proxy = *net::ip_address::parse("10.0.0.1");
+  static const http::connection_peer proxy{.address = *net::ip_address::parse("10.0.0.1")};
   static const net::ip_address client = *net::ip_address::parse("1.2.3.4");
   const auto found = http::find_client(proxy, head->headers(), which, *trusted);
   if (found && found->address != client) std::abort();

@@ -32,9 +32,12 @@ class find_client_test : public ::testing::Test {
     return text;
   }
 
-  static std::optional<net::ip_address> peer_of(std::string_view text) {
-    if (text == "unix:") return std::nullopt;
-    return *net::ip_address::parse(text);
+  static connection_peer peer_of(std::string_view text) {
+    if (text == "unix:") return {.is_unix_socket = true};
+    if (text == "unknown") return {};
+    const bool is_hiding = text.starts_with("hiding ");
+    return {.address = *net::ip_address::parse(text.substr(is_hiding ? 7 : 0)),
+            .hides_its_client = is_hiding};
   }
 
   const trusted_proxies trusted_ =
@@ -95,6 +98,11 @@ TEST_F(find_client_test, x_forwarded_for_is_read_from_the_right) {
            {"10.0.0.1", "X-Forwarded-For: 1.2.3.4;\r\n", "protocol_error"},
            {"10.0.0.1", "Forwarded: for=9.9.9.9\r\n", "10.0.0.1"},
            {"1.2.3.4", "X-Forwarded-For: 9.9.9.9\r\n", "1.2.3.4"},
+           {"unix:", "X-Forwarded-For: 1.2.3.4\r\n", "1.2.3.4"},
+           {"unix:", "X-Forwarded-For: unknown\r\n", "hidden"},
+           // Who had gone, or is passed on by a balancer that does not say whom, is no proxy.
+           {"unknown", "X-Forwarded-For: 1.2.3.4\r\n", "hidden"},
+           {"hiding 10.0.0.1", "X-Forwarded-For: 1.2.3.4\r\n", "10.0.0.1"},
        })
     EXPECT_EQ(described(one, forwarding::x_forwarded_for), one.client)
         << one.peer << " " << one.fields;

@@ -40,13 +40,13 @@ void proxy_door::refuse(const net::tcp_stream& stream, refusal why, std::string_
                             peer ? peer->to_string() : "an unknown peer", what));
 }
 
-task<result<std::optional<net::ip_address>>> proxy_door::pass(net::tcp_stream& stream) {
-  const auto peer = stream.peer_endpoint();
-  if (!peer || !trusted_.contain(net::ip_address::of(*peer))) {
+task<result<connection_peer>> proxy_door::pass(net::tcp_stream& stream) {
+  const connection_peer peer = connection_peer::of(stream.peer_endpoint());
+  if (!trusted_.contain(peer)) {
     refuse(stream, refusal::untrusted, "it is none of http.server.trusted_proxies");
     co_return fail(errc::refused);
   }
-  auto client = co_await with_timeout(patience_, read_header(stream));
+  auto client = co_await with_timeout(patience_, read_header(stream, peer));
   if (client) co_return client;
   if (client.error() == errc::timed_out)
     refuse(stream, refusal::late, "its PROXY header did not come in time");
@@ -55,7 +55,8 @@ task<result<std::optional<net::ip_address>>> proxy_door::pass(net::tcp_stream& s
   co_return client;
 }
 
-task<result<std::optional<net::ip_address>>> proxy_door::read_header(net::tcp_stream& stream) {
+task<result<connection_peer>> proxy_door::read_header(net::tcp_stream& stream,
+                                                      connection_peer balancer) {
   constexpr proxy_limits bounds{};
   for (std::string received;;) {
     auto bytes = co_await stream.read();
@@ -70,8 +71,9 @@ task<result<std::optional<net::ip_address>>> proxy_door::read_header(net::tcp_st
     if (said.status == proxy_status::incomplete) continue;
     bytes->remove_prefix(said.header.size_bytes - before);
     if (!bytes->empty()) stream.put_back(std::move(*bytes));
-    if (!said.header.source) co_return std::nullopt;
-    co_return said.header.source->address;
+    if (said.header.source) co_return connection_peer{.address = said.header.source->address};
+    balancer.hides_its_client = !said.header.is_local;
+    co_return balancer;
   }
 }
 

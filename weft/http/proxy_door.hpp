@@ -3,10 +3,10 @@
 // Problem: whoever may send that header may claim any address; and whoever may leave it out passes
 // for the balancer. Contract: internal to http: the server of each shard has one if
 // `http.server.proxy_protocol` is required. pass() believes trusted proxies alone, takes the header
-// and not a byte of what follows, be it TLS or a request, and gives the address that it names: none
-// for the balancer's own connections (LOCAL) and those that it knows nothing of, where the socket's
-// own counts. A connection that does not pass is to be closed without a word; why is counted, and
-// told in the log once a minute.
+// and not a byte of what follows, be it TLS or a request, and gives the address that it names. The
+// balancer's own connections (LOCAL) have its own address, and so have those that it knows nothing
+// of (UNKNOWN), but no proxy is trusted behind these. A connection that does not pass is to be
+// closed without a word; why is counted, and told in the log once a minute.
 //
 //   auto client = co_await door.pass(stream);
 //   if (!client) co_return;                      // which closes it
@@ -39,12 +39,14 @@ class proxy_door {
              telemetry::meter& meter);
 
   /// Fails for who does not pass.
-  [[nodiscard]] task<result<std::optional<net::ip_address>>> pass(net::tcp_stream& stream);
+  [[nodiscard]] task<result<connection_peer>> pass(net::tcp_stream& stream);
 
  private:
   enum class refusal : std::uint8_t { untrusted, invalid, late, gone };
 
-  [[nodiscard]] task<result<std::optional<net::ip_address>>> read_header(net::tcp_stream& stream);
+  /// `balancer`: who has connected.
+  [[nodiscard]] task<result<connection_peer>> read_header(net::tcp_stream& stream,
+                                                          connection_peer balancer);
   void refuse(const net::tcp_stream& stream, refusal why, std::string_view what);
 
   event_loop& loop_;

@@ -84,6 +84,26 @@ TEST_P(proxy_server_test, knows_the_client_that_the_balancer_names) {
   });
 }
 
+/// A balancer that does not say whom it passes on speaks for nobody else, either.
+TEST_P(proxy_server_test, believes_no_field_behind_a_balancer_that_names_nobody) {
+  options.proxy_protocol = proxy_protocol::required;
+  options.forwarding = forwarding::x_forwarded_for;
+  begin();
+  run([&]() -> task<void> {
+    constexpr std::string_view claim = "X-Forwarded-For: 203.0.113.9\r\n";
+    constexpr std::string_view unix_header{"\r\n\r\n\0\r\nQUIT\n\x21\x31\0\xd8", 16};
+    const std::string by_unix = std::string{unix_header} + std::string(216, 'x');
+    for (const std::string_view hiding :
+         {std::string_view{"PROXY UNKNOWN\r\n"}, std::string_view{by_unix}}) {
+      auto unknown = co_await coming_as(hiding);
+      EXPECT_EQ((co_await unknown.ask("GET", "/", {}, claim)).body.find("203.0.113.9"),
+                std::string::npos);
+    }
+    auto own = co_await coming_as(local_header);
+    EXPECT_EQ((co_await own.ask("GET", "/", {}, claim)).body, "203.0.113.9 http");
+  });
+}
+
 TEST_P(proxy_server_test, takes_a_header_in_pieces_and_a_request_with_it) {
   options.proxy_protocol = proxy_protocol::required;
   begin();

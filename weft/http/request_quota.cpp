@@ -21,8 +21,10 @@ request_quota::request_quota(request_quota_options options, server& http, event_
 
 void request_quota::admit(exchange& e, handler& next) {
   if (client_) {
-    if (const auto from = e.client()) {
-      const rate_verdict verdict = client_->admit(rate_key(*from), loop_.now());
+    const auto from = e.client();
+    if (from || !e.is_from_unix_socket()) {
+      const std::string_view key = from ? rate_key(*from) : std::string_view{"hidden"};
+      const rate_verdict verdict = client_->admit(key, loop_.now());
       if (!verdict.admitted)
         return refuse(e, status::too_many_requests,
                       "this client asks more often than this server answers one", verdict);

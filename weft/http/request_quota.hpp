@@ -2,7 +2,8 @@
 //
 // Contract: a service around all that the server of its shard answers (server::wrap_all()). Each
 // shard counts for itself, and a connection stays on one. A client is an address, of IPv6 its first
-// 64 bits; those of a Unix socket have none, and are limited together alone. What is refused costs
+// 64 bits; all of whom nobody knows the address are one client, but those of a Unix socket, which
+// are limited together with all others alone. What is refused costs
 // no handler, and counts against nobody. Throws std::invalid_argument for limits that no clock can
 // keep. Allocates nothing after its construction, but for what a connection notes of its client,
 // once.

@@ -33,6 +33,24 @@ TEST_F(request_quota_test, tells_a_client_that_asks_too_often_when_to_come_again
   });
 }
 
+/// Whom a proxy hides is not everybody's guest.
+TEST_F(request_quota_test, counts_all_whose_address_is_hidden_as_one_client) {
+  server_options options{.drain_idle = duration::zero()};
+  options.trusted_proxies = {"0.0.0.0/0", "::/0"};
+  options.forwarding = forwarding::x_forwarded_for;
+  serve(backend_kind::simulated, options);
+  http().get("/", [] { return "here"; });
+  const request_quota quota{
+      {.client = {.requests = 1, .per = seconds{10}, .burst = 2}}, http(), loop()};
+  run([&]() -> task<void> {
+    auto client = co_await world().connect();
+    for (const int status : {200, 200, 429})
+      EXPECT_EQ((co_await client.ask("GET", "/", {}, "X-Forwarded-For: unknown\r\n")).status,
+                status);
+    EXPECT_EQ((co_await client.ask("GET", "/", {}, "X-Forwarded-For: 192.0.2.1\r\n")).status, 200);
+  });
+}
+
 TEST_F(request_quota_test, refuses_all_beyond_what_the_server_answers) {
   http().get("/", [] { return "here"; });
   const request_quota quota{

@@ -35,10 +35,17 @@ route_group route_group::wrapped(middleware added) const {
   return inner;
 }
 
+route_group route_group::wishing(std::shared_ptr<body_wish> wish) const {
+  route_group inner = *this;
+  inner.wish_ = std::move(wish);
+  return inner;
+}
+
 route_group& route_group::route(method which, std::string_view pattern, route_handler answer,
                                 lifetime* owner) {
   if (bounds_.body_bytes)
     answer.wrap([&](handler inner) { return bounded(*bounds_.body_bytes, std::move(inner)); });
+  if (wish_) answer.take_body_if(wish_);
   for (const std::shared_ptr<middleware>& each : around_ | std::views::reverse)
     answer.wrap([&each](handler inner) -> handler {
       return [around = each, next = std::move(inner)](exchange& e) mutable { (*around)(e, next); };

@@ -5,6 +5,7 @@
 // adds routes to the server as that itself does. The server outlives it. One shard.
 //   group()   paths below a prefix
 //   within()  bounds other than the server's
+//   taking_bodies_if()  who may send a body, by the head of the request
 //   wrap()    a middleware (middleware.hpp) around the handlers, inside those that were wrapped
 //             before. It is shared by the routes of the group, and ends with the last.
 //
@@ -40,6 +41,13 @@ class route_group {
   [[nodiscard]] route_group group(std::string_view prefix) const;
   /// What is set here goes before what was set before.
   [[nodiscard]] route_group within(const route_limits& bounds) const;
+  /// `f(const header_list&)` says whether the body of a request is wanted. If not, it is not read:
+  /// the handler is called with the head alone (exchange::lacks_body()), middlewares and all, and
+  /// refuses. Asked once or twice a request, and not where the body came along with the head.
+  template <class F>
+  [[nodiscard]] route_group taking_bodies_if(F f) const {
+    return wishing(std::make_shared<body_wish>(std::move(f)));
+  }
   template <class F>
   [[nodiscard]] route_group wrap(F f) const {
     return wrapped(make_middleware(std::move(f)));
@@ -85,11 +93,13 @@ class route_group {
     return route(which, pattern, make_route_handler(std::move(f)), owner);
   }
   [[nodiscard]] route_group wrapped(middleware added) const;
+  [[nodiscard]] route_group wishing(std::shared_ptr<body_wish> wish) const;
 
   server* server_;
   std::string prefix_;
   route_limits bounds_;
   std::vector<std::shared_ptr<middleware>> around_;  // the outermost first
+  std::shared_ptr<body_wish> wish_;
 };
 
 }  // namespace weft::http

@@ -16,8 +16,10 @@
 #include <utility>
 #include <vector>
 
+#include <weft/base/unique_function.hpp>
 #include <weft/http/handler.hpp>
 #include <weft/http/handler_shape.hpp>
+#include <weft/http/headers.hpp>
 #include <weft/http/status.hpp>
 #include <weft/json/shape.hpp>
 
@@ -67,6 +69,9 @@ template <class F>
   return {std::move(f), std::move(text)};
 }
 
+/// Whether the body of a request with such a head is wanted.
+using body_wish = unique_function<bool(const header_list& fields)>;
+
 class route_handler {
  public:
   /// One that is called with the exchange itself.
@@ -88,6 +93,10 @@ class route_handler {
     text_ = std::make_shared<const route_description>(std::move(text));
   }
 
+  /// nullptr: the body is wanted whatever the head says.
+  [[nodiscard]] const std::shared_ptr<body_wish>& wish() const noexcept { return wish_; }
+  void take_body_if(std::shared_ptr<body_wish> wish) noexcept { wish_ = std::move(wish); }
+
   [[nodiscard]] handler take() noexcept { return std::move(answer_); }
   /// What `around` makes of the handler; all that is known of it stays.
   template <class F>
@@ -99,6 +108,7 @@ class route_handler {
   handler answer_;
   const handler_shape* shape_;
   std::shared_ptr<const route_description> text_;
+  std::shared_ptr<body_wish> wish_;
 };
 
 namespace detail {

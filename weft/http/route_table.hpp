@@ -56,10 +56,12 @@ class route_table : private flushable {
   }
   [[nodiscard]] method_set allowed_anywhere() const noexcept { return router_.allowed_anywhere(); }
 
-  /// Whether a handler was found, and takes the body itself.
-  [[nodiscard]] bool streams_body(const route_match& match) const noexcept {
-    return match.outcome == route_outcome::found &&
-           routes_[match.payload]->shape->arrival == body_arrival::streamed;
+  /// Whether a handler was found that takes the body itself, or does not want that of a request
+  /// with such a head.
+  [[nodiscard]] bool is_called_at_head(const route_match& match, const header_list& fields) const {
+    if (match.outcome != route_outcome::found) return false;
+    const route& found = *routes_[match.payload];
+    return found.shape->arrival == body_arrival::streamed || (found.wish && !(*found.wish)(fields));
   }
 
   /// As long as the table.
@@ -105,6 +107,7 @@ class route_table : private flushable {
           pattern{path},
           shape{&call.shape()},
           text{call.text()},
+          wish{call.wish()},
           asked{which},
           bounds{within} {}
     static void on_end(registration& self) noexcept;
@@ -118,6 +121,7 @@ class route_table : private flushable {
     std::string pattern;
     const handler_shape* shape;
     std::shared_ptr<const route_description> text;
+    std::shared_ptr<body_wish> wish;
     std::vector<std::string> names;  // once it has ended: matches look at them
     std::optional<lifetime::use> kept;
     list_hook over;  // in over_

@@ -47,7 +47,7 @@ result<T> logged(std::expected<T, option_fault> read) {
 
 struct newcomer {
   net::tcp_stream stream;
-  std::optional<net::ip_address> client{};  // as a balancer has said
+  std::optional<connection_peer> client{};  // as a balancer has said
 };
 
 /// Counted as long as it lives.

@@ -19,10 +19,14 @@ std::expected<trusted_proxies, std::string> trusted_proxies::parse(
   return made;
 }
 
-bool trusted_proxies::contain(const std::optional<net::ip_address>& address) const noexcept {
-  if (!address) return has_unix_;
+bool trusted_proxies::contain(const net::ip_address& address) const noexcept {
   return std::ranges::any_of(
-      networks_, [&address](const net::ip_network& each) { return each.contains(*address); });
+      networks_, [&address](const net::ip_network& each) { return each.contains(address); });
+}
+
+bool trusted_proxies::contain(const connection_peer& peer) const noexcept {
+  if (peer.hides_its_client) return false;
+  return peer.address ? contain(*peer.address) : peer.is_unix_socket && has_unix_;
 }
 
 }  // namespace weft::http

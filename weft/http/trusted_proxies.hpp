@@ -10,11 +10,11 @@
 #pragma once
 
 #include <expected>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include <weft/http/connection_peer.hpp>
 #include <weft/net/ip_address.hpp>
 
 namespace weft::http {
@@ -27,8 +27,9 @@ class trusted_proxies {
       std::span<const std::string> texts);
 
   [[nodiscard]] bool empty() const noexcept { return networks_.empty() && !has_unix_; }
-  /// None: the other end of a Unix socket.
-  [[nodiscard]] bool contain(const std::optional<net::ip_address>& address) const noexcept;
+  [[nodiscard]] bool contain(const net::ip_address& address) const noexcept;
+  /// By its address, or as a Unix socket; who is not known is trusted by no list.
+  [[nodiscard]] bool contain(const connection_peer& peer) const noexcept;
 
  private:
   std::vector<net::ip_network> networks_;

@@ -10,19 +10,19 @@
 
 namespace weft::http::http2 {
 server_session::server_session(connection_host& host, net::tcp_stream stream,
-                               const std::optional<net::ip_address>& forwarded_for)
+                               const std::optional<connection_peer>& named)
     : lazy_timer{host.loop, timeout_kind},
       flushable{&on_flush},
       stream_receiver{&on_received},
       host_{host},
       stream_{std::move(stream)},
       head_{host.limits.head_bytes},
+      peer_{named},
       stream_window_{
           std::max<std::int64_t>(first_window_bytes, host.limits.http2.stream_window_bytes)},
       resets_{host.limits.http2.resets_per_second},
       idle_frames_{host.limits.http2.idle_frames_per_second},
       idle_since_{host.loop.now()} {
-  if (forwarded_for) peer_.emplace(forwarded_for);
   join(host_);
   host_.counts.http2_connections.add();
 }
@@ -41,9 +41,8 @@ void server_session::operator delete(void* memory, std::size_t size_bytes) noexc
 }
 
 void server_session::begin(connection_host& host, net::tcp_stream stream,
-                           const std::optional<net::ip_address>& forwarded_for,
-                           std::string_view received) {
-  std::unique_ptr<server_session> self{new server_session{host, std::move(stream), forwarded_for}};
+                           const std::optional<connection_peer>& named, std::string_view received) {
+  std::unique_ptr<server_session> self{new server_session{host, std::move(stream), named}};
   self->send_settings();
   server_session& session = *self.release();
   try {
@@ -173,11 +172,8 @@ task<result<void>> server_session::drain_stream() { co_return co_await stream_.d
 
 // ---- streams ----------------------------------------------------------------------------------
 
-const std::optional<net::ip_address>& server_session::peer_address() {
-  if (!peer_) {
-    const auto peer = stream_.peer_endpoint();
-    peer_.emplace(peer ? net::ip_address::of(*peer) : std::nullopt);
-  }
+const connection_peer& server_session::peer() {
+  if (!peer_) peer_ = connection_peer::of(stream_.peer_endpoint());
   return *peer_;
 }
 

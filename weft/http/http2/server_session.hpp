@@ -56,7 +56,7 @@ class server_session final : public client_link,
  public:
   /// Serves until the connection ends. `received`: what has been read of it already.
   static void begin(connection_host& host, net::tcp_stream stream,
-                    const std::optional<net::ip_address>& forwarded_for, std::string_view received);
+                    const std::optional<connection_peer>& named, std::string_view received);
   ~server_session() override;
   static void* operator new(std::size_t size_bytes);
   static void operator delete(void* memory, std::size_t size_bytes) noexcept;
@@ -69,7 +69,7 @@ class server_session final : public client_link,
   // For its streams.
   [[nodiscard]] connection_host& host() const noexcept { return host_; }
   [[nodiscard]] const net::tls_info* tls() const noexcept { return stream_.tls(); }
-  [[nodiscard]] const std::optional<net::ip_address>& peer_address();
+  [[nodiscard]] const connection_peer& peer();
   [[nodiscard]] result<net::endpoint> peer_endpoint() const { return stream_.peer_endpoint(); }
   [[nodiscard]] request_text& head() noexcept { return head_; }
   /// All of a reply, if it can be framed at once. False: it cannot, and nothing was.
@@ -112,7 +112,7 @@ class server_session final : public client_link,
   static constexpr std::size_t output_most_bytes = 4 * net::tcp_stream::high_watermark;
 
   server_session(connection_host& host, net::tcp_stream stream,
-                 const std::optional<net::ip_address>& forwarded_for);
+                 const std::optional<connection_peer>& named);
   void go_on(bool has_received) noexcept;
   static void on_received(net::stream_receiver& self) noexcept;
   static void on_flush(flushable& self) noexcept;
@@ -218,7 +218,7 @@ class server_session final : public client_link,
   intrusive_list<server_stream, &server_stream::in_line> line_;  // who may not be answered yet
   intrusive_list<server_stream, &server_stream::in_ready> ready_;
   intrusive_list<server_stream, &server_stream::in_ending> ending_;
-  std::optional<std::optional<net::ip_address>> peer_;  // once it is known
+  std::optional<connection_peer> peer_;  // once it has been asked for
   inbound_window in_window_{first_window_bytes};
   std::int64_t out_window_ = first_window_bytes;
   std::int64_t stream_window_;  // of what comes, as the client knows it

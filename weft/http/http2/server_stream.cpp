@@ -47,9 +47,7 @@ std::string_view server_stream::forwarded_scheme() const noexcept {
 
 const net::tls_info* server_stream::tls() const noexcept { return session_.tls(); }
 
-const std::optional<net::ip_address>& server_stream::peer_address() {
-  return session_.peer_address();
-}
+const connection_peer& server_stream::peer() { return session_.peer(); }
 
 // ---- the request ------------------------------------------------------------------------------
 
@@ -103,7 +101,7 @@ void server_stream::take_head_of_body() {
   work.body_bytes = 0;
   if (work.head.content_length().value_or(0) > work.bounds->body_bytes)
     return refuse(status::content_too_large, "the body is longer than this path takes");
-  if (host_.routes.streams_body(work.match)) {
+  if (host_.routes.is_called_at_head(work.match, work.head.headers())) {
     work.reader.reset(new body_reader{*this, work});
     return answer(work);
   }

@@ -150,7 +150,7 @@ class server_stream final : public carrier,
   static constexpr lazy_timer::kind timeout_kind{&on_timeout, "timeout of an HTTP/2 stream"};
 
   // As a carrier.
-  [[nodiscard]] const std::optional<net::ip_address>& peer_address() override;
+  [[nodiscard]] const connection_peer& peer() override;
   [[nodiscard]] bool keeps_alive(const parsed_head& /*head*/) const noexcept override {
     return true;
   }
