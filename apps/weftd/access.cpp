@@ -41,21 +41,35 @@ weft::telemetry::counter refused_for(weft::telemetry::meter& meter, std::string_
 
 /// "localhost", or an address: names are what somebody else's name server makes of them.
 bool is_local_name(std::string_view authority) {
-  if (authority.starts_with('[')) return true;
+  if (authority.starts_with('[')) {
+    const std::size_t close = authority.find(']');
+    return close != std::string_view::npos &&
+           net::ip_address::parse(authority.substr(1, close - 1)).has_value();
+  }
   const std::string_view host = authority.substr(0, authority.rfind(':'));
   return host == "localhost" || host.ends_with(".localhost") || net::ip_address::parse(host);
 }
 
+/// Whether browsers that say for whose page they ask (Fetch Metadata) say another site's.
+bool is_of_another_site(const http::header_list& fields) {
+  if (!fields.find("sec-fetch-site")) return false;
+  const auto site = fields.only("sec-fetch-site");
+  return site != "same-origin" && site != "none";
+}
+
 /// Whether no page of another site has had a browser send it: it says who it believes to ask (RFC
-/// 9110 section 7.2), and browsers say whose page it was (RFC 6454 section 7).
+/// 9110 section 7.2), and browsers say whose page it was (RFC 6454 section 7). A request that does
+/// not say whom it believes to ask, or says so twice, is not from here; one without an origin is,
+/// since browsers have one with all that they POST.
 bool is_asked_from_here(const http::exchange& e) {
-  if (!e.client()) return true;  // by a Unix socket
-  const auto host = e.request().header("host");
-  if (host && !is_local_name(*host)) return false;
-  const auto origin = e.request().header("origin");
-  if (!origin) return true;
-  const std::size_t scheme = origin->find("://");
-  return scheme != std::string_view::npos && origin->substr(scheme + 3) == host;
+  if (e.is_from_unix_socket()) return true;  // which no browser asks by
+  const http::header_list& fields = e.request().headers();
+  const auto host = fields.only("host");
+  if (!host || !is_local_name(*host) || is_of_another_site(fields)) return false;
+  if (!fields.find("origin")) return true;
+  const std::string_view origin = fields.only("origin").value_or(std::string_view{});
+  const std::size_t scheme = origin.find("://");
+  return scheme != std::string_view::npos && origin.substr(scheme + 3) == host;
 }
 
 std::vector<std::string> lines_of(std::string_view text) {
@@ -81,12 +95,6 @@ checked permit::allows(right wanted, std::string_view database) const {
   if (key_ == nullptr || key_->allows(wanted, database)) return {};
   return std::unexpected{unauthorized(weft::format(
       "API key not authorized to {} {}", wanted == right::read ? "access" : "write to", database))};
-}
-
-checked admit(access& doors, const http::exchange& e, right wanted, std::string_view database) {
-  const auto found = doors.identify(e);
-  if (!found) return std::unexpected{found.error()};
-  return found->allows(wanted, database);
 }
 
 access::access(access_options options, weft::event_loop& loop, weft::logger& log,
@@ -126,34 +134,43 @@ std::expected<void, std::string> access::read() {
   return {};
 }
 
+bool access::may_send_body(const http::header_list& fields) {
+  return !uses_keys() || find_key(fields).has_value();
+}
+
 std::expected<permit, api_fault> access::identify(const http::exchange& e) {
-  if (options_.keys.empty()) {
-    if (options_.insecure_allow_all || is_asked_from_here(e)) return permit{nullptr};
+  if (!uses_keys()) {
+    if (options_.insecure_allow_all || is_asked_from_here(e)) return permit::for_all();
     foreign_page_.add();
     return std::unexpected{unauthorized(
         "without API keys only programs of this machine are served, and pages of its own: not what "
         "another site's page asks for. weftd keygen makes keys; --insecure-allow-all does "
         "without")};
   }
-  const auto sent = e.request().header("x-api-key");
-  if (!sent || sent->empty()) {
-    no_key_.add();
-    return std::unexpected{unauthorized("the apikey is nil: send it as X-API-KEY")};
+  auto key = find_key(e.request().headers());
+  if (key && e.lacks_body()) key = std::unexpected{unauthorized("the apikey was unknown just now")};
+  if (!key) {
+    (e.request().header(key_header) ? wrong_key_ : no_key_).add();
+    return std::unexpected{std::move(key).error()};
   }
-  if (sent->find('.') != key_prefix_size) {
-    wrong_key_.add();
-    return std::unexpected{unauthorized("the apikey has an incorrect format: it is PREFIX.SECRET")};
-  }
-  const api_key* const key = find(*sent);
-  if (key == nullptr) {
-    wrong_key_.add();
-    return std::unexpected{unauthorized("the apikey is unknown")};
-  }
-  if (!rate_) return permit{key};
-  const http::rate_verdict verdict = rate_->admit(key->entry().prefix, loop_.now());
-  if (verdict.admitted) return permit{key};
+  if (!rate_) return permit{**key};
+  const http::rate_verdict verdict = rate_->admit((*key)->entry().prefix, loop_.now());
+  if (verdict.admitted) return permit{**key};
   too_often_.add();
   return std::unexpected{too_often(verdict)};
+}
+
+std::expected<const api_key*, api_fault> access::find_key(const http::header_list& fields) {
+  const auto sent = fields.find(key_header);
+  if (!sent || sent->empty())
+    return std::unexpected{unauthorized("the apikey is nil: send it as X-API-KEY")};
+  if (!fields.only(key_header))
+    return std::unexpected{unauthorized("the apikey is given twice: send one X-API-KEY")};
+  if (sent->find('.') != key_prefix_size)
+    return std::unexpected{unauthorized("the apikey has an incorrect format: it is PREFIX.SECRET")};
+  const api_key* const key = find(*sent);
+  if (key == nullptr) return std::unexpected{unauthorized("the apikey is unknown")};
+  return key;
 }
 
 api_key* access::find(std::string_view sent) {

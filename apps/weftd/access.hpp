@@ -3,13 +3,14 @@
 // Contract: a service, one a shard, which reads the file of keys when it starts and again on
 // SIGHUP; a file that is wrong is told in the log, and the keys of before are kept. Without a file
 // everybody may do all, which is for loopback alone (check_exposure()), and then no page of another
-// site may have a browser ask for it, by a name of its own for this machine neither. Who sends no
-// key, a wrong one, or one that does not allow what it asks for is told with 401; who asks more
-// often than `rate` allows each key, on each shard, with 429. All keys are in memory, found by
-// their prefix: a client that makes keys up has nothing kept of them. Warm requests allocate
-// nothing.
+// site may have a browser ask for it, by a name of its own for this machine neither: what is not
+// known of who asks is never taken for good. Who sends no key, a wrong one, two, or one that does
+// not allow what it asks for is told with 401, and whose key is not known before its body is read
+// (may_send_body()); who asks more often than `rate` allows each key, on each shard, with 429. All
+// keys are in memory, found by their prefix: a client that makes keys up has nothing kept of them.
+// Warm requests allocate nothing.
 //
-//   const auto permit = access.identify(e);          // after the request was checked
+//   const auto permit = access.identify(e);          // before the request is looked at
 //   if (permit) fine = permit->allows(right::read, "shop");
 #pragma once
 
@@ -34,7 +35,8 @@ class logger;
 
 namespace weft::http {
 class exchange;
-}
+class header_list;
+}  // namespace weft::http
 
 namespace weft::net {
 class address_book;
@@ -61,14 +63,17 @@ struct access_options {
 /// What one request may do. Good until the next wait.
 class permit {
  public:
-  /// nullptr: all.
-  explicit permit(const api_key* of) noexcept : key_{of} {}
+  /// What `of` allows, which outlives this.
+  explicit permit(const api_key& of) noexcept : key_{&of} {}
+  [[nodiscard]] static permit for_all() noexcept { return permit{}; }
 
   [[nodiscard]] bool is_for_all() const noexcept { return key_ == nullptr; }
   [[nodiscard]] checked allows(right wanted, std::string_view database) const;
 
  private:
-  const api_key* key_;
+  permit() noexcept = default;
+
+  const api_key* key_ = nullptr;  // none: all is allowed
 };
 
 class access {
@@ -79,6 +84,8 @@ class access {
          weft::telemetry::meter& meter);
 
   [[nodiscard]] bool uses_keys() const noexcept { return !options_.keys.empty(); }
+  /// Whether the body of such a request is to be read: where there are keys, if it has one.
+  [[nodiscard]] bool may_send_body(const weft::http::header_list& fields);
   /// Counts against the rate of its key.
   [[nodiscard]] std::expected<permit, api_fault> identify(const weft::http::exchange& e);
 
@@ -88,6 +95,9 @@ class access {
  private:
   /// Else what is wrong with the file.
   [[nodiscard]] std::expected<void, std::string> read();
+  /// The key that a request with these fields has; else what is wrong with what it has.
+  [[nodiscard]] std::expected<const api_key*, api_fault> find_key(
+      const weft::http::header_list& fields);
   /// The key that `sent` is the text of; nullptr: none.
   [[nodiscard]] api_key* find(std::string_view sent);
 
@@ -101,10 +111,6 @@ class access {
   weft::telemetry::counter too_often_;
   weft::telemetry::counter foreign_page_;
 };
-
-/// Whether who asks by `e` may do so with this database.
-[[nodiscard]] checked admit(access& doors, const weft::http::exchange& e, right wanted,
-                            std::string_view database);
 
 /// Whether these options serve other machines without keys, or name a file of keys that is wrong; a
 /// line each.

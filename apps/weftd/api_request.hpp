@@ -2,7 +2,9 @@
 //
 // Contract: views of the request's memory; what may be left out or null is optional, even where the
 // API insists on it, since what it says of that is more than "missing" (check_request.hpp). A name
-// that there is not in the API is refused: misspelled, "readColumns" would read all of them.
+// that there is not in the API is refused: misspelled, "readColumns" would read all of them. Each
+// list says how many elements it takes, and all of a request together take no more memory than
+// `request_policy` grants: both hold while it is read.
 //
 //   auto asked = read_document<batch_read_request>(body, memory);
 //   if (!asked) return reply(e, asked.error(), version);
@@ -14,6 +16,7 @@
 #include <string_view>
 
 #include <weft/json/lent.hpp>
+#include <weft/store/scan.hpp>
 
 #include <apps/weftd/api_fault.hpp>
 #include <apps/weftd/request_memory.hpp>
@@ -21,6 +24,13 @@
 namespace weftd {
 
 using lent_text = weft::json::lent_text;
+
+/// Of a table: no engine has more.
+inline constexpr std::size_t columns_max = 4096;
+/// Of an index that scans go by.
+inline constexpr std::size_t index_columns_max = 64;
+/// Of AND, OR, NAND and NOR.
+inline constexpr std::size_t filter_args = 2;
 
 struct column_value {
   std::optional<lent_text> column;
@@ -39,9 +49,12 @@ struct read_column {
       {.name = "column", .text = {}, .is_required = true}, {"dataReturnType", "\"default\""}};
 };
 
+using column_values = request_list<column_value, columns_max>;
+using read_columns = request_list<read_column, columns_max>;
+
 struct pk_read_request {
-  std::optional<request_vector<column_value>> filters;
-  std::optional<request_vector<read_column>> readColumns;
+  std::optional<column_values> filters;
+  std::optional<read_columns> readColumns;
   std::optional<lent_text> operationId;
 
   static constexpr weft::json::description descriptions[] = {
@@ -53,8 +66,8 @@ struct pk_read_request {
 };
 
 struct pk_write_request {
-  std::optional<request_vector<column_value>> filters;
-  std::optional<request_vector<column_value>> writeColumns;
+  std::optional<column_values> filters;
+  std::optional<column_values> writeColumns;
   std::optional<lent_text> operationId;
 
   static constexpr weft::json::description descriptions[] = {
@@ -68,7 +81,7 @@ struct pk_write_request {
 /// Of a tree; which members it has depends on `op`.
 struct scan_filter {
   std::optional<lent_text> op;
-  std::optional<request_vector<scan_filter>> args;
+  std::optional<request_list<scan_filter, filter_args>> args;
   std::optional<lent_text> column;
   std::optional<lent_text> cond;
   weft::json::lent_scalar value;
@@ -83,7 +96,7 @@ struct scan_filter {
 };
 
 struct scan_bound {
-  std::optional<request_vector<weft::json::lent_scalar>> values;
+  std::optional<request_list<weft::json::lent_scalar, index_columns_max>> values;
   std::optional<bool> inclusive;
 
   static constexpr weft::json::description descriptions[] = {
@@ -96,10 +109,12 @@ struct scan_range {
   std::optional<scan_bound> upper;
 };
 
+using scan_ranges = request_list<scan_range, weft::store::key_ranges_max>;
+
 struct scan_index {
   std::optional<lent_text> name;
-  std::optional<request_vector<lent_text>> key_columns;
-  std::optional<request_vector<scan_range>> ranges;
+  std::optional<request_list<lent_text, index_columns_max>> key_columns;
+  std::optional<scan_ranges> ranges;
   std::optional<lent_text> order;
 
   static constexpr weft::json::description descriptions[] = {
@@ -110,7 +125,7 @@ struct scan_index {
 };
 
 struct scan_request {
-  std::optional<request_vector<read_column>> readColumns;
+  std::optional<read_columns> readColumns;
   std::optional<scan_filter> filters;
   std::optional<scan_index> index;
   std::optional<std::int64_t> limit;
@@ -142,7 +157,7 @@ using write_operation = batched<pk_write_request>;
 
 template <class Operation>
 struct batch_of {
-  std::optional<request_vector<Operation>> operations;
+  std::optional<request_list<Operation, &using_memory::operations_max>> operations;
 
   static constexpr weft::json::description descriptions[] = {
       {.name = "operations", .text = {}, .is_required = true}};
@@ -150,15 +165,21 @@ struct batch_of {
 using batch_read_request = batch_of<read_operation>;
 using batch_write_request = batch_of<write_operation>;
 
-/// Its vectors lie in `memory`, too.
+/// What a request may take beside its text: the densest that make sense have four bytes for one.
+inline constexpr weft::json::policy request_policy{
+    .allow_missing_names = true, .memory_per_byte = 4, .least_memory_bytes = std::size_t{1} << 20U};
+
+/// What the API says of a body that is no such request.
+[[nodiscard]] api_fault not_such_a_request(const weft::json::error& why);
+
+/// Its lists lie in `memory`, too, which says how many operations a batch has.
 template <class Request>
 [[nodiscard]] std::expected<Request, api_fault> read_document(std::string_view body,
                                                               request_memory& memory) {
   const using_memory here{memory};
   std::expected<Request, api_fault> asked;
-  constexpr weft::json::policy lenient{.allow_missing_names = true};
-  if (auto done = weft::json::read_lent<lenient>(*asked, body, memory.document); !done)
-    asked = std::unexpected{bad_request(done.error().message())};
+  if (auto done = weft::json::read_lent<request_policy>(*asked, body, memory.document); !done)
+    asked = std::unexpected{not_such_a_request(done.error())};
   return asked;
 }
 

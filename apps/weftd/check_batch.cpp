@@ -48,9 +48,6 @@ template <class Operation>
 checked check_batch(const batch_of<Operation>& asked, const batch_words& known,
                     const api_limits& limits, request_memory& memory) {
   if (!asked.operations || asked.operations->empty()) return refuse("No operations defined");
-  if (asked.operations->size() > limits.batch_operations)
-    return refuse(weft::format("Batch size exceeds maximum allowed size: {}; it has {} operations",
-                               limits.batch_operations, asked.operations->size()));
   for (const Operation& each : *asked.operations)
     if (auto fine = check_operation(each, known, limits, memory); !fine) return fine;
   return {};

@@ -35,8 +35,8 @@ checked check_length(std::string_view name, std::string_view what) {
 }
 
 /// `section`: "filters" or "writeColumns".
-checked check_values(const std::optional<request_vector<column_value>>& values,
-                     std::string_view section, std::string_view kind) {
+checked check_values(const std::optional<column_values>& values, std::string_view section,
+                     std::string_view kind) {
   if (!values) return refuse(weft::format("the {} section is null", section));
   if (values->empty()) return refuse(weft::format("the {} section is empty", section));
   for (const column_value& each : *values) {
@@ -48,7 +48,7 @@ checked check_values(const std::optional<request_vector<column_value>>& values,
   return {};
 }
 
-checked check_filters(const std::optional<request_vector<column_value>>& filters) {
+checked check_filters(const std::optional<column_values>& filters) {
   if (auto fine = check_values(filters, "filters", "filter"); !fine) return fine;
   if (name_set{*filters}.has_twins())
     return refuse(
@@ -65,7 +65,7 @@ checked check_read_column(const read_column& asked) {
   return {};
 }
 
-checked check_read_columns(const std::optional<request_vector<read_column>>& asked) {
+checked check_read_columns(const std::optional<read_columns>& asked) {
   if (!asked) return {};
   for (const read_column& each : *asked)
     if (auto fine = check_read_column(each); !fine) return fine;

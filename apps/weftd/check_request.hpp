@@ -19,8 +19,6 @@ namespace weftd {
 using checked = std::expected<void, api_fault>;
 
 struct api_limits {
-  /// Operations of a batch.
-  std::size_t batch_operations = 128;
   std::size_t operation_id_bytes = 256;
 };
 

@@ -12,12 +12,13 @@
 namespace weftd {
 namespace {
 
-constexpr api_limits few{.batch_operations = 3, .operation_id_bytes = 8};
+constexpr api_limits few{.operation_id_bytes = 8};
 
 /// What `judge` says of a request; empty: nothing is wrong.
 template <class Request, class Judge>
 std::string said(std::string_view document, Judge judge) {
   request_memory memory;
+  memory.operations_max = 3;
   const auto asked = read_document<Request>(document, memory);
   if (!asked) return asked.error().message;
   const checked fine = judge(*asked, few, memory);

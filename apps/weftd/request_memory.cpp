@@ -29,6 +29,11 @@ void* using_memory::take(std::size_t size_bytes) {
   return in_use->room.make_array<std::max_align_t>((size_bytes + unit - 1) / unit).data();
 }
 
+std::size_t using_memory::operations_max() noexcept {
+  WEFT_ASSERT(in_use != nullptr, "say by using_memory where a batch is read into");
+  return in_use->operations_max;
+}
+
 request_memory_pool::lease request_memory_pool::take() {
   if (free_.empty()) return {new request_memory, {this}};
   request_memory* const memory = free_.back().release();

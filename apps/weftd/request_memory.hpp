@@ -4,7 +4,8 @@
 // Contract: each request under way has one, from the shard's pool; what was made in it is gone when
 // it is given back, and its memory stays, up to `kept_bytes` of each text. Vectors of a request
 // (request_vector) lie in the memory that is in use while they grow, which using_memory says; their
-// elements are never destroyed but with it, so they own nothing else. One shard.
+// elements are never destroyed but with it, so they own nothing else; what a document fills is a
+// request_list, which says how many elements it takes. One shard.
 //
 //   request_memory_pool memories;
 //   const auto memory = memories.take();
@@ -17,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include <weft/json/bounded_vector.hpp>
 #include <weft/store/scratch.hpp>
 
 namespace weftd {
@@ -27,6 +29,8 @@ struct request_memory {
   std::string document;       // as json::read_lent() keeps it
   std::string reply;          // as it is made
   weft::store::scratch room;  // for everything between
+  /// What a batch may have that is read into it.
+  std::size_t operations_max = 128;
 };
 
 /// On this thread, while it lives; not over a wait.
@@ -39,6 +43,8 @@ class [[nodiscard]] using_memory {
 
   /// So many bytes for anything. Throws std::bad_alloc.
   [[nodiscard]] static void* take(std::size_t size_bytes);
+  /// Of the memory in use.
+  [[nodiscard]] static std::size_t operations_max() noexcept;
 
  private:
   request_memory* before_;
@@ -62,6 +68,9 @@ struct request_allocator {
 
 template <class T>
 using request_vector = std::vector<T, request_allocator<T>>;
+/// As a document may fill it: with `Most` elements, a number or a function that gives it.
+template <class T, auto Most>
+using request_list = weft::json::bounded_vector<T, Most, request_allocator<T>>;
 
 class request_memory_pool {
  public:

@@ -97,12 +97,10 @@ std::expected<table_path, api_fault> table_in_path(const http::exchange& e,
 
 /// Of a batch that has been checked.
 template <class Operations>
-checked admit_all(access& doors, const http::exchange& e, right wanted, const Operations& asked) {
-  const auto found = doors.identify(e);
-  if (!found) return std::unexpected{found.error()};
-  if (found->is_for_all()) return {};
+checked allows_all(const permit& who, right wanted, const Operations& asked) {
+  if (who.is_for_all()) return {};
   for (const auto& each : asked)
-    if (auto fine = found->allows(wanted, split_path(each.relative_url->view())->database); !fine)
+    if (auto fine = who.allows(wanted, split_path(each.relative_url->view())->database); !fine)
       return fine;
   return {};
 }
@@ -158,8 +156,7 @@ class one_row final : public store::read_sink {
 row_api::row_api(row_api_options options, http::server& server, store::engine& engine,
                  access& doors, reply_compression& compression)
     : options_{options},
-      limits_{.batch_operations = options.batch_operations,
-              .operation_id_bytes = options.operation_id_bytes},
+      limits_{.operation_id_bytes = options.operation_id_bytes},
       doors_{doors},
       engine_{engine} {
   add_routes(server, compression, api_version::v0_1_0);
@@ -167,7 +164,11 @@ row_api::row_api(row_api_options options, http::server& server, store::engine& e
 }
 
 void row_api::add_routes(http::server& server, reply_compression& compression, api_version spoken) {
-  auto api = server.group(prefix_of(spoken)).within({.body_bytes = options_.request_bytes});
+  auto api = server.group(prefix_of(spoken))
+                 .within({.body_bytes = options_.request_bytes})
+                 .taking_bodies_if([this](const http::header_list& fields) {
+                   return doors_.may_send_body(fields);
+                 });
   auto long_api = compression.around(api);
   api.post(
       "/{db}/{table}/pk-read",
@@ -198,13 +199,15 @@ void row_api::add_routes(http::server& server, reply_compression& compression, a
 }
 
 weft::task<void> row_api::answer_row(http::exchange& e, api_version spoken) {
+  const auto who = doors_.identify(e);
+  if (!who) co_return reply(e, who.error(), spoken);
   const auto memory = memories_.take();
   const auto asked = read_document<pk_read_request>(e.request().body(), *memory);
   if (!asked) co_return reply(e, asked.error(), spoken);
   const auto path = table_in_path(e, *memory);
   if (!path) co_return reply(e, path.error(), spoken);
   auto fine = check(*asked, limits_, *memory);
-  if (fine) fine = admit(doors_, e, right::read, path->database);
+  if (fine) fine = who->allows(right::read, path->database);
   if (!fine) co_return reply(e, fine.error(), spoken);
   const std::string_view id = asked->operationId ? asked->operationId->view() : std::string_view{};
   if (is_unknown(engine_)) [[unlikely]]
@@ -223,13 +226,15 @@ weft::task<void> row_api::answer_row(http::exchange& e, api_version spoken) {
 }
 
 weft::task<void> row_api::answer_scan(http::exchange& e, api_version spoken) {
+  const auto who = doors_.identify(e);
+  if (!who) co_return reply(e, who.error(), spoken);
   const auto memory = memories_.take();
   const auto asked = read_document<scan_request>(e.request().body(), *memory);
   if (!asked) co_return reply(e, asked.error(), spoken);
   const auto path = table_in_path(e, *memory);
   if (!path) co_return reply(e, path.error(), spoken);
   auto fine = check(*asked, *memory);
-  if (fine) fine = admit(doors_, e, right::read, path->database);
+  if (fine) fine = who->allows(right::read, path->database);
   if (!fine) co_return reply(e, fine.error(), spoken);
   if (is_unknown(engine_)) [[unlikely]]
     co_return reply(e, not_reachable(), spoken);
@@ -250,11 +255,14 @@ weft::task<void> row_api::answer_scan(http::exchange& e, api_version spoken) {
 }
 
 weft::task<void> row_api::answer_reads(http::exchange& e, api_version spoken) {
+  const auto who = doors_.identify(e);
+  if (!who) co_return reply(e, who.error(), spoken);
   const auto memory = memories_.take();
+  memory->operations_max = options_.batch_operations;
   const auto asked = read_document<batch_read_request>(e.request().body(), *memory);
   if (!asked) co_return reply(e, asked.error(), spoken);
   auto fine = check_reads(*asked, limits_, *memory);
-  if (fine) fine = admit_all(doors_, e, right::read, *asked->operations);
+  if (fine) fine = allows_all(*who, right::read, *asked->operations);
   if (!fine) co_return reply(e, fine.error(), spoken);
   if (is_unknown(engine_)) [[unlikely]]
     co_return reply(e, not_reachable(), spoken);
@@ -272,11 +280,14 @@ weft::task<void> row_api::answer_reads(http::exchange& e, api_version spoken) {
 }
 
 weft::task<void> row_api::answer_writes(http::exchange& e, judge check, api_version spoken) {
+  const auto who = doors_.identify(e);
+  if (!who) co_return reply(e, who.error(), spoken);
   const auto memory = memories_.take();
+  memory->operations_max = options_.batch_operations;
   const auto asked = read_document<batch_write_request>(e.request().body(), *memory);
   if (!asked) co_return reply(e, asked.error(), spoken);
   auto fine = check(*asked, limits_, *memory);
-  if (fine) fine = admit_all(doors_, e, right::write, *asked->operations);
+  if (fine) fine = allows_all(*who, right::write, *asked->operations);
   if (!fine) co_return reply(e, fine.error(), spoken);
   if (is_unknown(engine_)) [[unlikely]]
     co_return reply(e, not_reachable(), spoken);

@@ -3,9 +3,9 @@
 // Contract: below /0.1.0 and /0.2.0, which differ in how they tell faults (api_fault.hpp): POST
 // {db}/{table}/pk-read and {db}/{table}/scan; POST batch; POST batchwrite with pk-write (updates
 // the row or inserts it), pk-update and pk-insert; POST or DELETE batchdelete with pk-delete. What
-// is wrong with a request is told in the order parse, validate, authorise, look up; docs/weftd.md
-// has all of it. What is warm is read without a wait; a write is answered when it is durable. One a
-// shard.
+// is wrong with a request is told in the order who asks, parse, validate, authorise, look up;
+// docs/weftd.md has all of it. What is warm is read without a wait; a write is answered when it is
+// durable. One a shard.
 //
 //   app.add<weftd::row_api>();
 #pragma once

@@ -32,7 +32,7 @@ planned<std::size_t> find_in_key(const store::table& in, std::string_view name) 
 }
 
 planned<std::span<const store::value>> make_key(const store::table& of,
-                                                const request_vector<column_value>& filters,
+                                                const column_values& filters,
                                                 request_memory& memory) {
   if (filters.size() != of.key().size())
     return refuse(weft::format("Wrong number of primary-key columns. Expecting: {} Got: {}",
@@ -54,8 +54,7 @@ struct new_content {
   std::span<store::value> values;
 };
 
-planned<new_content> make_content(const store::table& of,
-                                  const std::optional<request_vector<column_value>>& asked,
+planned<new_content> make_content(const store::table& of, const std::optional<column_values>& asked,
                                   request_memory& memory) {
   const std::size_t count = asked ? asked->size() : 0;
   const new_content made{memory.room.make_array<store::column_position>(count),

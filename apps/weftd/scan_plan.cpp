@@ -71,7 +71,7 @@ class filter_planner {
  private:
   planned<const store::filter*> plan_logic(const scan_filter& asked, store::filter_kind kind,
                                            unsigned depth) {
-    if (!asked.args || asked.args->size() != 2)
+    if (!asked.args || asked.args->size() != filter_args)
       return refuse("[ScanFilter] Logic op must contain 2 children");
     const auto left = plan(asked.args->front(), depth + 1);
     if (!left) return left;
@@ -172,10 +172,8 @@ planned<store::key_bound> plan_bound(const store::table& of,
 
 planned<std::span<const store::key_range>> plan_ranges(
     const store::table& of, std::span<const store::column_position> columns,
-    const std::optional<request_vector<scan_range>>& asked, request_memory& memory) {
+    const std::optional<scan_ranges>& asked, request_memory& memory) {
   if (!asked) return std::span<const store::key_range>{};
-  if (asked->size() > store::key_ranges_max)
-    return refuse(weft::format("[ScanIndex] Too many ranges (max {})", store::key_ranges_max));
   const std::span<store::key_range> ranges =
       memory.room.make_array<store::key_range>(asked->size());
   for (std::size_t i = 0; i < ranges.size(); ++i) {

@@ -132,8 +132,11 @@ sql_api::sql_api(sql_api_options options, http::server& server, store::query_eng
 }
 
 void sql_api::add_routes(http::server& server, reply_compression& compression, api_version spoken) {
-  auto api = compression.around(
-      server.group(prefix_of(spoken)).within({.body_bytes = options_.request_bytes}));
+  auto api = compression.around(server.group(prefix_of(spoken))
+                                    .within({.body_bytes = options_.request_bytes})
+                                    .taking_bodies_if([this](const http::header_list& fields) {
+                                      return doors_.may_send_body(fields);
+                                    }));
   api.post(
       "/sql",
       http::described(
@@ -162,12 +165,14 @@ void sql_api::add_routes(http::server& server, reply_compression& compression, a
 }
 
 weft::task<void> sql_api::answer_sql(http::exchange& e, api_version spoken) {
+  const auto who = doors_.identify(e);
+  if (!who) co_return reply(e, who.error(), spoken);
   const auto memory = memories_.take();
   const auto asked = read_document<sql_request>(e.request().body(), *memory);
   if (!asked) co_return reply(e, asked.error(), spoken);
   const auto given = parameters_of(*asked);
   if (!given) co_return reply(e, given.error(), spoken);
-  const auto fine = admit(doors_, e, right::read, asked->database->view());
+  const auto fine = who->allows(right::read, asked->database->view());
   if (!fine) co_return reply(e, fine.error(), spoken);
   const std::size_t limit = asked->limit ? static_cast<std::size_t>(*asked->limit) : options_.rows;
   memory->reply = "{";
@@ -186,11 +191,13 @@ weft::task<void> sql_api::answer_sql(http::exchange& e, api_version spoken) {
 }
 
 weft::task<void> sql_api::answer_ronsql(http::exchange& e, api_version spoken) {
+  const auto who = doors_.identify(e);
+  if (!who) co_return reply(e, who.error(), spoken);
   const auto memory = memories_.take();
   const auto asked = read_document<ronsql_request>(e.request().body(), *memory);
   if (!asked) co_return reply(e, asked.error(), spoken);
   auto fine = check(*asked);
-  if (fine) fine = admit(doors_, e, right::read, asked->database->view());
+  if (fine) fine = who->allows(right::read, asked->database->view());
   if (!fine) co_return reply(e, fine.error(), spoken);
   memory->reply = "{";
   if (asked->operationId) {

@@ -14,7 +14,10 @@
 
 namespace weftd {
 
-using listed_parameters = std::vector<weft::json::lent_scalar>;
+/// SQLite takes no more, either.
+inline constexpr std::size_t parameters_max = 1000;
+
+using listed_parameters = weft::json::bounded_vector<weft::json::lent_scalar, parameters_max>;
 using named_parameters = std::map<std::string, weft::json::lent_scalar>;
 
 struct sql_request {

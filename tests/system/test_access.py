@@ -118,10 +118,11 @@ def test_only_who_may_write_writes(start, make_key):
         assert post(server, "/0.1.0/batchwrite", batch(("shop/t/pk-update", CHANGE_NOTHING)), writer).status_code == 200
 
 
-def test_what_is_wrong_with_a_request_is_told_before_the_key_is_asked_for_and_what_is_there_only_after(start, make_key):
+def test_what_is_wrong_with_a_request_is_told_to_who_has_a_key_and_what_is_there_to_who_may_read_it(start, make_key):
     key = make_key("--databases", "shop")
     with start(threads="1") as server:
-        assert post(server, "/0.1.0/shop/t/pk-read", {"filters": []}).status_code == 400
+        assert post(server, "/0.1.0/shop/t/pk-read", {"filters": []}).status_code == 401
+        assert post(server, "/0.1.0/hr/t/pk-read", {"filters": []}, key).status_code == 400
         assert post(server, "/0.1.0/none/t/pk-read", ROW).status_code == 401
         assert post(server, "/0.1.0/none/t/pk-read", ROW, key).status_code == 401
         assert post(server, "/0.1.0/shop/none/pk-read", ROW, key).status_code == 404
