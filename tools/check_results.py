@@ -72,7 +72,8 @@ def findings(root):
                 if TO_STDERR.search(" ".join(lines[number:number + 3])):
                     continue
                 before = lines[number - 1] if number else ""
-                if not CAST.search(line) and not statement_begins(before):
+                is_initializer = line.rstrip().endswith(")};")
+                if not CAST.search(line) and (is_initializer or not statement_begins(before)):
                     continue
                 reason = COMMENT.search(line) or before.strip().startswith("//") or before.rstrip().endswith("{") and \
                     number > 1 and lines[number - 2].strip().startswith("//")

@@ -34,6 +34,7 @@ std::expected<void, std::string> save_import_state(const std::string& path,
   weft::json::write(state, text);
   text += '\n';
   auto file = new_file::create(path);
+  // finish() reports a write that failed.
   if (file) std::fwrite(text.data(), 1, text.size(), file->stream());
   const auto saved = file ? file->finish(durable::yes) : std::unexpected{file.error()};
   if (saved) return {};

@@ -91,7 +91,7 @@ std::expected<new_file, std::string> new_file::create(std::string path) {
   std::FILE* const stream = ::fdopen(opened->get(), "w");
   if (stream == nullptr) {
     const std::string why = reason();
-    static_cast<void>(::unlink(part_of(path).c_str()));
+    static_cast<void>(::unlink(part_of(path).c_str()));  // `why` is the error that counts
     return std::unexpected{weft::format("{} cannot be written: {}", path, why)};
   }
   static_cast<void>(opened->release());
@@ -99,6 +99,7 @@ std::expected<new_file, std::string> new_file::create(std::string path) {
 }
 
 new_file::~new_file() {
+  // What stays is removed by the next program that writes the file.
   if (stream_ != nullptr) static_cast<void>(::unlink(part_of(path_).c_str()));
 }
 

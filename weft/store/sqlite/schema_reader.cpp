@@ -135,6 +135,7 @@ int read_key_index(connection& from, const table_definition& of, key_index& into
                     const std::string collation = text_at(row, 1);
                     const char* own = nullptr;
                     int is_not_null = 0;
+                    // If it fails, the column counts as one that may be NULL.
                     sqlite3_table_column_metadata(from.get(), "main", of.name.c_str(), name.c_str(),
                                                   nullptr, &own, &is_not_null, nullptr, nullptr);
                     into.may_be_null = into.may_be_null || is_not_null == 0;
