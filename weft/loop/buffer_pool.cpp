@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include <weft/base/assert.hpp>
+#include <weft/loop/memory_share.hpp>
 
 namespace weft {
 namespace {
@@ -24,14 +25,15 @@ char* map_aligned(std::size_t size_bytes, std::size_t alignment) noexcept {
 
 }  // namespace
 
-buffer_pool::buffer_pool(std::uint32_t slots_max) noexcept
-    : slots_max_{std::clamp(slots_max, slots_per_chunk, slots_limit)} {}
+buffer_pool::buffer_pool(std::uint32_t slots_max, memory_share* counted_by) noexcept
+    : slots_max_{std::clamp(slots_max, slots_per_chunk, slots_limit)}, memory_{counted_by} {}
 
 buffer_pool::~buffer_pool() {
   WEFT_ASSERT(in_use() == 0, "every buffer_ref is given back before its pool ends");
   for (char* chunk : chunks_) {
     unpoison(chunk, slots_per_chunk * slot_bytes);
     ::munmap(chunk, slots_per_chunk * slot_bytes);
+    if (memory_ != nullptr) memory_->remove(memory_kind::buffers, slots_per_chunk * slot_bytes);
   }
 }
 
@@ -52,6 +54,7 @@ bool buffer_pool::grow() noexcept {
   chunks_.push_back(memory);
   poison(memory, slots_per_chunk * slot_bytes);
   free_.resize(chunks_.size() * slots_per_chunk);
+  if (memory_ != nullptr) memory_->add(memory_kind::buffers, slots_per_chunk * slot_bytes);
   // Lowest numbers are lent first.
   for (std::uint32_t i = slots_per_chunk; i > 0; --i) free_[free_count_++] = first + i - 1;
   return true;

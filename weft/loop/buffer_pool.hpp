@@ -24,6 +24,7 @@
 namespace weft {
 
 class buffer_pool;
+class memory_share;
 
 class buffer_ref {
  public:
@@ -67,6 +68,9 @@ class buffer_ref {
     size_ -= static_cast<std::uint32_t>(count);
   }
 
+  /// Who counts the pool's memory; nullptr: nobody, or there is no slot.
+  [[nodiscard]] memory_share* memory() const noexcept;
+
   /// Gives the slot back now.
   void reset() noexcept;
 
@@ -89,7 +93,9 @@ class buffer_pool {
   /// io_uring names a buffer with 16 bits.
   static constexpr std::uint32_t slots_limit = 65'536;
 
-  explicit buffer_pool(std::uint32_t slots_max = 16'384) noexcept;
+  /// `counted_by`: of which memory; outlives the pool. None: nobody counts it.
+  explicit buffer_pool(std::uint32_t slots_max = 16'384,
+                       memory_share* counted_by = nullptr) noexcept;
   buffer_pool(const buffer_pool&) = delete;
   buffer_pool& operator=(const buffer_pool&) = delete;
   ~buffer_pool();
@@ -125,6 +131,8 @@ class buffer_pool {
     return chunks_[slot / slots_per_chunk] + (slot % slots_per_chunk) * slot_bytes;
   }
 
+  [[nodiscard]] std::uint32_t slots_max() const noexcept { return slots_max_; }
+  [[nodiscard]] memory_share* memory() const noexcept { return memory_; }
   /// Slots lent out now, to users or to the kernel.
   [[nodiscard]] std::size_t in_use() const noexcept {
     return chunks_.size() * slots_per_chunk - free_count_;
@@ -137,6 +145,7 @@ class buffer_pool {
   bool grow() noexcept;
 
   std::uint32_t slots_max_;
+  memory_share* memory_;
   std::vector<char*> chunks_;
   std::vector<std::uint32_t> free_;  // a stack with room for every slot there is
   std::size_t free_count_ = 0;
@@ -146,6 +155,10 @@ inline std::size_t buffer_ref::capacity() const noexcept {
   // A slot lies at a multiple of its size.
   const std::size_t offset = reinterpret_cast<std::uintptr_t>(data_) % buffer_pool::slot_bytes;
   return buffer_pool::slot_capacity - offset;
+}
+
+inline memory_share* buffer_ref::memory() const noexcept {
+  return pool_ != nullptr ? pool_->memory() : nullptr;
 }
 
 inline void buffer_ref::reset() noexcept {

@@ -14,6 +14,7 @@
 #include <weft/loop/leftovers.hpp>
 #include <weft/loop/mailbox.hpp>
 #include <weft/loop/make_backend.hpp>
+#include <weft/loop/memory_share.hpp>
 #include <weft/loop/mesh.hpp>
 #include <weft/loop/piece_watch.hpp>
 #include <weft/loop/shuffle.hpp>
@@ -55,7 +56,9 @@ struct event_loop::mailbox_holder {
 
 event_loop::event_loop(const loop_options& options)
     : options_{options},
-      buffers_{options.buffers_max},
+      memory_{std::make_unique<memory_share>(
+          options.memory != nullptr ? *options.memory : memory_budget::of_process(), *this)},
+      buffers_{options.buffers_max, memory_.get()},
       port_{options.shards != nullptr
                 ? std::make_unique<mesh_port>(*options.shards, options.shard, *this)
                 : nullptr},
@@ -125,6 +128,7 @@ event_loop::~event_loop() {
   if (options_.watched_by != nullptr) options_.watched_by->discharge(*this);
   blocking_.reset();
   if (port_ != nullptr) port_->shards().discharge(port_->index());
+  memory_->leave();
   tasks_.reset();
   io_.reset();
   if (current_loop == this) current_loop = nullptr;

@@ -41,6 +41,8 @@ namespace weft {
 
 class backend;
 class blocking_pool;
+class memory_budget;
+class memory_share;
 class mesh;
 class mesh_port;
 class piece_watch;
@@ -82,6 +84,8 @@ struct loop_options {
   unsigned shard = 0;
   /// Who sees to it that a task that keeps this loop is named; outlives the loop. None: nobody.
   stall_watch* watched_by = nullptr;
+  /// What its clients may be given memory from; outlives the loop. None: that of the process.
+  memory_budget* memory = nullptr;
 };
 
 /// Something whose bytes wait for step 4 of the turn.
@@ -177,6 +181,8 @@ class event_loop final : public scheduler {
 
   [[nodiscard]] timer_wheel& timers() noexcept { return timers_; }
   [[nodiscard]] buffer_pool& buffers() noexcept { return buffers_; }
+  /// What this loop holds of the budget. Its gauges(): any thread.
+  [[nodiscard]] memory_share& memory() noexcept { return *memory_; }
   [[nodiscard]] backend& io() noexcept { return *io_; }
 
   void flush_later(flushable& item) noexcept {
@@ -244,6 +250,7 @@ class event_loop final : public scheduler {
   [[nodiscard, gnu::noinline]] bool spin(time_point until) noexcept;
 
   loop_options options_;
+  std::unique_ptr<memory_share> memory_;
   buffer_pool buffers_;
   std::optional<random> shuffle_;  // none: first in, first out
   intrusive_list<flushable, &flushable::hook> dirty_;
