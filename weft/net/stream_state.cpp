@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <weft/coro/frame_pool.hpp>
+#include <weft/loop/memory_share.hpp>
 #include <weft/net/tls_state.hpp>
 
 namespace weft::net::detail {
@@ -83,6 +84,8 @@ const tls_state& stream_state::secured() const noexcept {
 
 void stream_state::pump_busy() noexcept {
   if (is_secured_) secured().seal_and_send();
+  // What has come since may be more than the pool's.
+  if (sending() && !is_stalled_ && queue_.may_be_counted()) note_stalled();
   if (flushable::hook.is_linked()) flushable::hook.unlink();
 }
 
@@ -120,7 +123,36 @@ bool stream_state::start_send() noexcept {
   }
   send.cancelled = false;
   send.pending = !loop_.io().start(send);
+  if (send.pending && queue_.may_be_counted()) [[unlikely]]
+    note_stalled();
   return !send.pending;
+}
+
+void stream_state::note_stalled() noexcept {
+  is_stalled_ = true;
+  loop_.memory().note_stalled(*outgoing_, outgoing::slow_kind);
+}
+
+void stream_state::note_progress() noexcept {
+  if (std::exchange(is_stalled_, false)) loop_.memory().note_progress(*outgoing_);
+}
+
+std::size_t stream_state::outgoing::held_bytes(slow_peer& self) noexcept {
+  return static_cast<outgoing&>(self).owner.queue_.counted_bytes();
+}
+
+void stream_state::outgoing::drop(slow_peer& self) noexcept {
+  static_cast<outgoing&>(self).owner.drop();
+}
+
+void stream_state::drop() noexcept {
+  is_stalled_ = false;
+  give_up_output();
+  if (reading_ == nullptr) return;
+  if (is_secured_)
+    secured().cancel_read();
+  else if (reading_->pending)
+    loop_.io().cancel(*reading_);
 }
 
 void stream_state::lose_queue() noexcept {
@@ -179,6 +211,8 @@ void stream_state::end_output() noexcept {
 
 void stream_state::on_sent(operation& op) noexcept {
   stream_state& self = static_cast<outgoing&>(op).owner;
+  if (self.is_stalled_) [[unlikely]]
+    self.note_progress();
   if (self.is_secured_) {
     self.secured().sent();
   } else {
@@ -257,6 +291,7 @@ void stream_state::closed() noexcept {
   if (flushable::hook.is_linked()) flushable::hook.unlink();
   if (outgoing_ != nullptr) {
     loop_.timers().disarm(*outgoing_);
+    note_progress();
     delete outgoing_;
   }
   if (is_secured_)

@@ -17,6 +17,7 @@
 #include <weft/loop/backend.hpp>
 #include <weft/loop/event_loop.hpp>
 #include <weft/loop/operation.hpp>
+#include <weft/loop/slow_peer.hpp>
 #include <weft/net/write_queue.hpp>
 
 namespace weft::net::detail {
@@ -153,7 +154,7 @@ class stream_state : private flushable {
 
   /// What is needed while a send is under way or waited for, and else by nobody: most streams are
   /// idle, and there are many.
-  struct outgoing : send_operation, timer {
+  struct outgoing : send_operation, timer, slow_peer {
     explicit outgoing(stream_state& of) noexcept;
     static void* operator new(std::size_t size_bytes, const std::nothrow_t&) noexcept;
     static void operator delete(void* memory, std::size_t size_bytes) noexcept;
@@ -164,6 +165,10 @@ class stream_state : private flushable {
     static void on_linger_over(timer& self) noexcept;
     static constexpr timer_kind linger_kind{.on_expiry = &on_linger_over,
                                             .name = "time that a dropped stream has left to send"};
+    // As a slow peer, while the kernel has no room for what is sent.
+    static std::size_t held_bytes(slow_peer& self) noexcept;
+    static void drop(slow_peer& self) noexcept;
+    static constexpr slow_peer_kind slow_kind{.held_bytes = &held_bytes, .drop = &drop};
   };
   struct gathered;
 
@@ -174,6 +179,11 @@ class stream_state : private flushable {
   [[nodiscard]] bool make_outgoing() noexcept;
   void release_outgoing() noexcept;
   bool start_send() noexcept;
+  /// The send has no answer yet, and then has one.
+  [[gnu::noinline]] void note_stalled() noexcept;
+  void note_progress() noexcept;
+  /// Somebody else needs its memory more: neither sends nor receives any more.
+  void drop() noexcept;
   [[gnu::noinline]] void gather() noexcept;
   [[gnu::noinline]] void lose_queue() noexcept;
   void finish_send() noexcept;
@@ -188,6 +198,7 @@ class stream_state : private flushable {
   bool abandoned_ = false;
   bool output_ends_ = false;  // once the queue is empty
   bool is_secured_ = false;
+  bool is_stalled_ = false;  // `outgoing_` stands in the line of slow peers
 };
 
 static_assert(sizeof(stream_state) <= 128, "every idle connection has one");

@@ -193,6 +193,10 @@ class tcp_stream {
     state_->queue().append(std::move(text));
     state_->pump_later();
   }
+  void append(shared_text text) {
+    state_->queue().append(std::move(text));
+    state_->pump_later();
+  }
 
   /// Sends of a file, from `offset` on, what is in memory and what the kernel has room for, at most
   /// `size_bytes`, without a copy; what changes in the file until it has been delivered may be

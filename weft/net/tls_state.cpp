@@ -262,6 +262,7 @@ bool tls_state::start_send() noexcept {
   }
   send.cancelled = false;
   send.pending = !loop_.io().start(send);
+  if (send.pending && queue_.may_be_counted()) note_stalled();
   return !send.pending;
 }
 

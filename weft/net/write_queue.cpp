@@ -12,11 +12,14 @@
 namespace weft::net {
 namespace {
 
-/// Of a loop's slots (16,384 unless it is told otherwise) output takes these and no more, and then
-/// does with the heap: clients that ask and take no answers must leave the others slots to be read
-/// with.
+/// Of a loop's slots output takes a quarter and no more, and never more than these, and then does
+/// with the heap: clients that ask and take no answers must leave the others slots to be read with.
 constexpr std::size_t output_slots_most = 4'096;
 constexpr std::size_t heap_piece_least_bytes = 1'024;
+
+std::size_t slots_for_output(const buffer_pool& pool) noexcept {
+  return std::min<std::size_t>(output_slots_most, pool.slots_max() / 4);
+}
 
 }  // namespace
 
@@ -28,6 +31,8 @@ struct write_queue::foreign_segment : segment {
   }
   std::string text;
   buffer_ref bytes;
+  shared_text shared;
+  std::size_t counted = 0;
 };
 
 void write_queue::push(segment& added) noexcept {
@@ -35,14 +40,30 @@ void write_queue::push(segment& added) noexcept {
   last_ = &added;
 }
 
+/// A shared text is counted by itself, and a buffer by its pool.
+void write_queue::push_foreign(foreign_segment& added) noexcept {
+  push(added);
+  added.counted = sizeof(foreign_segment) + added.text.capacity();
+  if (pool_.memory() != nullptr) pool_.memory()->add(memory_kind::output, added.counted);
+}
+
 void write_queue::drop_foreign(segment& gone) noexcept {
-  delete &static_cast<foreign_segment&>(gone);
+  auto& foreign = static_cast<foreign_segment&>(gone);
+  if (pool_.memory() != nullptr) pool_.memory()->remove(memory_kind::output, foreign.counted);
+  delete &foreign;
+}
+
+std::size_t write_queue::counted_bytes() const noexcept {
+  std::size_t all = 0;
+  for (const segment* s = first_; s != nullptr; s = s->next)
+    if (s->slot == segment::no_slot) all += static_cast<const foreign_segment*>(s)->counted;
+  return all;
 }
 
 std::span<char> write_queue::prepare_another(std::size_t size_bytes) {
   WEFT_DEBUG_ASSERT(size_bytes <= prepare_most_bytes, "prepare() is for what fits a slot");
   std::uint32_t slot = 0;
-  if (pool_.in_use() < output_slots_most && pool_.has_free() && pool_.take(slot)) [[likely]]
+  if (pool_.in_use() < slots_for_output(pool_) && pool_.has_free() && pool_.take(slot)) [[likely]]
     return prepare_in(slot);
   return prepare_in_more_memory(size_bytes);
 }
@@ -56,14 +77,14 @@ std::span<char> write_queue::prepare_another(std::size_t size_bytes) {
 
 std::span<char> write_queue::prepare_in_more_memory(std::size_t size_bytes) {
   std::uint32_t slot = 0;
-  if (pool_.in_use() < output_slots_most && pool_.take(slot)) return prepare_in(slot);
+  if (pool_.in_use() < slots_for_output(pool_) && pool_.take(slot)) return prepare_in(slot);
   // The heap serves until some come back, small pieces together: bytes that come one by one would
   // each cost a hundred of them.
   auto added = std::make_unique<foreign_segment>();
   added->text.resize(std::max(size_bytes, heap_piece_least_bytes));
   added->data = added->text.data();
   added->end = added->data + added->text.size();
-  push(*added);
+  push_foreign(*added);
   return {added.release()->data, size_bytes};
 }
 
@@ -83,7 +104,7 @@ void write_queue::append(std::string&& text) {
   added->text = std::move(text);
   added->data = added->text.data();
   added->end = added->data + added->text.size();
-  push(*added);
+  push_foreign(*added);
   commit(added->text.size());
 }
 
@@ -93,8 +114,20 @@ void write_queue::append(buffer_ref&& bytes) {
   added->bytes = std::move(bytes);
   added->data = added->bytes.data();
   added->end = added->data + added->bytes.capacity();
-  push(*added);
+  push_foreign(*added);
   commit(added->bytes.size());
+}
+
+/// Nothing is written behind it: it has no room.
+void write_queue::append(shared_text text) {
+  if (text.empty()) return;
+  auto* added = new foreign_segment;
+  added->shared = std::move(text);
+  const std::string_view all = added->shared.view();
+  added->data = const_cast<char*>(all.data());  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+  added->end = added->data + all.size();
+  push_foreign(*added);
+  commit(all.size());
 }
 
 std::size_t write_queue::gather(std::span<iovec> parts) const noexcept {

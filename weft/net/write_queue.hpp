@@ -4,7 +4,7 @@
 // the replies to pipelined requests leave in one send; large ones keep their own memory, and so do
 // small ones while a quarter of the pool is lent, which is to be received with, too. What
 // gather() returned stays valid, and in place, until consume() says that it has been sent, whatever
-// is appended meanwhile. One shard.
+// is appended meanwhile. Memory that is not the pool's counts as the shard's output. One shard.
 //
 //   queue.append(text);
 //   queue.gather(parts);
@@ -20,6 +20,7 @@
 #include <string_view>
 
 #include <weft/loop/buffer_pool.hpp>
+#include <weft/loop/shared_text.hpp>
 
 namespace weft::net {
 
@@ -52,10 +53,18 @@ class write_queue {
   /// Bytes not yet consumed.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  /// Whether some of it may be in memory that is not the pool's.
+  [[nodiscard]] bool may_be_counted() const noexcept {
+    return first_ != last_ || (first_ != nullptr && first_->slot == segment::no_slot);
+  }
+  /// That memory, which would be free if this were cleared. Looks at each piece.
+  [[nodiscard]] std::size_t counted_bytes() const noexcept;
 
   void append(std::string_view text);
   void append(std::string&& text);
   void append(buffer_ref&& bytes);
+  /// Keeps it, without a copy, until it has been sent.
+  void append(shared_text text);
 
   /// Room for `size_bytes` (at most prepare_most_bytes) to be written in place, then commit()ted.
   [[nodiscard]] std::span<char> prepare(std::size_t size_bytes) {
@@ -103,7 +112,8 @@ class write_queue {
     else
       drop_foreign(gone);
   }
-  [[gnu::noinline]] static void drop_foreign(segment& gone) noexcept;
+  void push_foreign(foreign_segment& added) noexcept;
+  [[gnu::noinline]] void drop_foreign(segment& gone) noexcept;
 
   buffer_pool& pool_;
   segment* first_ = nullptr;
