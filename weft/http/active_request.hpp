@@ -25,6 +25,7 @@
 #include <weft/http/parsed_head.hpp>
 #include <weft/http/router.hpp>
 #include <weft/http/upgraded.hpp>
+#include <weft/loop/memory_share.hpp>
 #include <weft/net/ip_address.hpp>
 #include <weft/telemetry/trace_context.hpp>
 
@@ -83,6 +84,8 @@ struct active_request {
   }
   [[gnu::noinline]] void clear_notes() noexcept {
     decoded.clear();
+    if (memory) decoded = {};
+    memory.reset();
     if (fields) fields->clear();
     if (coded) coded->clear();
     codes_reply = is_client_known = has_context = has_notes = false;
@@ -93,8 +96,9 @@ struct active_request {
   route_match match;
   std::size_t body_bytes = 0;  // on the wire
   std::string_view body;
-  std::string decoded;     // the body, where that was chunked
-  std::string normalized;  // the path, where that was not in normal form
+  std::string decoded;        // the body, where that was chunked
+  memory_reservation memory;  // for that, where it is long
+  std::string normalized;     // the path, where that was not in normal form
   // Of the reply, by who looked at the request before its handler; made for the first of them.
   std::unique_ptr<std::string> fields;
   std::unique_ptr<known_client> known;    // where `is_client_known`

@@ -21,7 +21,8 @@
 
 namespace weft {
 class file;
-}
+class shared_text;
+}  // namespace weft
 
 namespace weft::net {
 struct tls_info;
@@ -36,6 +37,12 @@ struct connection_host;
 class exchange;
 class parsed_head;
 struct reply_head;
+
+/// Where a body lies that need not be copied.
+struct body_memory {
+  std::string* owned = nullptr;         // may be taken
+  const shared_text* shared = nullptr;  // may be referred to
+};
 
 class carrier {
  public:
@@ -81,8 +88,9 @@ class carrier {
   /// Of a stream: whether all of the body has been given by receive_body().
   [[nodiscard]] virtual bool body_has_ended() const noexcept = 0;
 
-  /// All of a reply. `owned`, where there is one, is what `body` shows, and may be taken.
-  virtual void send_reply(const reply_head& head, std::string_view body, std::string* owned) = 0;
+  /// All of a reply. `memory`: of what `body` shows; nullptr: it is to be copied.
+  virtual void send_reply(const reply_head& head, std::string_view body,
+                          const body_memory* memory) = 0;
   /// The head of a reply whose body comes in pieces; `ends`: it has none.
   virtual void send_head(const reply_head& head, bool ends) = 0;
   virtual void append_body(std::string_view piece, body_framing framing) = 0;

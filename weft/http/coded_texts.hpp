@@ -13,6 +13,7 @@
 #include <weft/coro/frame_pool.hpp>
 #include <weft/http/content_coding.hpp>
 #include <weft/http/response.hpp>
+#include <weft/loop/memory_share.hpp>
 
 namespace weft::http {
 
@@ -28,6 +29,7 @@ struct coded_texts {
   void clear() noexcept {
     rules = nullptr;
     deferred.reset();
+    memory.reset();
     reply_fields.clear();
     for (std::string* each : {&request_body, &reply_body}) {
       if (each->capacity() > kept_most_bytes) *each = std::string{};
@@ -42,7 +44,8 @@ struct coded_texts {
   std::optional<response> deferred;  // a reply too long to be coded at once
   std::string reply_fields;
   std::string reply_body;
-  std::string request_body;  // decoded
+  std::string request_body;   // decoded
+  memory_reservation memory;  // for that, where it is long
 };
 
 }  // namespace weft::http

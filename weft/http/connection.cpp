@@ -13,6 +13,7 @@
 #include <weft/http/http2/library.hpp>
 #include <weft/http/http2/server_session.hpp>
 #include <weft/http/target.hpp>
+#include <weft/loop/memory_share.hpp>
 
 namespace weft::http {
 namespace {
@@ -163,6 +164,8 @@ task<void> connection::answer_waiting() {
           } else if (streams_body(work)) {
             call_streaming_handler(work);
             work.waits_for = wait::handler;
+          } else if (needs_memory(work) && !co_await reserve(work).in(env)) {
+            done = true;
           } else {
             done = !co_await receive_body(work).in(env) || answer(work, step::handle);
           }
@@ -227,7 +230,10 @@ void connection::prepare_to_read_rest() {
   if (!keep_ || input_->bytes.empty()) return false;
   parsed_head& head = work.head;
   switch (input_->parser.parse(input_->bytes.text(), head, host_.limits)) {
-    case parse_status::incomplete: return false;
+    case parse_status::incomplete:
+      if (loop_.memory().is_short(memory_priority::high)) [[unlikely]]
+        refuse_for_memory();
+      return false;
     case parse_status::failed: {
       if (answered_ == 0 && begins_http2()) [[unlikely]]
         return false;
@@ -283,6 +289,7 @@ bool connection::rest_has_come(active_request& work) {
   find_route(work);
   if (host_.routes.is_called_at_head(work.match, work.head.headers())) return false;
   if (work.body_bytes > host_.bounds_of(work.match).body_bytes) return false;
+  if (work.body_bytes > inline_body_bytes && !reserve_now(work)) return false;
   while (stream_receiver::receive_now(stream_)) {
     if (!take(stream_receiver::take(stream_))) return false;  // as whoever waits is told again
     work.head.rebase(received().data());

@@ -103,6 +103,14 @@ class connection final : public carrier,
   [[nodiscard, gnu::noinline]] bool takes_more(active_request& work);
   task<bool> ask_for_body() override;
   task<bool> receive_chunked_body(active_request& work);
+  // Memory for a body that is gathered whole.
+  [[nodiscard]] bool needs_memory(const active_request& work) const noexcept;
+  [[nodiscard]] bool reserve_now(active_request& work);
+  task<bool> reserve(active_request& work);
+  task<bool> reserve_for_chunks(active_request& work);
+  /// Waits, and reads nothing meanwhile. Empty: there was none, and the client has been told.
+  task<memory_reservation> reserve(std::size_t size_bytes);
+  void keep_memory(active_request& work, memory_reservation memory);
   /// Before a client is waited for: those who are slow would keep all slots from the others.
   void leave_slot(active_request& work);
   /// More bytes, which are due by then. False: there will be none.
@@ -151,7 +159,8 @@ class connection final : public carrier,
   // connection_body.cpp
   task<result<std::string_view>> receive_body(buffer_ref& slot) override;
   [[nodiscard]] bool body_has_ended() const noexcept override { return false; }
-  void send_reply(const reply_head& head, std::string_view body, std::string* owned) override;
+  void send_reply(const reply_head& head, std::string_view body,
+                  const body_memory* memory) override;
   void send_head(const reply_head& head, bool ends) override;
   void append_body(std::string_view piece, body_framing framing) override;
   void append_body(std::string&& piece, body_framing framing) override;
@@ -166,7 +175,9 @@ class connection final : public carrier,
   [[nodiscard]] bool must_linger() const noexcept;
   /// The last reply was 101: the connection is somebody else's from now on. Deletes this.
   void hand_over(std::unique_ptr<upgraded> to) noexcept;
-  [[gnu::noinline]] void refuse(status code, std::string_view reason);
+  [[gnu::noinline]] void refuse(status code, std::string_view reason, std::string_view fields = {});
+  /// That, since nothing more is to be held for who has not sent all of a request.
+  void refuse_for_memory();
   static void on_timeout(lazy_timer& self) noexcept;
   static constexpr lazy_timer::kind timeout_kind{&on_timeout, "timeout of an HTTP connection"};
 

@@ -6,11 +6,14 @@
 
 #include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
+#include <weft/coro/with_deadline.hpp>
 #include <weft/http/body_pace.hpp>
 #include <weft/http/chunked_decoder.hpp>
 #include <weft/http/connection.hpp>
 #include <weft/http/connection_host.hpp>
 #include <weft/http/reply_head.hpp>
+#include <weft/loop/memory_share.hpp>
+#include <weft/loop/shared_text.hpp>
 
 namespace weft::http {
 namespace {
@@ -41,9 +44,62 @@ void connection::leave_slot(active_request& work) {
   work.head.rebase(received().data());
 }
 
+// ---- memory for bodies that are gathered whole -------------------------------------------------
+
+bool connection::needs_memory(const active_request& work) const noexcept {
+  const std::uint64_t length = work.head.content_length().value_or(0);
+  return length > inline_body_bytes &&
+         input_->bytes.counted_bytes() < work.head.size_bytes() + length;
+}
+
+void connection::keep_memory(active_request& work, memory_reservation memory) {
+  input_->bytes.make_room(memory.bytes() - received().size(), std::move(memory));
+  work.head.rebase(received().data());
+}
+
+bool connection::reserve_now(active_request& work) {
+  auto memory = loop_.memory().try_reserve(
+      memory_kind::bodies, work.head.size_bytes() + work.body_bytes, memory_priority::low);
+  if (memory) keep_memory(work, std::move(memory));
+  return input_->bytes.counted_bytes() > work.body_bytes;
+}
+
+task<memory_reservation> connection::reserve(std::size_t size_bytes) {
+  auto memory = co_await with_timeout(
+      memory_wait,
+      reserve_memory(loop_.memory(), memory_kind::bodies, size_bytes, memory_priority::low));
+  if (memory) co_return std::move(*memory);
+  if (memory.error() == errc::limit_exceeded)
+    refuse(status::content_too_large, never_memory_reason);
+  else
+    refuse_for_memory();
+  co_return memory_reservation{};
+}
+
+/// With the head, which stands before it.
+task<bool> connection::reserve(active_request& work) {
+  auto memory = co_await reserve(work.head.size_bytes() + *work.head.content_length());
+  if (!memory) co_return false;
+  keep_memory(work, std::move(memory));
+  co_return true;
+}
+
+/// As much as may come.
+task<bool> connection::reserve_for_chunks(active_request& work) {
+  work.note();
+  work.memory = co_await reserve(work.bounds->body_bytes);
+  if (!work.memory) co_return false;
+  work.decoded.reserve(work.bounds->body_bytes);
+  co_return true;
+}
+
 task<bool> connection::receive_more(active_request& work, time_point due) {
   set(due);
   leave_slot(work);
+  if (loop_.memory().is_short(memory_priority::high)) [[unlikely]] {
+    refuse_for_memory();
+    co_return false;
+  }
   auto bytes = co_await stream_.read();
   if (!bytes) {
     if (timed_out_)
@@ -96,6 +152,8 @@ task<bool> connection::receive_chunked_body(active_request& work) {
     }
     // What has been decoded is not kept: chunks of one byte may be wrapped in hundreds.
     input_->bytes.truncate(head.size_bytes());
+    if (work.decoded.size() > inline_body_bytes && !work.memory)
+      if (!co_await reserve_for_chunks(work)) co_return false;
     if (!co_await receive_more(work, pace.due(loop_.now(), come))) co_return false;
   }
   work.body = work.decoded;
@@ -124,9 +182,14 @@ void connection::send_head(const reply_head& head, bool /*ends*/) {
   stream_.append(std::move(text));
 }
 
-void connection::send_reply(const reply_head& head, std::string_view body, std::string* owned) {
+void connection::send_reply(const reply_head& head, std::string_view body,
+                            const body_memory* memory) {
   send_head(head, body.empty());
-  if (!body.empty()) stream_.append(owned != nullptr ? std::move(*owned) : std::string{body});
+  if (body.empty()) return;
+  if (memory != nullptr && memory->shared != nullptr)
+    stream_.append(*memory->shared);
+  else
+    stream_.append(memory != nullptr ? std::move(*memory->owned) : std::string{body});
 }
 
 /// In one piece with what frames it, if that fits.

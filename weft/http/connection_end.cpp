@@ -28,13 +28,14 @@ constexpr duration look_interval = std::chrono::milliseconds{250};
 
 /// The last reply of a connection, to what is no request or is not taken.
 void write_refusal(net::tcp_stream& stream, connection_host& host, status code,
-                   std::string_view reason, bool to_head) {
+                   std::string_view reason, std::string_view fields, bool to_head) {
   std::string body;
   write_problem({.status = code, .detail = reason}, body);
   const reply_head head{.code = code,
                         .start = host.reply_start(),
                         .content_type = problem_content_type,
                         .content_length = body.size(),
+                        .fields = fields,
                         .connection = connection_field::close};
   char* const begin = stream.prepare(head.most_bytes()).data();
   stream.commit(static_cast<std::size_t>(head.write(begin) - begin));
@@ -64,11 +65,15 @@ void connection::turn_away(std::unique_ptr<connection> self) {
   }(std::move(self)));
 }
 
-void connection::refuse(status code, std::string_view reason) {
+void connection::refuse(status code, std::string_view reason, std::string_view fields) {
   keep_ = false;
   refused_ = true;
   host_.counts.replied(code);
-  write_refusal(stream_, host_, code, reason, asks_for_head(received()));
+  write_refusal(stream_, host_, code, reason, fields, asks_for_head(received()));
+}
+
+void connection::refuse_for_memory() {
+  refuse(status::service_unavailable, no_memory_reason, retry_after_field);
 }
 
 void connection::leave_if_idle() noexcept {

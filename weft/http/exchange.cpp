@@ -14,6 +14,7 @@
 #include <weft/http/reply_head.hpp>
 #include <weft/http/server_timing.hpp>
 #include <weft/json/error.hpp>
+#include <weft/loop/shared_text.hpp>
 #include <weft/net/tcp_stream.hpp>
 
 namespace weft::http {
@@ -30,10 +31,10 @@ std::string& scratch() noexcept {
   return text;
 }
 
-/// Whether they leave in one piece. `owned`: the body's memory, if that may be sent from.
-bool fits(const reply_head& head, std::string_view body, const std::string* owned) noexcept {
+/// Whether they leave in one piece. `memory`: the body's, if that may be sent from.
+bool fits(const reply_head& head, std::string_view body, const body_memory* memory) noexcept {
   return head.most_bytes() + body.size() <= net::tcp_stream::prepare_most_bytes &&
-         (owned == nullptr || body.size() <= copied_body_bytes);
+         (memory == nullptr || body.size() <= copied_body_bytes);
 }
 
 status status_of(error why) noexcept {
@@ -258,10 +259,10 @@ std::optional<body_framing> exchange::begin_body(const response& head,
 }
 
 void exchange::send(status code, std::string_view content_type, std::string_view body,
-                    std::string_view fields, std::string* owned) {
+                    std::string_view fields, const body_memory* memory) {
   if (replied()) return;
   if (of_.has_texts) [[unlikely]] {
-    if (of_.codes_reply) return send_coded(code, content_type, body, fields, owned);
+    if (of_.codes_reply) return send_coded(code, content_type, body, fields, memory);
     fields = all_fields(fields);
   }
   replied_ = code;
@@ -280,8 +281,8 @@ void exchange::send(status code, std::string_view content_type, std::string_view
   body_bytes_ = body.size();
   request_.client_.host_.counts.body_bytes.add(body.size());
   carrier& client = request_.client_;
-  if (client.is_stream() || !fits(head, body, owned)) [[unlikely]]
-    client.send_reply(head, body, owned);
+  if (client.is_stream() || !fits(head, body, memory)) [[unlikely]]
+    client.send_reply(head, body, memory);
   else
     send_small(head, body);
   keep_alive_ = keep_alive;
@@ -305,7 +306,14 @@ void exchange::reply(status code, std::string_view content_type, std::string_vie
 
 void exchange::reply(response&& answer) {
   std::string body = answer.take_body();
-  send(answer.code(), answer.content_type(), body, answer.fields(), &body);
+  const body_memory memory{.owned = &body};
+  send(answer.code(), answer.content_type(), body, answer.fields(), &memory);
+}
+
+void exchange::reply_shared(status code, std::string_view content_type, const shared_text& body,
+                            std::string_view fields) {
+  const body_memory memory{.shared = &body};
+  send(code, content_type, body.view(), fields, &memory);
 }
 
 void exchange::reply(error why) {

@@ -23,6 +23,9 @@
 #include <weft/http/status.hpp>
 #include <weft/net/ip_address.hpp>
 
+namespace weft {
+class shared_text;
+}
 namespace weft::json {
 struct error;
 }
@@ -37,6 +40,7 @@ enum class connection_field : std::uint8_t;
 struct active_request;
 struct call_context;
 class body_decoding;
+struct body_memory;
 class body_reader;
 class body_writer;
 class carrier;
@@ -81,6 +85,9 @@ class exchange {
   void reply(status code, std::string_view content_type, std::string_view body,
              std::string_view fields = {});
   void reply(response&& answer);
+  /// A body that other replies have as well, and that is not copied for each.
+  void reply_shared(status code, std::string_view content_type, const shared_text& body,
+                    std::string_view fields = {});
   /// A problem document (RFC 9457) for a failed operation; the error's code chooses the status.
   void reply(error why);
   /// 400 with where and why the body is not the JSON that was expected.
@@ -193,19 +200,20 @@ class exchange {
   [[nodiscard]] std::string_view added_so_far() const noexcept;
   [[gnu::noinline]] void send_coded(status code, std::string_view content_type,
                                     std::string_view body, std::string_view fields,
-                                    std::string* owned);
+                                    const body_memory* memory);
   [[nodiscard]] std::string_view code_pieces(const response& head,
                                              std::optional<std::uint64_t>& length);
   void run_decoded(decompress_rules& rules, handler& next);
   void refuse_codings(coding_set known);
+  [[nodiscard]] bool reserve_decoded(const decompress_rules& rules);
   void decode_whole(body_decoding by, decompress_rules& rules, handler& next);
   task<void> decode_rest(body_decoding by, std::string_view coded_body, decompress_rules& rules,
                          handler& next);
   void reply_undecodable(const body_decoding& by);
   [[nodiscard]] connection_field field_for(bool keep_alive) const noexcept;
-  /// `owned`, where there is one, is what `body` shows, and may be taken.
+  /// `memory`: of what `body` shows; nullptr: it is to be copied.
   void send(status code, std::string_view content_type, std::string_view body,
-            std::string_view fields, std::string* owned);
+            std::string_view fields, const body_memory* memory);
   /// The head of a reply whose body is written by itself. Nothing: another reply was given.
   [[nodiscard]] std::optional<body_framing> begin_body(const response& head,
                                                        std::optional<std::uint64_t> length_bytes);

@@ -89,6 +89,8 @@ task<void> exchange::give_deferred() {
   response head = std::move(*of_.coded->deferred);
   of_.coded->deferred.reset();
   const std::string body = head.take_body();
+  const memory_reservation held =
+      request_.client_.host_.loop.memory().hold(memory_kind::output, body.capacity());
   replied_ = {};
   of_.codes_reply = true;
   body_writer& out = writer();
@@ -112,28 +114,30 @@ std::string_view exchange::added_so_far() const noexcept {
 }
 
 void exchange::send_coded(status code, std::string_view content_type, std::string_view body,
-                          std::string_view fields, std::string* owned) {
+                          std::string_view fields, const body_memory* memory) {
   const bool codes = decides_to_code({.code = code,
                                       .content_type = content_type,
                                       .fields = fields,
                                       .added = added_so_far(),
                                       .length_bytes = body.size()});
   coded_texts& texts = *of_.coded;
-  if (!codes) return send(code, content_type, body, fields, owned);
+  if (!codes) return send(code, content_type, body, fields, memory);
   if (code == status::not_modified) {
     append_coded_fields(texts.reply_fields, fields, content_coding::identity);
-    return send(code, content_type, body, texts.reply_fields, owned);
+    return send(code, content_type, body, texts.reply_fields, memory);
   }
   if (body.size() > coded_at_once_bytes) {
+    const bool is_ours = memory != nullptr && memory->owned != nullptr;
     texts.deferred = response::deferred(code, content_type, fields,
-                                        owned != nullptr ? std::move(*owned) : std::string{body});
+                                        is_ours ? std::move(*memory->owned) : std::string{body});
     replied_ = code;
     return;
   }
   if (!encode_whole(body, texts.wanted, texts.rules->options.effort, texts.reply_body))
-    return send(code, content_type, body, fields, owned);
+    return send(code, content_type, body, fields, memory);
   append_coded_fields(texts.reply_fields, fields, texts.wanted);
-  send(code, content_type, texts.reply_body, texts.reply_fields, &texts.reply_body);
+  const body_memory coded_memory{.owned = &texts.reply_body};
+  send(code, content_type, texts.reply_body, texts.reply_fields, &coded_memory);
 }
 
 /// The fields of a reply that is given piece by piece. One that is coded has no length.
@@ -194,9 +198,24 @@ void exchange::refuse_codings(coding_set known) {
                 "the body's Content-Encoding is none that this server decodes, or too many", line);
 }
 
+/// As much as the body may become.
+bool exchange::reserve_decoded(const decompress_rules& rules) {
+  connection_host& host = request_.client_.host_;
+  const std::uint64_t most =
+      std::min<std::uint64_t>(host.bounds_of(of_.match).body_bytes,
+                              std::uint64_t{rules.options.ratio} * request_.body_.size());
+  coded().memory = host.loop.memory().try_reserve(memory_kind::bodies, most, memory_priority::low);
+  if (!coded().memory) host.loop.memory().note_refused();
+  return static_cast<bool>(coded().memory);
+}
+
 void exchange::decode_whole(body_decoding by, decompress_rules& rules, handler& next) {
   std::string_view coded_body = request_.body_;
   const decoding_end end = decode_some(by, coded_body, coded().request_body);
+  if (end == decoding_end::more && !reserve_decoded(rules)) {
+    rules.slots.give_back();
+    return reply_problem(status::service_unavailable, no_memory_reason, retry_after_field);
+  }
   if (end == decoding_end::more) {
     work.emplace(decode_rest(std::move(by), coded_body, rules, next));
     return;

@@ -18,7 +18,26 @@ void input_buffer::leave_slot(std::size_t room_bytes) {
   gathered_ = std::make_unique<std::string>();
   gathered_->reserve(text_.size() + room_bytes);
   text_ = gathered_->assign(text_);
+  memory_ = slot_.memory();
   slot_.reset();
+  count();
+}
+
+void input_buffer::make_room(std::size_t size_bytes, memory_reservation memory) {
+  counted_ = std::move(memory);
+  leave_slot(size_bytes);
+  if (gathered_ == nullptr) return;
+  const std::size_t used = gathered_->size() - text_.size();
+  gathered_->reserve(gathered_->size() + size_bytes);
+  text_ = std::string_view{*gathered_}.substr(used);
+}
+
+/// What was reserved covers what it was reserved for, and what a string adds to that.
+void input_buffer::count() noexcept {
+  constexpr std::size_t rounding_bytes = 64;
+  if (memory_ == nullptr || counted_.bytes() + rounding_bytes >= gathered_->capacity()) return;
+  counted_.reset();
+  counted_ = memory_->hold(memory_kind::requests, gathered_->capacity());
 }
 
 void input_buffer::gather(buffer_ref&& bytes) {
@@ -29,7 +48,9 @@ void input_buffer::gather(buffer_ref&& bytes) {
     gathered_->erase(0, used);
     used = 0;
   }
+  const std::size_t before = gathered_->capacity();
   gathered_->append(bytes.text());
+  if (gathered_->capacity() != before) count();
   text_ = std::string_view{*gathered_}.substr(used);
   bytes.reset();
 }
@@ -39,6 +60,7 @@ void input_buffer::consume(std::size_t size_bytes) noexcept {
   if (!text_.empty()) return;
   slot_.reset();
   gathered_.reset();
+  counted_.reset();
 }
 
 void input_buffer::truncate(std::size_t size_bytes) noexcept {

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include <weft/base/time.hpp>
 #include <weft/service/option_bounds.hpp>
@@ -50,6 +51,16 @@ struct http2_limits {
 
   friend bool operator==(const http2_limits&, const http2_limits&) = default;
 };
+
+/// A body up to this size needs no reservation of memory before it is read.
+inline constexpr std::size_t inline_body_bytes = 16 * 1024;
+/// How long a longer one waits for its memory. Beyond: 503 with Retry-After.
+inline constexpr duration memory_wait = std::chrono::seconds{1};
+inline constexpr std::string_view no_memory_reason =
+    "this server has no memory left for requests of this size: try again soon";
+inline constexpr std::string_view never_memory_reason =
+    "the body is longer than the memory of this server allows";
+inline constexpr std::string_view retry_after_field = "Retry-After: 1\r\n";
 
 struct limits {
   // Method, target and version with the spaces and the line's end. Beyond: 414 (501 when the method

@@ -1,11 +1,12 @@
 #include <weft/http/openapi_page.hpp>
 
-#include <tuple>
+#include <string>
 #include <utility>
 
 #include <weft/base/format.hpp>
 #include <weft/http/preconditions.hpp>
 #include <weft/http/siphash.hpp>
+#include <weft/loop/event_loop.hpp>
 
 namespace weft::http {
 
@@ -14,29 +15,26 @@ openapi_page::openapi_page(openapi_page_options options, server& http)
             .version = std::move(options.version),
             .description = std::move(options.description)},
       http_{http} {
-  http.get(options.path,
-           described([this](const request& asked) { return answer(asked); }, {.hidden = true}));
+  http.get(options.path, described([this](exchange& e) { answer(e); }, {.hidden = true}));
 }
 
 /// All shards have the same routes, as a rule: then they give the same text, and the same tag.
 void openapi_page::make() {
-  text_ = openapi_document(info_, http_.routes());
-  tag_ = weft::format("{:016x}", siphash(text_, {}));
+  text_ = shared_text{openapi_document(info_, http_.routes()), &event_loop::current().memory()};
+  tag_ = weft::format("{:016x}", siphash(text_.view(), {}));
   made_for_ = http_.route_changes();
 }
 
-response openapi_page::answer(const request& asked) {
+void openapi_page::answer(exchange& e) {
   if (made_for_ != http_.route_changes()) make();
+  const request& asked = e.request();
   const representation current{.tag = entity_tag{tag_}};
-  response reply;
+  const std::string fields = weft::format("ETag: \"{}\"\r\nCache-Control: no-cache\r\n", tag_);
   switch (check_preconditions(asked.method(), asked.headers(), current, 0)) {
-    case precondition::met: reply = response::json_text(text_); break;
-    case precondition::not_modified: reply.set_code(status::not_modified); break;
-    case precondition::failed: return response::problem(status::precondition_failed);
+    case precondition::met: return e.reply_shared(status::ok, "application/json", text_, fields);
+    case precondition::not_modified: return e.reply(status::not_modified, {}, {}, fields);
+    case precondition::failed: return e.reply_problem(status::precondition_failed, {});
   }
-  std::ignore = reply.add_field("ETag", weft::format("\"{}\"", tag_));
-  std::ignore = reply.add_field("Cache-Control", "no-cache");
-  return reply;
 }
 
 }  // namespace weft::http

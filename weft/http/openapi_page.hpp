@@ -15,8 +15,8 @@
 #include <string>
 
 #include <weft/http/openapi.hpp>
-#include <weft/http/response.hpp>
 #include <weft/http/server.hpp>
+#include <weft/loop/shared_text.hpp>
 
 namespace weft::http {
 
@@ -35,12 +35,12 @@ class openapi_page {
 
  private:
   void make();
-  [[nodiscard]] response answer(const request& asked);
+  void answer(exchange& e);
 
   openapi_info info_;
   server& http_;
   std::optional<std::uint64_t> made_for_;  // how often the routes had changed by then
-  std::string text_;
+  shared_text text_;
   std::string tag_;  // without quotes
 };
 

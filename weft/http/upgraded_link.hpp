@@ -63,6 +63,11 @@ class upgraded_link {
     through().output().append(std::move(text));
     through().send_later();
   }
+  void append(shared_text text) {
+    if (net::tcp_stream* const direct = connection()) return direct->append(std::move(text));
+    through().output().append(std::move(text));
+    through().send_later();
+  }
   void end_output() noexcept {
     if (net::tcp_stream* const direct = connection()) return direct->end_output();
     through().end_output();

@@ -29,6 +29,7 @@ server_session::server_session(connection_host& host, net::tcp_stream stream,
 
 server_session::~server_session() {
   if (flushable::hook.is_linked()) flushable::hook.unlink();
+  note_unblocked();
   client_link::leave(host_);
 }
 
@@ -203,7 +204,10 @@ void server_session::note_answered() {
 void server_session::forget(server_stream& gone) noexcept {
   gone.in_session.unlink();
   if (headed_ == &gone) headed_ = nullptr;
-  if (--stream_count_ == 0) idle_since_ = loop_.now();
+  if (--stream_count_ == 0) {
+    idle_since_ = loop_.now();
+    note_unblocked();
+  }
   flush_later();
 }
 

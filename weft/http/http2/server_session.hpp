@@ -39,6 +39,7 @@
 #include <weft/http/server_counts.hpp>
 #include <weft/loop/event_loop.hpp>
 #include <weft/loop/lazy_timer.hpp>
+#include <weft/loop/slow_peer.hpp>
 #include <weft/net/ip_address.hpp>
 #include <weft/net/stream_receiver.hpp>
 #include <weft/net/tcp_stream.hpp>
@@ -52,6 +53,7 @@ namespace weft::http::http2 {
 class server_session final : public client_link,
                              private lazy_timer,
                              private flushable,
+                             private slow_peer,
                              private net::stream_receiver {
  public:
   /// Serves until the connection ends. `received`: what has been read of it already.
@@ -175,6 +177,13 @@ class server_session final : public client_link,
   void frame_output();
   /// Of a body. False: the connection's window is shut.
   [[nodiscard]] bool frame_data(server_stream& from);
+  // As a slow peer, from when something waits for the client until no stream is left.
+  void note_blocked() noexcept;
+  void note_taken() noexcept;
+  void note_unblocked() noexcept;
+  static std::size_t held_bytes(slow_peer& self) noexcept;
+  static void drop(slow_peer& self) noexcept;
+  static constexpr slow_peer_kind slow_kind{.held_bytes = &held_bytes, .drop = &drop};
   /// Of bodies that have left: an end needs no window.
   void frame_bare_ends();
   void close_ended() noexcept;
@@ -243,6 +252,7 @@ class server_session final : public client_link,
   bool knows_settings_ = false;  // the client has acknowledged them
   bool is_reading_ = false;
   bool is_waiting_ = false;     // a task of this is under way
+  bool is_blocked_ = false;     // stands in the line of slow peers
   bool input_ended_ = false;    // nothing more is read
   bool is_warned_ = false;      // the client knows that this will leave
   bool is_leaving_ = false;     // and that it has

@@ -10,6 +10,7 @@
 #include <weft/http/http2/queued_text.hpp>
 #include <weft/http/http2/server_session.hpp>
 #include <weft/http/reply_head.hpp>
+#include <weft/loop/memory_share.hpp>
 
 namespace weft::http::http2 {
 namespace {
@@ -237,6 +238,7 @@ void server_session::frame_output() {
   const std::size_t most =
       least_held_frames + std::size_t{4} * host_.limits.http2.concurrent_streams;
   if (held_frames_ > most) cut_offender(held_for_);
+  note_blocked();
   if (is_waiting_) return;
   task<void> waiting = wait_for_room();
   is_waiting_ = true;
@@ -253,6 +255,8 @@ void server_session::frame_bare_ends() {
 bool server_session::frame_data(server_stream& from) {
   const std::size_t queued = from.queued_bytes();
   const std::int64_t window = std::min(out_window_, from.out_window);
+  if (queued != 0 && window <= 0) [[unlikely]]
+    note_blocked();
   if (queued != 0 && out_window_ <= 0) return false;
   from.in_ready.unlink();
   if (queued == 0 ? !from.gives_no_more() : window <= 0) return true;  // until there is some
@@ -271,6 +275,8 @@ bool server_session::frame_data(server_stream& from) {
   from.out_window -= static_cast<std::int64_t>(size);
   out_window_ -= static_cast<std::int64_t>(size);
   idle_frames_.give(updates_per_frame);
+  if (is_blocked_) [[unlikely]]
+    note_taken();
   if (ends)
     note_reply_end(from);
   else if (size == queued || from.priority.is_incremental)
@@ -278,6 +284,35 @@ bool server_session::frame_data(server_stream& from) {
   else
     ready_.push_front(from);  // all of it comes before the next of its urgency
   return true;
+}
+
+// ---- as a slow peer ---------------------------------------------------------------------------
+
+void server_session::note_blocked() noexcept {
+  if (stream_count_ == 0 || std::exchange(is_blocked_, true)) return;
+  loop_.memory().note_stalled(*this, slow_kind);
+}
+
+void server_session::note_taken() noexcept {
+  note_unblocked();
+  note_blocked();
+}
+
+void server_session::note_unblocked() noexcept {
+  if (std::exchange(is_blocked_, false)) loop_.memory().note_progress(*this);
+}
+
+std::size_t server_session::held_bytes(slow_peer& self) noexcept {
+  std::size_t all = 0;
+  for (const server_stream& each : static_cast<server_session&>(self).streams_)
+    all += each.held_bytes();
+  return all;
+}
+
+void server_session::drop(slow_peer& self) noexcept {
+  auto& session = static_cast<server_session&>(self);
+  session.is_blocked_ = false;
+  session.lose();
 }
 
 // ---- ends -------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@
 #include <weft/http/reply_head.hpp>
 #include <weft/http/request_parser.hpp>
 #include <weft/http/target.hpp>
+#include <weft/loop/memory_share.hpp>
 
 namespace weft::http::http2 {
 
@@ -105,16 +106,25 @@ void server_stream::take_head_of_body() {
     work.reader.reset(new body_reader{*this, work});
     return answer(work);
   }
-  gathers_ = true;
-  pace_.emplace(loop_.now(), *work.bounds);
-  set(pace_->due(loop_.now(), 0));
-  if (work.head.expect_continue()) session_.send_continue(*this);
+  begin_gathering();
 }
 
 void server_stream::keep_work() {
   auto next = std::make_unique_for_overwrite<active_request>();
   work_ = std::exchange(host_.desk, std::move(next));
   head_ = session_.head().take();
+  count_self();
+}
+
+void server_stream::count_self() noexcept {
+  // A request with its head, this, and what a queue keeps beside texts.
+  constexpr std::size_t own_bytes = 4 * 1024;
+  if (!held_) held_ = loop_.memory().hold(memory_kind::requests, own_bytes);
+}
+
+std::size_t server_stream::held_bytes() const noexcept {
+  return held_.bytes() + out_.counted_bytes() + in_.counted_bytes() +
+         (work_ ? work_->memory.bytes() : 0);
 }
 
 void server_stream::take_data(std::string_view data) {
@@ -127,6 +137,11 @@ void server_stream::take_data(std::string_view data) {
     *still_to_come_ -= data.size();
   }
   if (gathers_) return gather(data);
+  if (in_.size() > inline_body_bytes && loop_.memory().is_short(memory_priority::high))
+      [[unlikely]] {
+    session_.consume(*this, data.size());
+    return reset(NGHTTP2_ENHANCE_YOUR_CALM);
+  }
   append_in_pieces(in_, data);
   owed_ += data.size();
   tell_of_input();
@@ -144,6 +159,7 @@ void server_stream::gather(std::string_view data) {
     session_.consume(*this, data.size());
     return refuse(status::content_too_large, "the body is longer than this path takes");
   }
+  if (!has_memory_for(data)) return session_.consume(*this, data.size());
   gathered_ += data.size();
   session_.note_gathered(data.size());
   if (work.decoded.empty() && in_.size() + data.size() <= piece_bytes) {
@@ -154,9 +170,13 @@ void server_stream::gather(std::string_view data) {
     move_all(in_, work.decoded);
     work.decoded.append(data);
   }
-  session_.consume_connection(data.size());  // others must not wait for this one's turn
   if (withheld_ == 0) withheld_since_ = loop_.now();
   withheld_ += data.size();
+  if (waits_for_memory_) {
+    owed_ += data.size();
+    return;
+  }
+  session_.consume_connection(data.size());  // others must not wait for this one's turn
   if (session_.may_gather(*this))
     release_window();
   else
@@ -174,6 +194,10 @@ void server_stream::take_end() {
   if (!drops_input_ && still_to_come_.value_or(0) != 0) return refuse_malformed();
   in_ended_ = true;
   if (!gathers_) return tell_of_input();
+  if (!waits_for_memory_) finish_gathering();
+}
+
+void server_stream::finish_gathering() {
   gathers_ = false;
   set(time_point::max());
   active_request& work = *work_;
@@ -298,7 +322,7 @@ void server_stream::finish_streams(active_request& work) {
 }
 
 /// Replies to what no handler is called for.
-void server_stream::refuse(status code, std::string_view reason) {
+void server_stream::refuse(status code, std::string_view reason, std::string_view fields) {
   drop_input();
   std::string body;
   write_problem({.status = code, .detail = reason}, body);
@@ -307,7 +331,8 @@ void server_stream::refuse(status code, std::string_view reason) {
   send_reply({.code = code,
               .start = host_.reply_start(),
               .content_type = problem_content_type,
-              .content_length = body.size()},
+              .content_length = body.size(),
+              .fields = fields},
              is_head ? std::string_view{} : std::string_view{body}, nullptr);
   session_.note_answered();
 }

@@ -29,6 +29,7 @@
 #include <weft/http/status.hpp>
 #include <weft/http/upgraded.hpp>
 #include <weft/loop/lazy_timer.hpp>
+#include <weft/loop/memory_share.hpp>
 #include <weft/net/write_queue.hpp>
 
 namespace weft::net {
@@ -95,6 +96,8 @@ class server_stream final : public carrier,
   void note_answered() noexcept { is_answered_ = true; }
   /// The client has nothing more to say.
   [[nodiscard]] bool has_come_whole() const noexcept { return in_ended_; }
+  /// Of the shard's memory, for what has come and what is to go.
+  [[nodiscard]] std::size_t held_bytes() const noexcept;
   /// Waits for the rest of a body that is wanted whole.
   [[nodiscard]] bool is_gathering() const noexcept { return gathers_; }
   /// Or spoken over, by whoever has asked for that.
@@ -122,6 +125,20 @@ class server_stream final : public carrier,
   void take_head_of_body();
   void tell_of_input() noexcept;
   void gather(std::string_view data);
+  void finish_gathering();
+  /// From now on its request, or its reply, waits here.
+  void count_self() noexcept;
+
+  // server_stream_memory.cpp: for a body that is gathered
+  void begin_gathering();
+  /// At once, or when there is some: until then the client's window stays shut.
+  void reserve_memory(std::size_t size_bytes);
+  task<void> wait_for_memory(std::size_t size_bytes);
+  void take_memory(memory_reservation memory);
+  void go_on_gathering();
+  void refuse_for_memory();
+  /// Whether there is memory for data that has come. False: it was refused.
+  [[nodiscard]] bool has_memory_for(std::string_view data);
   /// At once, or when as much of other replies has gone as has to.
   void answer_in_turn(active_request& work);
   void answer(active_request& work);
@@ -131,7 +148,7 @@ class server_stream final : public carrier,
   task<void> run_handler();
   void complete(active_request& work);
   void finish_streams(active_request& work);
-  void refuse(status code, std::string_view reason);
+  void refuse(status code, std::string_view reason, std::string_view fields = {});
 
   // server_stream_body.cpp: as a tunnel
   void open_tunnel(const reply_head& head);
@@ -162,7 +179,8 @@ class server_stream final : public carrier,
   [[nodiscard]] bool body_has_ended() const noexcept override {
     return in_ended_ && in_.size() == given_;
   }
-  void send_reply(const reply_head& head, std::string_view body, std::string* owned) override;
+  void send_reply(const reply_head& head, std::string_view body,
+                  const body_memory* memory) override;
   void send_head(const reply_head& head, bool ends) override;
   void append_body(std::string_view piece, body_framing framing) override;
   void append_body(std::string&& piece, body_framing framing) override;
@@ -174,6 +192,7 @@ class server_stream final : public carrier,
 
   server_session& session_;
   std::unique_ptr<active_request> work_;  // once it must be waited for
+  memory_reservation held_;               // for this, once it waits, and for a short body
   pooled_text head_;                      // its head
   net::write_queue in_;                   // of its body: what has come
   net::write_queue out_;                  // of the reply's: what is to go
@@ -191,6 +210,7 @@ class server_stream final : public carrier,
   std::size_t queued_at_look_ = 0;  // see has_stalled()
   bool in_ended_ = false;           // all of the body has come
   bool gathers_ = false;            // a body that is wanted whole
+  bool waits_for_memory_ = false;   // for that
   bool drops_input_ = false;        // nobody takes what comes
   bool out_ends_ = false;           // behind what is queued
   bool is_worked_for_ = false;      // by work_on()

@@ -9,6 +9,7 @@
 #include <weft/http/http2/server_stream.hpp>
 #include <weft/http/http2/server_tunnel.hpp>
 #include <weft/http/reply_head.hpp>
+#include <weft/loop/shared_text.hpp>
 
 namespace weft::http::http2 {
 
@@ -39,7 +40,8 @@ task<result<std::string_view>> server_stream::receive_body(buffer_ref& /*slot*/)
   co_return piece;
 }
 
-void server_stream::send_reply(const reply_head& head, std::string_view body, std::string* owned) {
+void server_stream::send_reply(const reply_head& head, std::string_view body,
+                               const body_memory* memory) {
   if (refuses_tunnel(head.code)) return;
   if (session_.send_whole(*this, head, body)) [[likely]] {
     out_ends_ = true;
@@ -49,11 +51,14 @@ void server_stream::send_reply(const reply_head& head, std::string_view body, st
   if (body.empty()) return;
   const std::size_t size_bytes = body.size();
   if (is_closed_ || is_ending()) return;
-  if (owned != nullptr && size_bytes > piece_bytes)
-    out_.append(std::move(*owned));
+  if (memory != nullptr && memory->shared != nullptr)
+    out_.append(*memory->shared);
+  else if (memory != nullptr && size_bytes > piece_bytes)
+    out_.append(std::move(*memory->owned));
   else
     append_in_pieces(out_, body);
   whole_ = size_bytes;
+  count_self();
   session_.note_queued(size_bytes);
   out_ends_ = true;
   session_.send_soon(*this);

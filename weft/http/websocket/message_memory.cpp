@@ -21,7 +21,15 @@ void message_memory::append(std::string_view bytes) {
     }
     grow(bytes.size());
   }
-  large_->append(bytes);
+  large_->text.append(bytes);
+  count();
+}
+
+void message_memory::count() noexcept {
+  const std::size_t size = large_->text.capacity();
+  if (pool_->memory() == nullptr || large_->counted.bytes() >= size) return;
+  large_->counted.reset();
+  large_->counted = pool_->memory()->hold(memory_kind::bodies, size);
 }
 
 std::span<char> message_memory::prepare() {
@@ -31,11 +39,13 @@ std::span<char> message_memory::prepare() {
       return {slot_.data() + slot_.size(), slot_.capacity() - slot_.size()};
     grow(grown_at_least_bytes);
   }
-  const std::size_t used = large_->size();
-  if (large_->capacity() == used) large_->reserve(2 * used);
-  room_bytes_ = large_->capacity() - used;
-  large_->resize_and_overwrite(large_->capacity(), [](char*, std::size_t all) { return all; });
-  return {large_->data() + used, room_bytes_};
+  std::string& text = large_->text;
+  const std::size_t used = text.size();
+  if (text.capacity() == used) text.reserve(2 * used);
+  count();
+  room_bytes_ = text.capacity() - used;
+  text.resize_and_overwrite(text.capacity(), [](char*, std::size_t all) { return all; });
+  return {text.data() + used, room_bytes_};
 }
 
 void message_memory::commit(std::size_t size_bytes) noexcept {
@@ -43,15 +53,15 @@ void message_memory::commit(std::size_t size_bytes) noexcept {
     slot_.resize(slot_.size() + size_bytes);
     return;
   }
-  large_->resize(large_->size() - room_bytes_ + size_bytes);
+  large_->text.resize(large_->text.size() - room_bytes_ + size_bytes);
   room_bytes_ = 0;
 }
 
 /// From the slot, if there is one, to memory of its own.
 void message_memory::grow(std::size_t least_bytes) {
-  auto made = std::make_unique<std::string>();
-  made->reserve(std::max(grown_at_least_bytes, 2 * (slot_.size() + least_bytes)));
-  made->append(slot_.text());
+  auto made = std::make_unique<counted_text>();
+  made->text.reserve(std::max(grown_at_least_bytes, 2 * (slot_.size() + least_bytes)));
+  made->text.append(slot_.text());
   slot_.reset();
   large_ = std::move(made);
 }

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include <weft/loop/buffer_pool.hpp>
+#include <weft/loop/memory_share.hpp>
 
 namespace weft::http::ws {
 
@@ -25,7 +26,7 @@ class message_memory {
 
   [[nodiscard]] buffer_pool& pool() const noexcept { return *pool_; }
   [[nodiscard]] std::string_view text() const noexcept {
-    return large_ != nullptr ? std::string_view{*large_} : slot_.text();
+    return large_ != nullptr ? std::string_view{large_->text} : slot_.text();
   }
   [[nodiscard]] bool empty() const noexcept { return text().empty(); }
   [[nodiscard]] std::size_t size() const noexcept { return text().size(); }
@@ -45,11 +46,16 @@ class message_memory {
 
  private:
   void grow(std::size_t least_bytes);
+  void count() noexcept;
 
   buffer_pool* pool_;
   buffer_ref slot_;
-  std::unique_ptr<std::string> large_;
-  std::size_t room_bytes_ = 0;  // at the end of *large_, given by prepare()
+  struct counted_text {
+    std::string text;
+    memory_reservation counted;
+  };
+  std::unique_ptr<counted_text> large_;
+  std::size_t room_bytes_ = 0;  // at the end of large_->text, given by prepare()
 };
 
 }  // namespace weft::http::ws

@@ -19,12 +19,12 @@ std::string framed(const websocket_message& what, std::string_view payload, bool
 
 }  // namespace
 
-std::string_view prepared_message::plain() {
-  if (plain_.empty()) plain_ = framed(what_, what_.data, false);
+prepared_frame& prepared_message::plain() {
+  if (plain_.text().empty()) plain_ = prepared_frame{framed(what_, what_.data, false)};
   return plain_;
 }
 
-std::string_view prepared_message::deflated(int window_bits) {
+prepared_frame& prepared_message::deflated(int window_bits) {
   variant& made =
       deflated_.at(static_cast<std::size_t>(window_bits - deflate_parameters::least_window_bits));
   if (!made.is_made) {
@@ -33,7 +33,7 @@ std::string_view prepared_message::deflated(int window_bits) {
     std::string& shorter = codecs.text();
     if (codecs.deflater(window_bits).deflate(what_.data, shorter) &&
         shorter.size() < what_.data.size())
-      made.frame = framed(what_, shorter, true);
+      made.frame = prepared_frame{framed(what_, shorter, true)};
   }
   return made.frame;
 }

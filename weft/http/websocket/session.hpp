@@ -131,6 +131,7 @@ class session : private net::stream_receiver, private lazy_timer, private flusha
   // session_send.cpp
   [[nodiscard]] error closed_reason() const noexcept;
   void append_message(const websocket_message& what);
+  [[nodiscard]] bool is_better_shared(std::size_t size_bytes) const noexcept;
   void append_part(const websocket_message& part, bool is_last);
   void append_frame(frame_head head, std::string_view payload);
   void append_control(opcode kind, std::string_view payload);

@@ -19,6 +19,9 @@ constexpr std::size_t compressed_least_bytes = 128;
 /// Longer ones would keep the loop from the others for some milliseconds.
 constexpr std::size_t compressed_most_bytes = 256 * 1024;
 
+/// Shorter messages cost less as a copy than the note of where they are.
+constexpr std::size_t shared_least_bytes = 256;
+
 /// Counted as long as it lives.
 class counted_sender {
  public:
@@ -136,18 +139,26 @@ bool session::has_room(std::size_t queued_most) const noexcept {
 void session::append_prepared(prepared_message& message) {
   if (self_ == role::client) return append_message(message.what());  // each frame masked otherwise
   const std::size_t size = message.what().data.size();
-  std::string_view frame;
+  prepared_frame* frame = nullptr;
   if (deflater_ != nullptr && size >= compressed_least_bytes && size <= compressed_most_bytes) {
     if (own_deflater_ != nullptr) return append_message(message.what());
-    frame = message.deflated(deflater_->window_bits());
+    frame = &message.deflated(deflater_->window_bits());
   }
-  if (frame.empty()) frame = message.plain();
+  if (frame == nullptr || frame->text().empty()) frame = &message.plain();
   counts_.messages_sent.add();
   counts_.bytes_sent.add(size);
-  queued_since_look_ += frame.size();
-  if (frame.size() > net::tcp_stream::prepare_most_bytes) return link_.append(std::string{frame});
-  frame.copy(link_.prepare(frame.size()).data(), frame.size());
-  link_.commit(frame.size());
+  const std::string_view text = frame->text();
+  queued_since_look_ += text.size();
+  if (is_better_shared(text.size())) return link_.append(frame->share(loop_.memory()));
+  text.copy(link_.prepare(text.size()).data(), text.size());
+  link_.commit(text.size());
+}
+
+/// What is sent at once is copied to where other messages are; what waits is kept once for all.
+bool session::is_better_shared(std::size_t size_bytes) const noexcept {
+  return size_bytes > net::tcp_stream::prepare_most_bytes ||
+         (size_bytes >= shared_least_bytes &&
+          link_.queued_bytes() > net::tcp_stream::low_watermark);
 }
 
 void session::append_frame(frame_head head, std::string_view payload) {
