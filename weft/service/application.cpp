@@ -11,7 +11,9 @@
 #include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/base/log_escape.hpp>
+#include <weft/base/memory_limit.hpp>
 #include <weft/loop/make_backend.hpp>
+#include <weft/loop/memory_share.hpp>
 #include <weft/loop/sleep.hpp>
 #include <weft/loop/thread_place.hpp>
 #include <weft/realtime/allocation_guard.hpp>
@@ -22,6 +24,7 @@
 #include <weft/service/signal_watch.hpp>
 #include <weft/service/standard_services.hpp>
 #include <weft/telemetry/loop_series.hpp>
+#include <weft/telemetry/memory_series.hpp>
 
 namespace weft {
 namespace {
@@ -140,10 +143,12 @@ int application::state::run() {
 void application::state::run_shard(unsigned index, detail::signal_watch* signals) {
   if (index != 0) place_thread({.name = "shard", .index = index});
   auto loop = event_loop::create({.backend = *parse_backend(settings.backend()),
+                                  .buffers_max = buffers_of_shard(),
                                   .idle = *parse_idle(settings.now().idle),
                                   .shards = shards_mesh.get(),
                                   .shard = index,
-                                  .watched_by = stalls.get()});
+                                  .watched_by = stalls.get(),
+                                  .memory = &memory});
   if (!loop) {
     log::error(weft::format("shard {} has no event loop: {}", index, loop.error().message()));
     clean = false;
@@ -254,13 +259,40 @@ void application::state::watch_stalls() {
   }
 }
 
+/// Half: the other half is for the program itself, what its allocator and the kernel add, and the
+/// turn in which a limit is met.
+void application::state::limit_memory() {
+  std::uint64_t bytes = settings.now().memory_bytes;
+  if (bytes == 0) {
+    const memory_limit most = find_memory_limit();
+    bytes = std::max(most.bytes / 2, detail::application_section::least_memory_bytes);
+    log::debug(weft::format("clients may be given {} MiB of memory, half of {}", bytes >> 20U,
+                            most.origin));
+  }
+  memory.set_limit(std::min<std::uint64_t>(bytes, memory_budget::unlimited));
+}
+
+/// All shards together an eighth of the budget; and more than io_uring keeps for itself.
+std::uint32_t application::state::buffers_of_shard() const noexcept {
+  constexpr std::size_t least = 512;
+  const std::size_t most = loop_options{}.buffers_max;
+  return static_cast<std::uint32_t>(
+      std::clamp(memory.limit() / 8 / options.threads / buffer_pool::slot_bytes, least, most));
+}
+
 void application::state::begin() {
+  limit_memory();
   metrics.emplace(telemetry::registry_options{.shards = options.threads});
   loops_counted = metrics->add_source([this](telemetry::snapshot& into) {
     std::vector<loop_gauges> gauges(options.threads);
+    std::vector<memory_gauges> held(options.threads);
     const std::lock_guard lock{mutex};
-    for (shard* const each : shards) gauges[each->index()] = each->loop().gauges();
+    for (shard* const each : shards) {
+      gauges[each->index()] = each->loop().gauges();
+      held[each->index()] = each->loop().memory().gauges();
+    }
     telemetry::add_loop_series(into, gauges);
+    telemetry::add_memory_series(into, memory, held);
   });
   {
     const std::lock_guard lock{mutex};

@@ -165,6 +165,11 @@ std::string application_settings::wrong_value(const config& given) const {
     const std::string path = weft::format("application.{}", name);
     return weft::format("{}: {}: {}", given.origin_of(path), path, what);
   };
+  if (section_.memory_bytes != 0 && section_.memory_bytes < application_section::least_memory_bytes)
+    return said("memory_bytes",
+                weft::format("{} is too little: at least 16 MiB, or 0 for half of what the process "
+                             "may have",
+                             section_.memory_bytes));
   const std::string idle = wrong_idle(section_.idle);
   return idle.empty() ? idle : said("idle", idle);
 }

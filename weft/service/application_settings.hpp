@@ -36,10 +36,14 @@ struct application_section {
   std::string idle = "sleep";
   duration stop_timeout = std::chrono::seconds{10};
   duration stall_limit = std::chrono::milliseconds{100};
+  /// What all shards together may hold for clients. 0: half of what the process may have
+  /// (memory_limit.hpp).
+  std::uint64_t memory_bytes = 0;
 
   // No sum of a time now and one of these overflows.
   static constexpr duration longest = std::chrono::hours{24};
   static constexpr unsigned threads_max = 1024;
+  static constexpr std::uint64_t least_memory_bytes = std::uint64_t{16} * 1024 * 1024;
   static constexpr auto bounds() {
     return weft::bounds(at_most<&application_section::threads>(threads_max),
                         at_most<&application_section::stop_timeout>(longest),

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include <weft/base/memory_budget.hpp>
 #include <weft/base/unique_function.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/loop/mesh.hpp>
@@ -55,6 +56,8 @@ struct application::state {
   void discharge(shard& here);
   void stop_all();
   void watch_stalls();
+  void limit_memory();
+  [[nodiscard]] std::uint32_t buffers_of_shard() const noexcept;
   void begin();
   void end();
   void watch_end();
@@ -82,6 +85,7 @@ struct application::state {
   std::atomic<bool> clean{true};
   std::vector<std::thread> others;  // all shards but the first, which is the main thread's
 
+  memory_budget memory;                 // limited from begin() on; outlives the shards
   std::unique_ptr<mesh> shards_mesh;    // from begin() on
   std::unique_ptr<stall_watch> stalls;  // if there is a limit
   std::optional<telemetry::registry> metrics;
