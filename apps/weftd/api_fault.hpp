@@ -52,6 +52,10 @@ struct api_fault {
   return {weft::http::status::service_unavailable, std::move(message), "Retry-After: 1\r\n"};
 }
 
+[[nodiscard]] inline api_fault no_memory() {
+  return try_again("there is no memory for a reply of this size now: try again, or ask for less");
+}
+
 /// The engine has no rows just now: its server is not to be had.
 [[nodiscard]] inline api_fault not_reachable() {
   return try_again("the database server cannot be reached now: try again later");

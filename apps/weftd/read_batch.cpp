@@ -17,7 +17,7 @@ namespace store = weft::store;
 
 read_batch::read_batch(const store::catalog& schema, std::span<const read_operation> asked,
                        std::size_t bytes_max, request_memory& memory, api_version spoken)
-    : asked_{asked}, reply_{memory.reply}, bytes_max_{bytes_max}, spoken_{spoken} {
+    : asked_{asked}, memory_{memory}, reply_{memory.reply}, bytes_max_{bytes_max}, spoken_{spoken} {
   const using_memory here{memory};
   plans_.reserve(asked.size());
   planned_.reserve(asked.size());
@@ -47,6 +47,7 @@ bool read_batch::goes_on() {
         weft::format(
             "the reply would have more than {} bytes: ask for fewer rows or columns at once",
             bytes_max_)};
+  if (!failure_ && !memory_.has_room()) failure_ = no_memory();
   return !failure_ && !is_outdated_;
 }
 

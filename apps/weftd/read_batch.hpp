@@ -54,6 +54,7 @@ class read_batch final : public weft::store::read_sink {
   };
 
   std::span<const read_operation> asked_;
+  request_memory& memory_;
   std::string& reply_;
   std::size_t bytes_max_;
   api_version spoken_;

@@ -1,8 +1,11 @@
 #include <apps/weftd/request_memory.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <weft/base/assert.hpp>
+#include <weft/http/exchange.hpp>
+#include <weft/loop/event_loop.hpp>
 
 namespace weftd {
 namespace {
@@ -17,6 +20,26 @@ void clear(std::string& text) noexcept {
 }
 
 }  // namespace
+
+bool request_memory::count_reply() {
+  if (reply.capacity() <= held.bytes()) return true;
+  weft::memory_share& all = weft::event_loop::current().memory();
+  held.reset();
+  held =
+      all.try_reserve(weft::memory_kind::replies, reply.capacity(), weft::memory_priority::normal);
+  if (held) return true;
+  // Who asks again finds some, if others take nothing of what is held for them.
+  all.note_refused();
+  const std::size_t most = all.budget().ceiling(weft::memory_priority::normal);
+  all.budget().ask_for_relief(most - std::min(most, reply.capacity()));
+  return false;
+}
+
+void request_memory::send(weft::http::exchange& e, weft::http::status code) {
+  if (reply.size() <= uncounted_bytes) return e.reply(code, "application/json", reply);
+  held.reset();  // from now on it is the connection's
+  e.reply(weft::http::response::json_text(std::exchange(reply, {}), code));
+}
 
 using_memory::using_memory(request_memory& memory) noexcept
     : before_{std::exchange(in_use, &memory)} {}
@@ -43,6 +66,7 @@ request_memory_pool::lease request_memory_pool::take() {
 
 void request_memory_pool::take_back(request_memory* given) noexcept {
   std::unique_ptr<request_memory> memory{given};
+  memory->held.reset();
   if (free_.size() == kept) return;
   clear(memory->document);
   clear(memory->reply);

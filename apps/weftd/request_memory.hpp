@@ -14,23 +14,43 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include <weft/json/bounded_vector.hpp>
+#include <weft/loop/memory_share.hpp>
 #include <weft/store/scratch.hpp>
+
+namespace weft::http {
+class exchange;
+enum class status : std::uint16_t;
+}  // namespace weft::http
 
 namespace weftd {
 
 struct request_memory {
   static constexpr std::size_t kept_bytes = 256 * 1024;
 
-  std::string document;       // as json::read_lent() keeps it
-  std::string reply;          // as it is made
-  weft::store::scratch room;  // for everything between
+  /// A reply up to this size is not asked about.
+  static constexpr std::size_t uncounted_bytes = 64 * 1024;
+
+  /// Whether the shard has memory for as much of a reply as there is by now. False: the reply is to
+  /// end here, or to be given up.
+  [[nodiscard]] bool has_room() { return reply.capacity() <= uncounted_bytes || count_reply(); }
+  /// Sends the reply, whose memory is given away if that is long.
+  void send(weft::http::exchange& e, weft::http::status code);
+
+  std::string document;           // as json::read_lent() keeps it
+  std::string reply;              // as it is made
+  weft::store::scratch room;      // for everything between
+  weft::memory_reservation held;  // for the reply, where it is long
   /// What a batch may have that is read into it.
   std::size_t operations_max = 128;
+
+ private:
+  [[nodiscard]] bool count_reply();
 };
 
 /// On this thread, while it lives; not over a wait.

@@ -5,18 +5,20 @@
 #include <array>
 #include <cstddef>
 #include <string_view>
-#include <tuple>
 
 #include <apps/weftd/page_text.hpp>
 #include <weft/base/format.hpp>
 #include <weft/http/negotiation.hpp>
 #include <weft/http/server.hpp>
+#include <weft/loop/event_loop.hpp>
 #include <weft/store/base64.hpp>
 
 namespace weftd {
 namespace {
 
 namespace http = weft::http;
+
+constexpr std::string_view fields_for_all = "Vary: Accept\r\nCache-Control: no-cache\r\n";
 
 /// As a policy names a text that it allows (CSP Level 3, section 2.3.1).
 std::string source_of(std::string_view text) {
@@ -61,7 +63,7 @@ std::string make_text(const http::request& asked) {
 }  // namespace
 
 root_page::root_page(http::server& http) {
-  http.get("/", http::described([this](const http::request& asked) { return answer(asked); },
+  http.get("/", http::described([this](http::exchange& e) { answer(e); },
                                 {.summary = "A page for browsers, and a text for others",
                                  .tags = {"pages"},
                                  .replies = {{http::status::ok, {}, nullptr, "text/plain"},
@@ -71,23 +73,23 @@ root_page::root_page(http::server& http) {
 /// Made for the first browser: to hash a text sets OpenSSL up, which is two megabytes of memory
 /// that most servers never need.
 const root_page::made_page& root_page::page() {
-  if (!page_) page_ = {.text = make_page(), .policy = make_policy()};
+  if (!page_)
+    page_ = {.text = weft::shared_text{make_page(), &weft::event_loop::current().memory()},
+             .fields = weft::format("{}Content-Security-Policy: {}\r\n"
+                                    "X-Content-Type-Options: nosniff\r\n"
+                                    "Referrer-Policy: no-referrer\r\n",
+                                    fields_for_all, make_policy())};
   return *page_;
 }
 
-http::response root_page::answer(const http::request& asked) {
+void root_page::answer(http::exchange& e) {
   // Who would take anything is no browser.
   static constexpr std::string_view offers[] = {"text/plain", "text/html"};
+  const http::request& asked = e.request();
   const bool is_browser = http::choose_media_type(asked.header("accept"), offers) == 1U;
-  http::response made{http::status::ok, is_browser ? http::text_html : http::text_plain,
-                      is_browser ? page().text : make_text(asked)};
-  std::ignore = made.add_field("Vary", "Accept");
-  std::ignore = made.add_field("Cache-Control", "no-cache");
-  if (!is_browser) return made;
-  std::ignore = made.add_field("Content-Security-Policy", page().policy);
-  std::ignore = made.add_field("X-Content-Type-Options", "nosniff");
-  std::ignore = made.add_field("Referrer-Policy", "no-referrer");
-  return made;
+  if (is_browser)
+    return e.reply_shared(http::status::ok, http::text_html.text(), page().text, page().fields);
+  e.reply(http::status::ok, http::text_plain.text(), make_text(asked), fields_for_all);
 }
 
 }  // namespace weftd

@@ -11,9 +11,10 @@
 #include <optional>
 #include <string>
 
+#include <weft/loop/shared_text.hpp>
+
 namespace weft::http {
-class request;
-class response;
+class exchange;
 class server;
 }  // namespace weft::http
 
@@ -25,11 +26,11 @@ class root_page {
 
  private:
   struct made_page {
-    std::string text;
-    std::string policy;
+    weft::shared_text text;
+    std::string fields;
   };
 
-  [[nodiscard]] weft::http::response answer(const weft::http::request& asked);
+  void answer(weft::http::exchange& e);
   [[nodiscard]] const made_page& page();
 
   std::optional<made_page> page_;

@@ -11,6 +11,8 @@
 #include <weft/base/utf8.hpp>
 #include <weft/http/server.hpp>
 #include <weft/http/target.hpp>
+#include <weft/loop/event_loop.hpp>
+#include <weft/loop/memory_share.hpp>
 #include <weft/store/engine.hpp>
 
 #include <apps/weftd/access.hpp>
@@ -151,11 +153,19 @@ class one_row final : public store::read_sink {
   std::optional<api_fault> failure_;
 };
 
+/// No reply takes more than a quarter of what all clients may be given.
+row_api_options within_memory(row_api_options given) {
+  const std::size_t all = weft::event_loop::current().memory().budget().limit();
+  given.reply_bytes = std::min(given.reply_bytes, all / 4);
+  given.scan_bytes = std::min(given.scan_bytes, all / 4);
+  return given;
+}
+
 }  // namespace
 
 row_api::row_api(row_api_options options, http::server& server, store::engine& engine,
                  access& doors, reply_compression& compression)
-    : options_{options},
+    : options_{within_memory(options)},
       limits_{.operation_id_bytes = options.operation_id_bytes},
       doors_{doors},
       engine_{engine} {
@@ -220,7 +230,7 @@ weft::task<void> row_api::answer_row(http::exchange& e, api_version spoken) {
     const auto done = co_await engine_.read({&*plan, 1}, found);
     if (!done) co_return reply(e, not_done(done.error(), "read"), spoken);
     if (found.failure()) co_return reply(e, *found.failure(), spoken);
-    if (!found.is_outdated()) co_return e.reply(found.code(), "application/json", memory->reply);
+    if (!found.is_outdated()) co_return memory->send(e, found.code());
   }
   reply(e, outdated(), spoken);
 }
@@ -243,13 +253,13 @@ weft::task<void> row_api::answer_scan(http::exchange& e, api_version spoken) {
     auto plan = plan_scan(*schema, path->database, path->table, *asked, *memory);
     if (!plan) co_return reply(e, plan.error(), spoken);
     plan->limit = std::min(plan->limit, options_.scan_rows);
-    scan_reply rows{*plan, options_.scan_bytes, memory->reply};
+    scan_reply rows{*plan, options_.scan_bytes, *memory};
     const auto rest = co_await engine_.scan(*plan, rows);
     if (!rest) co_return reply(e, not_scanned(rest.error()), spoken);
     if (rows.failure()) co_return reply(e, *rows.failure(), spoken);
     if (rows.is_outdated()) continue;
     rows.finish(*rest);
-    co_return e.reply(http::status::ok, "application/json", memory->reply);
+    co_return memory->send(e, http::status::ok);
   }
   reply(e, outdated(), spoken);
 }
@@ -274,7 +284,7 @@ weft::task<void> row_api::answer_reads(http::exchange& e, api_version spoken) {
     if (reads.failure()) co_return reply(e, *reads.failure(), spoken);
     if (reads.is_outdated()) continue;
     reads.finish();
-    co_return e.reply(http::status::ok, "application/json", memory->reply);
+    co_return memory->send(e, http::status::ok);
   }
   reply(e, outdated(), spoken);
 }
@@ -301,7 +311,7 @@ weft::task<void> row_api::answer_writes(http::exchange& e, judge check, api_vers
       if (writes->is_outdated()) continue;
       if (writes->failure()) co_return reply(e, *writes->failure(), spoken);
       writes->finish();
-      co_return e.reply(http::status::ok, "application/json", memory->reply);
+      co_return memory->send(e, http::status::ok);
     } catch (const std::bad_alloc&) {
       if (e.replied()) throw;
       co_return reply(e, outcome_unknown(), spoken);

@@ -115,7 +115,7 @@ void scan_rows(const store::catalog& schema, std::string_view body, request_memo
       continue;
     }
     look_at(*plan);
-    scan_reply rows{*plan, 1000, memory.reply};
+    scan_reply rows{*plan, 1000, memory};
     const std::vector<store::value> nothing(plan->columns.size());
     static_cast<store::scan_sink&>(rows).row(nothing);
     rows.finish("AAAA");
@@ -128,7 +128,7 @@ void read_rows(const store::catalog& schema, std::string_view body, api_version 
   const auto asked = read_document<batch_read_request>(body, memory);
   if (!asked) return look_at(asked.error());
   if (const auto fine = check_reads(*asked, limits, memory); !fine) return look_at(fine.error());
-  read_batch reads{schema, *asked->operations, 100'000, memory, spoken};
+  read_batch reads{schema, *asked->operations, 50'000, memory, spoken};
   for (std::size_t i = 0; i < reads.plans().size(); ++i) {
     const store::key_read& plan = reads.plans()[i];
     look_at(plan.key, plan.from->key(), *plan.from);

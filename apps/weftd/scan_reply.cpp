@@ -6,8 +6,9 @@ namespace weftd {
 
 namespace store = weft::store;
 
-scan_reply::scan_reply(const store::scan_request& asked, std::size_t bytes_max, std::string& reply)
-    : asked_{asked}, bytes_max_{bytes_max}, reply_{reply} {
+scan_reply::scan_reply(const store::scan_request& asked, std::size_t bytes_max,
+                       request_memory& memory)
+    : asked_{asked}, bytes_max_{bytes_max}, memory_{memory}, reply_{memory.reply} {
   reply_ = R"({"data":[)";
 }
 

@@ -2,10 +2,10 @@
 // {"data":[{...},{...}],"rows":2,"continuation":"..."}.
 //
 // Contract: begins the reply, takes any number of slices, and ends it; `continuation` stands there
-// where there may be more. The scan ends early once the reply has `bytes_max` bytes. Of one scan;
-// the text and the columns outlive it.
+// where there may be more. The scan ends early once the reply has `bytes_max` bytes, or the shard
+// has no memory for more of it. Of one scan; the memory and the columns outlive it.
 //
-//   scan_reply rows{plan, options.scan_bytes, memory.reply};
+//   scan_reply rows{plan, options.scan_bytes, memory};
 //   const auto rest = co_await engine.scan(plan, rows);
 //   rows.finish(*rest);
 #pragma once
@@ -17,13 +17,14 @@
 #include <string_view>
 
 #include <apps/weftd/api_fault.hpp>
+#include <apps/weftd/request_memory.hpp>
 #include <weft/store/scan.hpp>
 
 namespace weftd {
 
 class scan_reply final : public weft::store::scan_sink {
  public:
-  scan_reply(const weft::store::scan_request& asked, std::size_t bytes_max, std::string& reply);
+  scan_reply(const weft::store::scan_request& asked, std::size_t bytes_max, request_memory& memory);
 
   /// A failure of the engine; nothing: none yet.
   [[nodiscard]] const std::optional<api_fault>& failure() const noexcept { return failure_; }
@@ -35,10 +36,13 @@ class scan_reply final : public weft::store::scan_sink {
  private:
   void row(std::span<const weft::store::value> values) override;
   void failed(const weft::store::failure& why) override;
-  [[nodiscard]] bool is_full() const override { return reply_.size() >= bytes_max_; }
+  [[nodiscard]] bool is_full() const override {
+    return reply_.size() >= bytes_max_ || !memory_.has_room();
+  }
 
   const weft::store::scan_request& asked_;
   std::size_t bytes_max_;
+  request_memory& memory_;
   std::string& reply_;
   std::size_t rows_ = 0;
   std::optional<api_fault> failure_;

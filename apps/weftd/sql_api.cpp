@@ -176,7 +176,7 @@ weft::task<void> sql_api::answer_sql(http::exchange& e, api_version spoken) {
   if (!fine) co_return reply(e, fine.error(), spoken);
   const std::size_t limit = asked->limit ? static_cast<std::size_t>(*asked->limit) : options_.rows;
   memory->reply = "{";
-  sql_reply rows{memory->reply, options_.reply_bytes, column_names::told};
+  sql_reply rows{*memory, options_.reply_bytes, column_names::told};
   const auto is_all = co_await engine_.query({.database = asked->database->view(),
                                               .text = asked->query->view(),
                                               .parameters = *given,
@@ -187,7 +187,7 @@ weft::task<void> sql_api::answer_sql(http::exchange& e, api_version spoken) {
   memory->reply += R"(],"rows":)";
   memory->reply += std::to_string(rows.rows());
   memory->reply += *is_all && !rows.is_cut() ? "}" : R"(,"truncated":true})";
-  e.reply(http::status::ok, "application/json", memory->reply);
+  memory->send(e, http::status::ok);
 }
 
 weft::task<void> sql_api::answer_ronsql(http::exchange& e, api_version spoken) {
@@ -205,7 +205,7 @@ weft::task<void> sql_api::answer_ronsql(http::exchange& e, api_version spoken) {
     append_text(asked->operationId->view(), memory->reply);
     memory->reply += ',';
   }
-  sql_reply rows{memory->reply, options_.reply_bytes, column_names::left_out};
+  sql_reply rows{*memory, options_.reply_bytes, column_names::left_out};
   const auto is_all = co_await engine_.query({.database = asked->database->view(),
                                               .text = asked->query->view(),
                                               .rows_max = options_.rows},
@@ -214,7 +214,7 @@ weft::task<void> sql_api::answer_ronsql(http::exchange& e, api_version spoken) {
   if (rows.failure()) co_return reply(e, *rows.failure(), spoken);
   if (!*is_all || rows.is_cut()) co_return reply(e, too_many(options_), spoken);
   memory->reply += "]}";
-  e.reply(http::status::ok, "application/json", memory->reply);
+  memory->send(e, http::status::ok);
 }
 
 }  // namespace weftd

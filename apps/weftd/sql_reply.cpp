@@ -36,7 +36,8 @@ bool sql_reply::row(std::span<const store::value> values) {
   }
   reply_ += '}';
   ++rows_;
-  return reply_.size() < bytes_max_;
+  if (!memory_.has_room()) failure_ = no_memory();
+  return !failure_ && reply_.size() < bytes_max_;
 }
 
 /// False.

@@ -18,6 +18,7 @@
 #include <weft/store/query.hpp>
 
 #include <apps/weftd/api_fault.hpp>
+#include <apps/weftd/request_memory.hpp>
 
 namespace weftd {
 
@@ -25,8 +26,11 @@ enum class column_names : std::uint8_t { told, left_out };
 
 class sql_reply final : public weft::store::query_sink {
  public:
-  sql_reply(std::string& reply, std::size_t bytes_max, column_names names) noexcept
-      : reply_{reply}, bytes_max_{bytes_max}, tells_names_{names == column_names::told} {}
+  sql_reply(request_memory& memory, std::size_t bytes_max, column_names names) noexcept
+      : memory_{memory},
+        reply_{memory.reply},
+        bytes_max_{bytes_max},
+        tells_names_{names == column_names::told} {}
 
   [[nodiscard]] const std::optional<api_fault>& failure() const noexcept { return failure_; }
   [[nodiscard]] std::size_t rows() const noexcept { return rows_; }
@@ -40,6 +44,7 @@ class sql_reply final : public weft::store::query_sink {
   void append_names();
   bool leave_out_row(std::size_t before);
 
+  request_memory& memory_;
   std::string& reply_;
   std::size_t bytes_max_;
   bool tells_names_;

@@ -8,6 +8,7 @@
 #include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/coro/with_deadline.hpp>
+#include <weft/loop/memory_share.hpp>
 #include <weft/loop/sleep.hpp>
 #include <weft/store/mysql/counted_use.hpp>
 #include <weft/store/mysql/enumerated.hpp>
@@ -50,7 +51,11 @@ engine::state::state(engine_options from_config, event_loop& on, lifetime& owner
       own{owner},
       meter{its_meter},
       counts{its_meter},
-      queries{options.queries_max} {}
+      queries{options.queries_max} {
+  // No row, nor a batch of them, is given more than an eighth of the memory budget.
+  const std::uint64_t most = on.memory().budget().limit() / 8;
+  options.read_memory_bytes = std::min(options.read_memory_bytes, most);
+}
 
 result<void> engine::state::make_pool(std::string password) {
   auto given = read_server_url(options.server);

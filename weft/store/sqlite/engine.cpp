@@ -9,6 +9,7 @@
 #include <weft/base/log.hpp>
 #include <weft/coro/mutex.hpp>
 #include <weft/loop/blocking.hpp>
+#include <weft/loop/memory_share.hpp>
 #include <weft/loop/mesh.hpp>
 #include <weft/loop/sleep.hpp>
 #include <weft/store/scan_token.hpp>
@@ -31,9 +32,11 @@ constexpr std::string_view rows_are_alike =
     "rows of the table may have NULL for their keys, and cannot be told apart, since columns are "
     "named rowid, _rowid_ and oid: declare the key NOT NULL, or rename one of these columns";
 
-std::uint64_t cache_share(const engine_options& options, const event_loop& loop) noexcept {
+std::uint64_t cache_share(const engine_options& options, event_loop& loop) noexcept {
+  const std::uint64_t cache_bytes =
+      within_budget(options.page_cache_bytes, loop.memory().budget().limit());
   const mesh_port* const port = loop.port();
-  return options.page_cache_bytes / (port != nullptr ? port->shards().size() : 1);
+  return cache_bytes / (port != nullptr ? port->shards().size() : 1);
 }
 
 }  // namespace
@@ -82,6 +85,7 @@ struct engine::state {
   lifetime& own;
   end_of_turn turn_end;
   std::shared_ptr<storage> files;
+  memory_reservation caches;  // of pages, as far as they may grow
   catalog_ref schema{std::make_unique<const catalog>(std::vector<catalog::database_definition>{})};
   std::vector<std::unique_ptr<shard_database>> databases;
   shard_database* last_read = nullptr;
@@ -104,6 +108,7 @@ task<result<void>> engine::state::open() {
     co_return fail(errc::not_found);
   }
   files = std::move(**opened);
+  caches = loop.memory().hold(memory_kind::caches, cache_share(options, loop));
   co_return co_await refresh();
 }
 

@@ -3,6 +3,7 @@
 //   app.add<store::sqlite::engine>({.directory = "/var/lib/shop"});
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -15,6 +16,12 @@
 namespace weft::store::sqlite {
 
 enum class durability : std::uint8_t { full, normal, off };
+
+/// No query, and not all page caches together, are given more than an eighth of the memory budget.
+[[nodiscard]] constexpr std::uint64_t within_budget(std::uint64_t bytes,
+                                                    std::uint64_t limit_bytes) noexcept {
+  return std::min(bytes, limit_bytes / 8);
+}
 
 struct engine_options {
   /// The folder of the databases: each file NAME.db in it is the database NAME. Empty: there are

@@ -3,10 +3,18 @@
 #include <algorithm>
 
 #include <weft/coro/stop_token.hpp>
+#include <weft/coro/with_deadline.hpp>
 #include <weft/loop/blocking.hpp>
+#include <weft/loop/memory_share.hpp>
 #include <weft/store/sqlite/query_run.hpp>
 
 namespace weft::store::sqlite {
+namespace {
+
+/// How long a query waits for its memory.
+constexpr duration memory_wait = std::chrono::seconds{1};
+
+}  // namespace
 
 borrowing_task<result<bool>> query_line::run(storage& from, const query_request& request,
                                              query_sink& to) {
@@ -34,7 +42,14 @@ task<result<bool>> query_line::run_now(storage& from, const query_request& reque
   const time_point until = loop_.has_threads()
                                ? std::min(env.until.when(), loop_.now() + options_.query_time)
                                : time_point::max();
-  query_run run{from, request, {.until = until, .memory_bytes = options_.query_memory_bytes}};
+  const std::uint64_t memory_bytes =
+      within_budget(options_.query_memory_bytes, loop_.memory().budget().limit());
+  const auto memory = co_await with_timeout(
+      memory_wait,
+      reserve_memory(loop_.memory(), memory_kind::queries, memory_bytes, memory_priority::normal));
+  if (!memory)
+    co_return fail(memory.error() == errc::cancelled ? memory.error() : errc::limit_exceeded);
+  query_run run{from, request, {.until = until, .memory_bytes = memory_bytes}};
   const stop_callback on_stop{env.stop, [&run] { run.stop(); }};
   for (;;) {
     const auto waited = co_await blocking([&run] { run.advance(); });
