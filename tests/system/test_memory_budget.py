@@ -1,0 +1,238 @@
+"""Clients that make weftd hold memory for them: what it holds stays within its budget, and small requests are answered."""
+
+import contextlib
+import json
+import os
+import re
+import select
+import socket
+import sqlite3
+import struct
+from pathlib import Path
+
+import pytest
+from http2_floods import stall
+from memory_group import memory_group
+from weft_process import Server, wait_until
+
+MIB = 1 << 20
+# What a server may use beside its budget: itself, what its allocator keeps, and what a turn makes.
+OWN_MIB = 96
+BODY = 4 * MIB
+PING = (b'POST /ping HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n'
+        b'Content-Length: 15\r\n\r\n{"sequence": 2}')
+
+
+def peak_mib(server):
+    """The most it has had in memory so far."""
+    status = Path(f"/proc/{server.pid}/status").read_text()
+    return int(re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)[1]) >> 10
+
+
+def number(server, name):
+    """Of a metric, over all shards. None: there is none."""
+    status, page = server.get("/metrics")
+    assert status == 200
+    found = re.findall(rf"^{re.escape(name)} (\S+)$", page, re.MULTILINE)
+    return int(float(found[0])) if found else None
+
+
+def answers_ping(server):
+    with server.connect() as client:
+        client.sendall(PING)
+        return client.recv(4096).startswith(b"HTTP/1.1 200")
+
+
+@pytest.fixture(params=["option", "group"])
+def limited(request, weftd, tmp_path):
+    """limited(*arguments): a server with 64 MiB for its clients, or in a group of 256 MiB, and what its budget is."""
+    with sqlite3.connect(tmp_path / "shop.db") as file:
+        file.execute("create table page(id integer primary key, text varchar(1000000))")
+        file.executemany("insert into page values(?, ?)", ((i, "x" * 500_000) for i in range(16)))
+    file.close()
+    with contextlib.ExitStack() as stack:
+        if request.param == "group":
+            preexec, words = stack.enter_context(memory_group(256 * MIB)), []
+        else:
+            preexec, words = None, ["--application.memory_bytes=64MiB"]
+        server = stack.enter_context(Server(
+            [weftd, "--listen", "127.0.0.1:0", "--threads", "2", "--data", tmp_path, *words], preexec=preexec))
+        yield server
+        assert server.stop() == 0, server.log
+
+
+def still_holds(server):
+    """It is there, within its bounds, and answers."""
+    assert server.process.poll() is None, server.read_log()
+    assert answers_ping(server)
+    limit = number(server, "memory_limit_bytes")
+    assert limit in (64 * MIB, 128 * MIB)
+    peak = peak_mib(server)
+    print(f"{peak} MiB at most; {number(server, 'memory_taken_bytes') >> 20} of {limit >> 20} MiB taken")
+    assert peak <= (limit >> 20) + OWN_MIB
+
+
+class Sender:
+    """Announces a body, and sends all of it but a byte as far as the server takes it."""
+
+    def __init__(self, port):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
+        self.left = (b"POST /0.1.0/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % BODY) + b" " * (BODY - 1)
+        self.left = memoryview(self.left)
+        self.socket.setblocking(False)
+        self.answer = None
+
+    def go_on(self):
+        with contextlib.suppress(BlockingIOError):
+            self.answer = self.socket.recv(4096)
+            return
+        try:
+            while self.left:
+                self.left = self.left[self.socket.send(self.left):]
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.answer = self.answer or b""
+
+
+def send_until_refused(senders, least):
+    """Until so many have been refused. What the others have sent may be in the kernel still."""
+    def are_refused():
+        waiting = [each for each in senders if each.answer is None]
+        poll = select.poll()
+        known = {}
+        for each in waiting:
+            poll.register(each.socket, select.POLLIN | (select.POLLOUT if each.left else 0))
+            known[each.socket.fileno()] = each
+        for descriptor, _ in poll.poll(100):
+            known[descriptor].go_on()
+        return len(senders) - len(waiting) >= least
+    wait_until(are_refused, patience_s=90)
+
+
+def test_unfinished_bodies_hold_no_more_than_their_share(limited):
+    limit = number(limited, "memory_limit_bytes")
+    senders = [Sender(limited.port) for _ in range(100)]
+    send_until_refused(senders, 100 - limit // 2 // BODY)
+    still_holds(limited)
+    assert number(limited, 'memory_in_use_bytes{kind="bodies"}') <= limit // 2
+    refused = [each for each in senders if each.answer is not None]
+    told = [each.answer for each in refused if each.answer]
+    assert told and all(each.startswith(b"HTTP/1.1 503") and b"Retry-After: 1\r\n" in each for each in told)
+    assert number(limited, "memory_refused_total") >= len(refused)
+    for each in senders:
+        each.socket.close()
+    wait_until(lambda: number(limited, 'memory_in_use_bytes{kind="bodies"}') == 0)
+
+
+def batch_of(rows):
+    operations = [{"method": "POST", "relative-url": "shop/page/pk-read", "body": {"filters": [{"column": "id", "value": i}]}}
+                  for i in range(rows)]
+    body = json.dumps({"operations": operations}).encode()
+    return b"POST /0.1.0/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body)
+
+
+def test_readers_that_take_nothing_are_dropped_before_others_suffer(limited):
+    asked = batch_of(16)  # eight megabytes
+    slow = []
+    for _ in range(24):
+        client = socket.socket()
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.settimeout(60)
+        client.connect(("127.0.0.1", limited.port))
+        client.sendall(asked)
+        slow.append(client)
+    answered = 'http_replies_total{class="2xx"}'
+    refused = 'http_replies_total{class="5xx"}'
+
+    def are_all_answered():  # the metrics count themselves
+        return (number(limited, answered) or 0) + (number(limited, refused) or 0) >= len(slow)
+    wait_until(are_all_answered, patience_s=90)
+    still_holds(limited)
+
+    def is_served():
+        """Whoever reads gets all of it, perhaps after being asked to try again."""
+        with limited.connect() as honest:
+            honest.sendall(asked.replace(b"Host: localhost\r\n", b"Host: localhost\r\nConnection: close\r\n"))
+            come = bytearray()
+            while part := honest.recv(1 << 20):
+                come += part
+            return come.startswith(b"HTTP/1.1 200") and come.endswith(b"]}")
+    wait_until(is_served, patience_s=60)
+    still_holds(limited)
+    for client in slow:
+        client.close()
+
+
+def test_connections_of_http2_that_give_no_window_share_what_they_are_sent(limited):
+    asked = stall(b"/openapi.json")
+    clients = []
+    for _ in range(300):
+        client = socket.create_connection(("127.0.0.1", limited.port), timeout=60)
+        with contextlib.suppress(OSError):  # dropped already
+            client.sendall(asked)
+        clients.append(client)
+    # The server speaks first; whoever has been dropped hears its end.
+    for client in clients:
+        with contextlib.suppress(OSError):
+            client.recv(9)
+    still_holds(limited)
+    assert number(limited, 'memory_in_use_bytes{kind="shared"}') < 4 * MIB, "one document a shard"
+    for client in clients:
+        client.close()
+
+
+def test_bodies_over_http2_that_never_end_hold_no_more_than_their_share(limited):
+    """Ten streams on each of 100 connections announce 4 MiB each, and send what the windows take."""
+    from http2_floods import DATA, END_HEADERS, HEADERS, PREFACE, frame, request, settings, streams
+    head = request(b"/0.1.0/batch", b"\x83") + b"\x0f\x0d\x07" + str(BODY).encode()
+    block = PREFACE + settings() + b"".join(
+        frame(HEADERS, END_HEADERS, id, head) + frame(DATA, 0, id, b" " * 16_000) * 4 for id in streams(10))
+    clients = []
+    for _ in range(100):
+        client = socket.create_connection(("127.0.0.1", limited.port), timeout=60)
+        with contextlib.suppress(OSError):
+            client.sendall(block)
+        clients.append(client)
+    wait_until(lambda: number(limited, "memory_refused_total") >= 100)
+    still_holds(limited)
+    for client in clients:
+        client.close()
+
+
+HANDSHAKE = (b"GET /rooms/lobby?name=x HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+             b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+
+
+def masked_text(text):
+    """A frame of a client, masked by zeros."""
+    return b"\x81" + bytes([0x80 | 126]) + struct.pack(">H", len(text)) + b"\0\0\0\0" + text
+
+
+def test_slow_readers_of_a_topic_share_its_messages(example):
+    with Server([example("chat"), "--listen", "127.0.0.1:0", "--threads", "1",
+                 "--application.memory_bytes=16MiB"]) as server:
+        readers = []
+        for _ in range(300):
+            reader = socket.socket()
+            reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            reader.settimeout(60)
+            reader.connect(("127.0.0.1", server.port))
+            reader.sendall(HANDSHAKE)
+            assert reader.recv(12) == b"HTTP/1.1 101"
+            readers.append(reader)
+        before = peak_mib(server)
+        with server.connect() as writer:
+            writer.sendall(HANDSHAKE)
+            heard = writer.recv(65536)
+            for _ in range(2_000):  # far more than a slow reader may have queued
+                writer.sendall(masked_text(b"y" * 2_000))
+                said = 0
+                while said < 2_000:
+                    said += len(writer.recv(65536))
+        assert heard.startswith(b"HTTP/1.1 101")
+        assert peak_mib(server) - before <= 16 + 8, "one copy of each message, and what the budget allows"
+        assert server.get("/")[0] == 200
+        for reader in readers:
+            reader.close()
+        assert server.stop() == 0, server.log
