@@ -91,6 +91,69 @@ TEST(frame_pool, says_how_much_is_alive) {
   EXPECT_EQ(live_bytes(), before);
 }
 
+/// Frames of many sizes, as a crowd of connections has them.
+std::vector<std::pair<void*, std::size_t>> make_crowd(std::size_t frames) {
+  std::vector<std::pair<void*, std::size_t>> crowd;
+  random random{7};
+  for (std::size_t i = 0; i < frames; ++i) {
+    const auto size_bytes = random.between<std::size_t>(1, largest_pooled_bytes);
+    crowd.emplace_back(allocate(size_bytes), size_bytes);
+  }
+  return crowd;
+}
+
+/// How many slices that took.
+std::size_t trim_all(std::size_t blocks_max) {
+  std::size_t slices = 1;
+  while (trim(blocks_max)) ++slices;
+  return slices;
+}
+
+TEST(frame_pool, gives_back_what_a_peak_has_left) {
+  if (WEFT_ADDRESS_SANITIZER != 0) GTEST_SKIP() << "there every frame is a heap block";
+  std::ignore = trim_all(1'000'000);
+  const std::size_t held = held_bytes();
+  const auto crowd = make_crowd(20'000);
+  EXPECT_GT(held_bytes(), held + 20'000'000);
+  for (const auto& [memory, size_bytes] : crowd) deallocate(memory, size_bytes);
+  EXPECT_GT(held_bytes(), held + 20'000'000) << "for the next frames";
+  EXPECT_GT(trim_all(512), 30U) << "a little at a time";
+  EXPECT_LE(held_bytes(), held);
+}
+
+TEST(frame_pool, keeps_slabs_with_a_live_frame_and_uses_them_again) {
+  if (WEFT_ADDRESS_SANITIZER != 0) GTEST_SKIP() << "there every frame is a heap block";
+  constexpr std::size_t size_bytes = 1'000;
+  std::vector<void*> all;
+  for (std::size_t i = 0; i < 1'000; ++i) {
+    all.push_back(allocate(size_bytes));
+    std::memset(all.back(), static_cast<int>(i % 256), size_bytes);
+  }
+  for (std::size_t i = 0; i < 1'000; ++i)
+    if (i % 10 != 0) deallocate(all[i], size_bytes);
+  std::ignore = trim_all(100);
+  const std::size_t held = held_bytes();
+  for (std::size_t i = 0; i < 1'000; ++i)
+    if (i % 10 != 0) all[i] = allocate(size_bytes);
+  EXPECT_EQ(held_bytes(), held) << "what was sorted is lent again";
+  for (std::size_t i = 0; i < 1'000; i += 10)
+    EXPECT_EQ(*static_cast<unsigned char*>(all[i]), static_cast<unsigned char>(i));
+  for (void* const each : all) deallocate(each, size_bytes);
+}
+
+TEST(frame_pool, may_be_used_between_two_slices) {
+  if (WEFT_ADDRESS_SANITIZER != 0) GTEST_SKIP() << "there every frame is a heap block";
+  auto crowd = make_crowd(5'000);
+  for (const auto& [memory, size_bytes] : crowd) deallocate(memory, size_bytes);
+  const std::size_t live = live_bytes();
+  while (trim(64)) {
+    crowd = make_crowd(20);
+    for (const auto& [memory, size_bytes] : crowd) std::memset(memory, 0x5a, size_bytes);
+    for (const auto& [memory, size_bytes] : crowd) deallocate(memory, size_bytes);
+    ASSERT_EQ(live_bytes(), live);
+  }
+}
+
 TEST(frame_pool, each_thread_has_its_own) {
   void* const mine = allocate(100);
   const std::size_t here = live_frames();

@@ -1,29 +1,12 @@
 #include <weft/loop/buffer_pool.hpp>
 
-#include <sys/mman.h>
-
 #include <algorithm>
 
 #include <weft/base/assert.hpp>
+#include <weft/base/pages.hpp>
 #include <weft/loop/memory_share.hpp>
 
 namespace weft {
-namespace {
-
-/// Pages of zeros, not taken before they are touched, at a multiple of `alignment`; nullptr: the
-/// system has none.
-char* map_aligned(std::size_t size_bytes, std::size_t alignment) noexcept {
-  void* const mapped = ::mmap(nullptr, size_bytes + alignment, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (mapped == MAP_FAILED) return nullptr;
-  auto* const begin = static_cast<char*>(mapped);
-  const std::size_t before = -reinterpret_cast<std::uintptr_t>(begin) % alignment;
-  if (before != 0) ::munmap(begin, before);
-  ::munmap(begin + before + size_bytes, alignment - before);
-  return begin + before;
-}
-
-}  // namespace
 
 buffer_pool::buffer_pool(std::uint32_t slots_max, memory_share* counted_by) noexcept
     : slots_max_{std::clamp(slots_max, slots_per_chunk, slots_limit)}, memory_{counted_by} {}
@@ -32,7 +15,7 @@ buffer_pool::~buffer_pool() {
   WEFT_ASSERT(in_use() == 0, "every buffer_ref is given back before its pool ends");
   for (char* chunk : chunks_) {
     unpoison(chunk, slots_per_chunk * slot_bytes);
-    ::munmap(chunk, slots_per_chunk * slot_bytes);
+    unmap_pages(chunk, slots_per_chunk * slot_bytes);
     if (memory_ != nullptr) memory_->remove(memory_kind::buffers, slots_per_chunk * slot_bytes);
   }
 }
@@ -46,9 +29,20 @@ std::vector<std::uint32_t> buffer_pool::slots_in_use() const {
   return used;
 }
 
+std::size_t buffer_pool::trim(std::size_t first, std::size_t count) noexcept {
+  if (free_count_ <= kept_slots) return free_count_;
+  const std::size_t end = std::min(first + count, free_count_ - kept_slots);
+  for (std::size_t i = first; i < end; ++i) {
+    unpoison(address(free_[i]), slot_bytes);
+    forget_pages(address(free_[i]), slot_bytes);
+    poison(address(free_[i]), slot_bytes);
+  }
+  return end < free_count_ - kept_slots ? end : free_count_;
+}
+
 bool buffer_pool::grow() noexcept {
   if ((chunks_.size() + 1) * slots_per_chunk > slots_max_) return false;
-  char* const memory = map_aligned(slots_per_chunk * slot_bytes, slot_bytes);
+  char* const memory = map_pages(slots_per_chunk * slot_bytes, slot_bytes);
   if (memory == nullptr) return false;
   const auto first = static_cast<std::uint32_t>(chunks_.size() * slots_per_chunk);
   chunks_.push_back(memory);

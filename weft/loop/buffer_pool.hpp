@@ -1,7 +1,9 @@
 // Memory that input arrives in. An idle connection holds none of it; a busy one borrows a slot for
 // the length of a request, and the slot it gives back is the next one lent, while it is warm.
 //
-// Contract: slots of one size, mapped in chunks up to a limit, never returned before the pool ends.
+// Contract: slots of one size, mapped in chunks up to a limit. Their addresses stay until the pool
+// ends; trim() gives the memory of free ones back to the system, which costs page faults when they
+// are lent again.
 // A buffer_ref owns one slot and gives it back when destroyed; it is a pointer, a length and an
 // owner, moved and never copied. Every slot has `slack` readable bytes behind its capacity, so that
 // wide scans may read past the end. One shard: a buffer_ref never crosses to another. Exhaustion is
@@ -133,6 +135,13 @@ class buffer_pool {
 
   [[nodiscard]] std::uint32_t slots_max() const noexcept { return slots_max_; }
   [[nodiscard]] memory_share* memory() const noexcept { return memory_; }
+  /// Gives back the memory of at most `count` of the slots that are free, beginning with the
+  /// `first` of them; the kept_slots that are lent next keep theirs. Gives where to go on;
+  /// free_slots(): nowhere.
+  std::size_t trim(std::size_t first, std::size_t count) noexcept;
+  static constexpr std::size_t kept_slots = 64;
+  [[nodiscard]] std::size_t free_slots() const noexcept { return free_count_; }
+
   /// Slots lent out now, to users or to the kernel.
   [[nodiscard]] std::size_t in_use() const noexcept {
     return chunks_.size() * slots_per_chunk - free_count_;

@@ -13,6 +13,7 @@
 #include <weft/base/log_escape.hpp>
 #include <weft/base/memory_limit.hpp>
 #include <weft/loop/make_backend.hpp>
+#include <weft/loop/memory_return.hpp>
 #include <weft/loop/memory_share.hpp>
 #include <weft/loop/sleep.hpp>
 #include <weft/loop/thread_place.hpp>
@@ -44,6 +45,12 @@ int print(const std::string& text) {
   log::error(weft::format("stdout does not take what was asked for: {}",
                           std::generic_category().message(errno)));
   return exit_failed;
+}
+
+/// Memory that is locked, set aside or never to be asked for while it serves is meant to stay.
+bool keeps_memory(const realtime_options& wanted) noexcept {
+  return wanted.lock_memory || wanted.heap_bytes != 0 ||
+         wanted.allocations != realtime::on_allocation::allow;
 }
 
 }  // namespace
@@ -158,6 +165,8 @@ void application::state::run_shard(unsigned index, detail::signal_watch* signals
   shard here{index, std::move(*loop), options.stop_timeout};
   add_services(here, *metrics);
   if (signals != nullptr) here.loop().spawn(watch_signals(here.loop(), *signals));
+  if (here.loop().has_threads() && !keeps_memory(settings.realtime()))
+    here.loop().spawn(return_memory(here.loop()));
   const realtime::applied_setup granted = detail::apply_on_shard(settings.realtime(), index);
   detail::serving_guard guard{settings.realtime(), index};
   enlist(here);

@@ -1,0 +1,64 @@
+#include <weft/loop/memory_return.hpp>
+
+#include <malloc.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include <weft/coro/frame_pool.hpp>
+#include <weft/loop/blocking.hpp>
+#include <weft/loop/event_loop.hpp>
+#include <weft/loop/sleep.hpp>
+
+namespace weft {
+namespace {
+
+/// What one look takes itself, at most: a loop that has resumed no more since has done nothing
+/// else.
+constexpr std::uint64_t own_resumptions = 16;
+
+#ifdef __GLIBC__
+/// Less is not worth the page faults.
+constexpr std::size_t heap_least_bytes = 4 * 1024 * 1024;
+
+/// Of all threads, so by one of them at a time.
+void trim_heap() noexcept {
+  static std::atomic_flag is_busy;
+  if (is_busy.test_and_set()) return;
+  if (::mallinfo2().fordblks >= heap_least_bytes) ::malloc_trim(heap_least_bytes / 4);
+  is_busy.clear();
+}
+#else
+void trim_heap() noexcept {}
+#endif
+
+task<result<void>> return_frames(event_loop& loop, const memory_return_options& options) {
+  while (frame_pool::trim(options.blocks_per_slice))
+    if (const auto slept = co_await sleep_for(loop, options.pause); !slept) co_return slept;
+  co_return result<void>{};
+}
+
+task<result<void>> return_buffers(event_loop& loop, const memory_return_options& options) {
+  buffer_pool& buffers = loop.buffers();
+  for (std::size_t next = 0;;) {
+    next = buffers.trim(next, options.slots_per_slice);
+    if (next >= buffers.free_slots()) co_return result<void>{};
+    if (const auto slept = co_await sleep_for(loop, options.pause); !slept) co_return slept;
+  }
+}
+
+}  // namespace
+
+task<void> return_memory(event_loop& loop, memory_return_options options) {
+  for (std::uint64_t seen = 0;;) {
+    if (!co_await sleep_for(loop, options.interval)) co_return;
+    if (loop.gauges().resumptions - seen <= own_resumptions) continue;
+    if (!co_await return_frames(loop, options)) co_return;
+    if (!co_await return_buffers(loop, options)) co_return;
+    // Where no thread is to be had for it, another time.
+    static_cast<void>(co_await blocking(&trim_heap));
+    seen = loop.gauges().resumptions;
+  }
+}
+
+}  // namespace weft

@@ -1,0 +1,107 @@
+#include <weft/loop/memory_return.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstring>
+#include <tuple>
+#include <vector>
+
+#include <weft/base/sanitizers.hpp>
+#include <weft/coro/frame_pool.hpp>
+#include <weft/loop/loop_fixture_test.hpp>
+#include <weft/loop/sleep.hpp>
+
+namespace weft {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Time is virtual there.
+class memory_return_test : public in_memory {
+ protected:
+  /// 20 MiB of frames that come and go in many resumptions, as those of connections do.
+  task<void> pass_a_peak() {
+    std::vector<void*> frames;
+    for (int i = 0; i < 10'000; ++i) {
+      frames.push_back(frame_pool::allocate(2'000));
+      if (i % 100 == 0) co_await yield{*loop_};
+    }
+    at_peak_ = frame_pool::held_bytes();
+    for (void* const each : frames) frame_pool::deallocate(each, 2'000);
+  }
+
+  /// Until `holds`, for a minute at most. Gives for how long.
+  template <class F>
+  task<duration> wait_until(F holds) {
+    const time_point began = loop_->now();
+    while (!holds() && loop_->now() < began + 1min) std::ignore = co_await sleep_for(*loop_, 100ms);
+    co_return loop_->now() - began;
+  }
+
+  template <class F>
+  void run(F body) {
+    loop_->spawn(return_memory(*loop_));
+    loop_->spawn([](event_loop& loop, F& test) -> task<void> {
+      co_await test();
+      loop.request_stop();
+    }(*loop_, body));
+    loop_->run();
+  }
+
+  std::size_t at_peak_ = 0;
+};
+
+TEST_F(memory_return_test, frames_come_back_within_a_minute_of_their_peak) {
+  if (WEFT_ADDRESS_SANITIZER != 0) GTEST_SKIP() << "there every frame is a heap block";
+  run([&]() -> task<void> {
+    const std::size_t before = frame_pool::held_bytes();
+    co_await pass_a_peak();
+    EXPECT_GT(at_peak_, before + 10'000'000);
+    EXPECT_LT(co_await wait_until([&] { return frame_pool::held_bytes() < before + 1'000'000; }),
+              1min);
+  });
+}
+
+/// A peak is passed after a minute's rest as well as before.
+TEST_F(memory_return_test, looks_again_once_the_loop_has_worked) {
+  if (WEFT_ADDRESS_SANITIZER != 0) GTEST_SKIP() << "there every frame is a heap block";
+  run([&]() -> task<void> {
+    const std::size_t before = frame_pool::held_bytes();
+    for (int round = 0; round < 2; ++round) {
+      std::ignore = co_await sleep_for(*loop_, 1min);
+      co_await pass_a_peak();
+      EXPECT_LT(co_await wait_until([&] { return frame_pool::held_bytes() < before + 1'000'000; }),
+                1min)
+          << round;
+    }
+  });
+}
+
+TEST_F(memory_return_test, an_idle_loop_does_nothing_but_look) {
+  run([&]() -> task<void> {
+    std::ignore = co_await sleep_for(*loop_, 1min);
+    const std::uint64_t resumed = loop_->gauges().resumptions;
+    std::ignore = co_await sleep_for(*loop_, 1h);
+    EXPECT_LT(loop_->gauges().resumptions - resumed, 400U);
+  });
+}
+
+TEST_F(memory_return_test, slots_are_zero_again_but_those_that_are_lent_next) {
+  if (WEFT_ADDRESS_SANITIZER != 0) GTEST_SKIP() << "there free slots are poisoned";
+  buffer_pool& pool = loop_->buffers();
+  std::vector<buffer_ref> lent;
+  for (int i = 0; i < 300; ++i) {
+    lent.push_back(pool.acquire());
+    std::memset(lent.back().data(), 'x', buffer_pool::slot_capacity);
+  }
+  std::vector<const char*> slots;
+  for (const buffer_ref& each : lent) slots.push_back(each.data());
+  while (!lent.empty()) lent.pop_back();  // the first is lent next
+  for (std::size_t next = 0; next < pool.free_slots();) next = pool.trim(next, 32);
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    EXPECT_EQ(*slots[i], i < buffer_pool::kept_slots ? 'x' : '\0') << i;
+}
+
+}  // namespace
+}  // namespace weft
