@@ -250,27 +250,36 @@ void event_loop::run_ready_in_pieces() noexcept {
 
 template <class Next, class Note>
 void event_loop::run_items(Next next, Note note) noexcept {
-  const unsigned most = options_.resumptions_per_turn;
-  unsigned left = most;
-  for (; left > 0; --left) {
+  unsigned run = 0;
+  produced_bytes_ = 0;
+  for (items_left_ = options_.resumptions_per_turn; items_left_ > 0; --items_left_) {
     runnable* item = next();
     if (item == nullptr) break;
     answers_left_ = options_.answers_per_resumption;
+    ++run;
     item->run(*item);
     note_stall();
     note();
     detail::running.forget();
   }
-  if (left == most) return;
+  if (run == 0) return;
   has_worked_ = true;
-  gauges_.resumptions.add(most - left);
+  gauges_.resumptions.add(run);
 }
 
 void event_loop::flush_dirty() noexcept {
   // What flushing fills again waits for the next turn: a step ends.
   decltype(dirty_) filled;
   filled.splice_back(dirty_);
-  while (flushable* item = filled.pop_front()) item->flush(*item);
+  produced_bytes_ = 0;
+  while (!has_produced_enough()) {
+    flushable* const item = filled.pop_front();
+    if (item == nullptr) break;
+    item->flush(*item);
+  }
+  // What is left is the next turn's, before what has been filled again.
+  filled.splice_back(dirty_);
+  dirty_.splice_back(filled);
 }
 
 /// Asks the kernel again and again until there is something to do or it is time to sleep (false).

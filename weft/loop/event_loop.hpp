@@ -20,6 +20,7 @@
 //   (*loop)->run();
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -67,6 +68,9 @@ struct loop_options {
   unsigned messages_per_turn = 256;
   unsigned resumptions_per_turn = 512;
   unsigned timers_per_turn = 256;
+  /// Bytes produced in the second step, and again in the fourth, after which the step ends: see
+  /// note_produced().
+  std::size_t produced_bytes_per_turn = 64 * 1024;
   /// Operations of one task that may be answered at once before it goes through the ready queue.
   unsigned answers_per_resumption = 128;
   /// What the loop does when it has nothing to run.
@@ -185,6 +189,15 @@ class event_loop final : public scheduler {
   [[nodiscard]] memory_share& memory() noexcept { return *memory_; }
   [[nodiscard]] backend& io() noexcept { return *io_; }
 
+  /// Counts bytes that the running piece of work has produced for others: rows, bodies of replies,
+  /// frames. A piece that produces much takes as long as many that do not, so a step of the turn
+  /// ends with the piece that reaches loop_options::produced_bytes_per_turn; the rest follows after
+  /// the kernel has been asked what has come meanwhile.
+  void note_produced(std::size_t size_bytes) noexcept {
+    produced_bytes_ += size_bytes;
+    if (has_produced_enough()) items_left_ = std::min(items_left_, 1U);
+  }
+
   void flush_later(flushable& item) noexcept {
     if (!item.hook.is_linked()) dirty_.push_back(item);
   }
@@ -245,6 +258,9 @@ class event_loop final : public scheduler {
   void release_due(time_point now) noexcept;
   template <class Next, class Note>
   void run_items(Next next, Note note) noexcept;
+  [[nodiscard]] bool has_produced_enough() const noexcept {
+    return produced_bytes_ >= options_.produced_bytes_per_turn;
+  }
   [[gnu::noinline]] void flush_dirty() noexcept;
   void enter(time_point until) noexcept;
   [[nodiscard, gnu::noinline]] bool spin(time_point until) noexcept;
@@ -268,7 +284,9 @@ class event_loop final : public scheduler {
   piece_watch* pieces_ = nullptr;
   bool is_plain_ = true;  // nobody watches pieces, and the order is first in, first out
   unsigned answers_left_ = 0;
-  bool has_worked_ = false;  // since it last began to spin
+  unsigned items_left_ = 0;         // that may run in this step, the running one included
+  std::size_t produced_bytes_ = 0;  // in this step
+  bool has_worked_ = false;         // since it last began to spin
   bool has_waited_ = false;
   bool has_taken_mail_ = false;  // since the pieces of a turn were last told of
 };

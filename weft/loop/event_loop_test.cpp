@@ -52,6 +52,25 @@ TEST_P(event_loop_test, runs_tasks_by_band_and_then_in_order) {
   EXPECT_EQ(order, (std::vector{1, 2, 3, 4}));
 }
 
+TEST_P(event_loop_test, a_turn_runs_no_more_once_much_has_been_produced) {
+  loop_.reset();
+  open({.backend = GetParam(), .produced_bytes_per_turn = 1'000, .shuffle_seed = 0});
+  std::vector<std::uint64_t> turns;
+  const auto produce = [](event_loop& loop, std::vector<std::uint64_t>& into,
+                          std::size_t bytes) -> task<void> {
+    into.push_back(loop.turns());
+    loop.note_produced(bytes);
+    co_return;
+  };
+  for (const std::size_t bytes : {400U, 400U, 400U, 1U, 5'000U, 1U, 999U, 1U})
+    loop_->spawn(produce(*loop_, turns, bytes));
+  loop_->run();
+  ASSERT_EQ(turns.size(), 8U);
+  const std::uint64_t first = turns.front();
+  for (std::uint64_t& each : turns) each -= first;
+  EXPECT_EQ(turns, (std::vector<std::uint64_t>{0, 0, 0, 1, 1, 2, 2, 3}));
+}
+
 TEST_P(event_loop_test, runs_again_after_it_has_finished) {
   std::vector<int> order;
   loop_->spawn(note(order, 1));

@@ -45,8 +45,22 @@ result<buffer_ref> stream_receiver::take(tcp_stream& stream) noexcept {
   return outcome;
 }
 
+void stream_receiver::give_way(event_loop& loop, function on_turn) noexcept {
+  WEFT_DEBUG_ASSERT(!read_.pending, "one read at a time, and no other meanwhile");
+  on_turn_ = on_turn;
+  read_.on_answer = &on_given_way;
+  read_.pending = true;
+  loop.schedule(read_);
+}
+
+void stream_receiver::on_given_way(operation& op) noexcept {
+  stream_receiver& self = *static_cast<owned_receive&>(op).owner;
+  op.on_answer = &on_answered;
+  std::exchange(self.on_turn_, nullptr)(self);
+}
+
 void stream_receiver::cancel(tcp_stream& stream) noexcept {
-  if (!read_.pending) return;
+  if (!read_.pending || on_turn_ != nullptr) return;
   detail::stream_state& state = *stream.state_;
   if (state.is_secured())
     state.secured().cancel_read();

@@ -21,6 +21,10 @@
 #include <weft/base/result.hpp>
 #include <weft/loop/operation.hpp>
 
+namespace weft {
+class event_loop;
+}
+
 namespace weft::net {
 
 class tcp_stream;
@@ -49,6 +53,10 @@ class stream_receiver {
   /// Does nothing while nothing is pending.
   void cancel(tcp_stream& stream) noexcept;
 
+  /// Instead of begin(), for who still has work with what has come: calls `on_turn` once everybody
+  /// who is ready has had a turn. There is nothing to take() then.
+  void give_way(event_loop& loop, function on_turn) noexcept;
+
  private:
   struct owned_receive : receive_operation {
     using receive_operation::receive_operation;
@@ -59,8 +67,11 @@ class stream_receiver {
     self.on_answer_(self);
   }
 
+  static void on_given_way(operation& op) noexcept;
+
   owned_receive read_{nullptr, &on_answered};
   function on_answer_;
+  function on_turn_ = nullptr;  // while it gives way
 };
 
 }  // namespace weft::net
