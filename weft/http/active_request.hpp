@@ -56,7 +56,7 @@ struct call_context {
 
 struct active_request {
   /// What it must wait for.
-  enum class wait : std::uint8_t { body, handler, room, client };
+  enum class wait : std::uint8_t { body, handler, room, turn, client };
 
   static void* operator new(std::size_t size_bytes) {
     // Two kilobytes; with libstdc++, whose strings are larger, somewhat more.
@@ -110,8 +110,9 @@ struct active_request {
   // While a handler streams them.
   std::unique_ptr<body_reader> reader;
   std::unique_ptr<body_writer> writer;
-  time_point handler_until;    // while it works: when its time is over
-  std::size_t stalled_at = 0;  // waiting for room: bytes queued when the client last took some
+  time_point handler_until;  // while it works: when its time is over
+  // Waiting for room: bytes that the client had not taken when it was last looked at.
+  std::optional<std::size_t> untaken{};
   wait waits_for = wait::body;
   bool codes_reply = false;  // as `*coded` says
   bool is_client_known = false;

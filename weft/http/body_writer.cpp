@@ -119,6 +119,7 @@ std::size_t body_writer::send_from(const file& from, std::uint64_t offset,
       client_.send_from(from, offset, std::min<std::uint64_t>(sent_most_bytes, size_bytes));
   written_ += sent;
   since_yield_ += sent;
+  client_.host_.loop.note_produced(sent);
   client_.host_.counts.body_bytes.add(sent);
   client_.start_handler_clock();
   return sent;
@@ -144,6 +145,7 @@ void body_writer::append(std::string&& text) {
 template <class Text>
 void body_writer::give(Text&& text) {
   client_.host_.counts.body_bytes.add(text.size());
+  client_.host_.loop.note_produced(text.size());
   state_ = state::broken;
   failure_ = errc::exhausted;
   client_.append_body(std::forward<Text>(text), framing_);
@@ -207,13 +209,13 @@ task<result<void>> body_writer::make_room(bool empty) {
   const deadline own = patience.until;
   client_.stop_handler_clock();
   result<void> drained;
-  for (std::size_t before = client_.queued_bytes();;) {
-    patience.until = std::min(own, deadline::at(loop.now() + of_.bounds->write_stall_timeout));
+  for (;;) {
+    const time_point began = loop.now();
+    patience.until = std::min(own, deadline::at(began + pace_.until_look(*of_.bounds)));
     drained = co_await client_.drain(empty).in(patience);
-    const std::size_t left = client_.queued_bytes();
-    const bool is_own = own.passed(loop.now());
-    if (drained || drained.error() != errc::timed_out || is_own || left >= before) break;
-    before = left;
+    if (drained) pace_.note_wait(loop.now() - began);
+    if (drained || drained.error() != errc::timed_out || own.passed(loop.now())) break;
+    if (!client_takes_enough()) break;
   }
   client_.start_handler_clock();
   const bool goes_on = drained || drained.error() == errc::cancelled || own.passed(loop.now());
@@ -223,6 +225,13 @@ task<result<void>> body_writer::make_room(bool empty) {
     client_.stop_->request_stop();
   }
   co_return drained;
+}
+
+bool body_writer::client_takes_enough() noexcept {
+  const auto delivered = static_cast<std::int64_t>(sent_bytes() - client_.untaken_bytes());
+  if (pace_.look(delivered, *of_.bounds) || client_.waits_for_others()) return true;
+  client_.host_.counts.slow_readers.add();
+  return false;
 }
 
 void body_writer::end() {

@@ -38,6 +38,7 @@
 #include <weft/http/coded_slots.hpp>
 #include <weft/http/content_encoder.hpp>
 #include <weft/http/response.hpp>
+#include <weft/http/send_pace.hpp>
 
 namespace weft {
 class file;
@@ -114,6 +115,8 @@ class body_writer {
   void append_coded(std::string_view text, feed how);
   /// What is too long to be coded in one go.
   task<result<void>> append_slices(std::string_view text);
+  /// Looks at the client that is waited for. False: it takes too little.
+  [[nodiscard]] bool client_takes_enough() noexcept;
   /// Waits while more than the low watermark is queued, or, for `empty`, anything at all.
   task<result<void>> make_room(bool empty);
   task<result<void>> copy_from(file& from, std::uint64_t offset, std::size_t size_bytes);
@@ -130,6 +133,7 @@ class body_writer {
   std::optional<std::uint64_t> length_;
   std::uint64_t written_ = 0;
   std::size_t since_yield_ = 0;
+  send_pace pace_;
   error failure_{errc::invalid_argument};  // of one that is broken
   body_framing framing_{};
   state state_ = state::unbegun;

@@ -98,6 +98,10 @@ class carrier {
   virtual void end_body(body_framing framing) = 0;
   /// Of the reply, and not yet sent.
   [[nodiscard]] virtual std::size_t queued_bytes() const noexcept = 0;
+  /// That, and what its client has not taken of what was sent. May ask the kernel.
+  [[nodiscard]] virtual std::size_t untaken_bytes() const noexcept = 0;
+  /// Whether it is not for its client that the reply waits, or not for its client's slowness.
+  [[nodiscard]] virtual bool waits_for_others() const noexcept { return false; }
   /// Waits until little of that is left; `empty`: nothing, where a file may then be sent from.
   virtual task<result<void>> drain(bool empty) = 0;
   /// As tcp_stream::send_from().

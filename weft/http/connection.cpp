@@ -12,13 +12,20 @@
 #include <weft/http/connection_host.hpp>
 #include <weft/http/http2/library.hpp>
 #include <weft/http/http2/server_session.hpp>
+#include <weft/http/send_pace.hpp>
 #include <weft/http/target.hpp>
 #include <weft/loop/memory_share.hpp>
+#include <weft/loop/sleep.hpp>
 
 namespace weft::http {
 namespace {
 
 using wait = active_request::wait;
+
+/// Many small requests that have come together are answered together, so that they share system
+/// calls: together they cost no more than one larger one. Beyond, others have their turn.
+constexpr unsigned requests_per_turn = 16;
+constexpr std::size_t produced_per_turn_bytes = 8 * 1024;
 
 /// Out of memory, as a rule: that is this client's misfortune and not the others'.
 [[gnu::cold]] void log_dropped(const std::exception& why) {
@@ -93,11 +100,30 @@ void connection::on_received(stream_receiver& self) noexcept {
     }
     host_.desk->waits_for = wait::client;
   }
+  if (host_.desk->waits_for == wait::turn) {
+    set(time_point::max());
+    stream_receiver::give_way(loop_, &on_turn);
+    return false;
+  }
   task<void> rest = answer_waiting();
   waiting_ = std::exchange(host_.desk, std::make_unique_for_overwrite<active_request>());
   set(time_point::max());
   host_.workers.spawn(std::move(rest));
   return false;
+}
+
+void connection::on_turn(stream_receiver& self) noexcept {
+  weft::detail::running.resumed_at.store(std::source_location::current(),
+                                         std::memory_order_relaxed);
+  auto& c = static_cast<connection&>(self);
+  try {
+    if (!c.answer()) return;
+  } catch (const std::exception& why) {
+    log_dropped(why);
+    c.host_.desk->upgrade.reset();
+    c.keep_ = false;
+  }
+  c.go_on(false);
 }
 
 void connection::go_on(bool has_received) noexcept {
@@ -120,7 +146,7 @@ void connection::go_on(bool has_received) noexcept {
 }
 
 bool connection::answer(active_request& work, step next) {
-  for (;; next = step::parse) {
+  for (unsigned left = requests_per_turn - 1;; next = step::parse, --left) {
     if (next == step::parse) {
       if (!next_request(work)) break;
       if (!body_has_come(work) && !rest_has_come(work)) [[unlikely]] {
@@ -139,6 +165,12 @@ bool connection::answer(active_request& work, step next) {
       work.waits_for = wait::room;
       return false;
     }
+    if (!keep_ || input_->bytes.empty()) break;
+    if (left == 0 || stream_.queued_bytes() >= produced_per_turn_bytes) {
+      loop_.note_produced(stream_.queued_bytes());
+      work.waits_for = wait::turn;
+      return false;
+    }
   }
   work.waits_for = wait::room;
   return stream_.pump();
@@ -151,7 +183,13 @@ task<void> connection::answer_waiting() {
   std::unique_ptr<upgraded> next;
   try {
     active_request& work = *waiting_;
+    bool has_begun = false;
     for (bool done = false; !done;) {
+      // Others have their turn between two requests, however soon each is answered.
+      if (std::exchange(has_begun, true)) {
+        loop_.note_produced(stream_.queued_bytes());
+        co_await yield{loop_};
+      }
       switch (work.waits_for) {
         case wait::body:
           // Before a handler has views of the head. One in chunks may have come whole.
@@ -164,6 +202,7 @@ task<void> connection::answer_waiting() {
           } else if (streams_body(work)) {
             call_streaming_handler(work);
             work.waits_for = wait::handler;
+            has_begun = false;
           } else if (needs_memory(work) && !co_await reserve(work).in(env)) {
             done = true;
           } else {
@@ -190,6 +229,7 @@ task<void> connection::answer_waiting() {
           done = answer(work, step::complete);
           break;
         case wait::room: done = !co_await make_room().in(env) || answer(work, step::parse); break;
+        case wait::turn: done = answer(work, step::parse); break;
         case wait::client: done = true; break;
       }
     }
@@ -208,10 +248,10 @@ task<void> connection::answer_waiting() {
 
 task<bool> connection::make_room() {
   input_->bytes.leave_slot();  // no handler looks at it between two requests
-  waiting_->stalled_at = stream_.queued_bytes();
-  set(loop_.now() + host_.limits.write_stall_timeout);
+  waiting_->untaken.reset();
+  set(loop_.now() + first_look(host_.limits));
   if (!co_await stream_.drain()) keep_ = false;
-  waiting_->stalled_at = 0;
+  set(time_point::max());
   co_return keep_;
 }
 

@@ -78,12 +78,15 @@ class connection final : public carrier,
   /// what has come. Deletes this at the end.
   void go_on(bool has_received) noexcept;
   static void on_received(stream_receiver& self) noexcept;
+  /// Goes on with the requests that have come, after it has given way.
+  static void on_turn(stream_receiver& self) noexcept;
   /// What came of reading. False: nothing, and nothing is left to do.
   [[nodiscard]] bool take(result<buffer_ref>&& bytes);
   /// Answers the requests that have come. False: one must be waited for, by a task that goes on.
   [[nodiscard]] bool answer();
 
-  /// From `next` on, without waiting. False: what `work` says must be waited for.
+  /// From `next` on, without waiting. False: what `work` says must be waited for; a turn of others,
+  /// once this has answered requests_per_turn, or produced as much as others may wait for.
   [[nodiscard]] bool answer(active_request& work, step next);
 
   /// Answers the rest, from what must be waited for, and goes on.
@@ -128,6 +131,8 @@ class connection final : public carrier,
   /// While a handler works: looks after its client. False: the handler's time is over.
   [[nodiscard]] bool handler_goes_on() noexcept;
   [[nodiscard]] bool client_has_gone() noexcept;
+  /// While its client is waited for: whether that takes its replies fast enough, so far.
+  [[nodiscard]] bool client_takes_enough() noexcept;
   [[nodiscard]] const connection_peer& peer() override;
   [[nodiscard]] std::optional<connection_peer> known_peer() const {
     return peer_ ? std::optional{*peer_} : std::nullopt;
@@ -167,6 +172,9 @@ class connection final : public carrier,
   void end_body(body_framing framing) override;
   [[nodiscard]] std::size_t queued_bytes() const noexcept override {
     return stream_.queued_bytes();
+  }
+  [[nodiscard]] std::size_t untaken_bytes() const noexcept override {
+    return stream_.untaken_bytes();
   }
   task<result<void>> drain(bool empty) override;
   [[nodiscard]] std::size_t send_from(const file& from, std::uint64_t offset,

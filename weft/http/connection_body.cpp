@@ -185,6 +185,7 @@ void connection::send_head(const reply_head& head, bool /*ends*/) {
 void connection::send_reply(const reply_head& head, std::string_view body,
                             const body_memory* memory) {
   send_head(head, body.empty());
+  loop_.note_produced(body.size());
   if (body.empty()) return;
   if (memory != nullptr && memory->shared != nullptr)
     stream_.append(*memory->shared);

@@ -11,6 +11,7 @@
 #include <weft/http/connection_host.hpp>
 #include <weft/http/problem.hpp>
 #include <weft/http/reply_head.hpp>
+#include <weft/http/send_pace.hpp>
 
 namespace weft::http {
 namespace {
@@ -124,15 +125,22 @@ bool connection::client_has_gone() noexcept {
   return client == peer_state::gone || (client == peer_state::silent && !host_.serves_half_closed);
 }
 
+/// Looked at once in a write_stall_timeout, and early for the first time.
+bool connection::client_takes_enough() noexcept {
+  const std::size_t left = stream_.untaken_bytes();
+  const auto before = std::exchange(waiting_->untaken, left);
+  if (before && *before < left + least_taken(host_.limits)) {
+    host_.counts.slow_readers.add();
+    return false;
+  }
+  set(loop_.now() + host_.limits.write_stall_timeout);
+  return true;
+}
+
 void connection::on_timeout(lazy_timer& self) noexcept {
   auto& c = static_cast<connection&>(self);
-  // A slow client is looked at once a write_stall_timeout: it is cut off if it took nothing since.
-  const std::size_t left = c.stream_.queued_bytes();
-  if (c.waiting_ && left < c.waiting_->stalled_at) {
-    c.waiting_->stalled_at = left;
-    c.set(c.loop_.now() + c.host_.limits.write_stall_timeout);
+  if (c.waiting_ && c.waiting_->waits_for == active_request::wait::room && c.client_takes_enough())
     return;
-  }
   if (c.waiting_ && c.waiting_->waits_for == active_request::wait::handler && c.handler_goes_on())
     return;
   c.timed_out_ = true;

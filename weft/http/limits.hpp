@@ -101,6 +101,10 @@ struct limits {
   // How long the peer may take nothing of what it asked for; looked at once in that time. Beyond:
   // closed.
   duration write_stall_timeout = std::chrono::seconds{30};
+  // The least average at which the peer takes what it asked for, in bytes a second, over each
+  // write_stall_timeout in which a reply waits for it. Slower: closed; over HTTP/2, where its
+  // connection goes on, the stream is reset. 0: one byte in that time will do.
+  std::uint32_t reply_bytes_per_second = 240;
   // From the end of the head to the handler's reply, and from each piece of a streamed body that a
   // handler takes or gives to the next; waiting for the client does not count. Beyond: the handler
   // is asked to stop; 503, or, if its reply has begun, closed within it.
@@ -131,6 +135,7 @@ struct route_limits {
   std::optional<duration> body_idle_timeout{};
   std::optional<std::uint32_t> body_bytes_per_second{};
   std::optional<duration> write_stall_timeout{};
+  std::optional<std::uint32_t> reply_bytes_per_second{};
   std::optional<duration> handler_timeout{};
 
   /// These, and for what is not set those of `outer`.

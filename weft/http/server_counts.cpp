@@ -27,9 +27,12 @@ server_counts::server_counts(telemetry::meter& meter)
                                    "Bytes of requests received, heads and bodies")},
       body_bytes{meter.counter("http_reply_body_bytes_total",
                                "Bytes of replies' bodies given to be sent, before chunking")},
+      slow_readers{meter.counter(
+          "http_slow_readers_total",
+          "Replies, and connections with their replies, given up since clients took too little")},
       http2_connections{meter.counter("http2_connections_total", "Connections that spoke HTTP/2")},
       http2_stalled{meter.counter("http2_streams_stalled_total",
-                                  "Streams reset since the client took nothing of the reply")},
+                                  "Streams reset since the client took too little of the reply")},
       http2_cut{cut_for(meter, "resets"), cut_for(meter, "idle_frames"),
                 cut_for(meter, "header_bomb"), cut_for(meter, "slow_head"),
                 cut_for(meter, "protocol")},

@@ -44,9 +44,10 @@ struct server_counts {
   telemetry::counter turned_away;  // beyond limits::connections
   std::array<telemetry::counter, 5> replies;
   telemetry::counter received_bytes;
-  telemetry::counter body_bytes;  // of replies
+  telemetry::counter body_bytes;    // of replies
+  telemetry::counter slow_readers;  // cut, or reset, since they took a reply too slowly
   telemetry::counter http2_connections;
-  telemetry::counter http2_stalled;             // streams whose replies were not taken
+  telemetry::counter http2_stalled;  // streams whose replies were not taken, or too slowly
   std::array<telemetry::counter, 5> http2_cut;  // by http2_offence
   telemetry::histogram waits;                   // of handlers that wait, nanoseconds
 };

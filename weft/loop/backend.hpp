@@ -118,6 +118,11 @@ class backend {
   [[nodiscard]] virtual bool has_input(descriptor& socket) noexcept = 0;
   /// Of a connection. Asks the kernel; takes nothing of what has come.
   [[nodiscard]] virtual peer_state state_of_peer(const descriptor& socket) const noexcept = 0;
+  /// Of what has been sent over a connection: the bytes that the peer's system has not
+  /// acknowledged, or, of a Unix socket, the memory that the peer has not read. Asks the kernel; 0
+  /// where it cannot say.
+  [[nodiscard]] virtual std::size_t unacknowledged_bytes(
+      const descriptor& socket) const noexcept = 0;
   /// Tells the peer that no more will be sent; what is queued in the kernel is still delivered.
   virtual void shutdown_write(descriptor& socket) noexcept = 0;
 

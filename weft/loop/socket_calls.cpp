@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -149,6 +150,11 @@ peer_state peer_at(int fd) noexcept {
   // Neither goes away when a receive that is under way has taken the error.
   constexpr int is_over = POLLERR | POLLHUP;
   return (looked_at.revents & is_over) != 0 ? peer_state::gone : peer_state::silent;
+}
+
+std::size_t unacknowledged_at(int fd) noexcept {
+  int count = 0;
+  return ::ioctl(fd, SIOCOUTQ, &count) == 0 && count > 0 ? static_cast<std::size_t>(count) : 0;
 }
 
 bool died_in_line(int code) noexcept {

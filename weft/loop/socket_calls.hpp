@@ -43,6 +43,8 @@ void close_line(int listener) noexcept;
                                          std::size_t size_bytes) noexcept;
 /// As backend::state_of_peer().
 [[nodiscard]] peer_state peer_at(int fd) noexcept;
+/// As backend::unacknowledged_bytes().
+[[nodiscard]] std::size_t unacknowledged_at(int fd) noexcept;
 /// Whether accept's `code` tells of a connection that broke before it was accepted, and of no
 /// other.
 [[nodiscard]] bool died_in_line(int code) noexcept;

@@ -219,6 +219,12 @@ class tcp_stream {
   }
   [[nodiscard]] std::size_t queued_bytes() const noexcept { return state_->queue().size(); }
 
+  /// Of what has been written: the bytes that the peer has not taken, whether they are queued here
+  /// or in the kernel, which may hold megabytes. Asks the kernel.
+  [[nodiscard]] std::size_t untaken_bytes() const noexcept {
+    return queued_bytes() + state_->loop().io().unacknowledged_bytes(state_->socket());
+  }
+
   /// Whether bytes have come that nobody has read yet. Asks the kernel.
   [[nodiscard]] bool has_input() const noexcept { return state_->has_input(); }
 

@@ -9,6 +9,14 @@
 #include <weft/http/connection_host.hpp>
 
 namespace weft::http::http2 {
+namespace {
+
+/// As of a connection that speaks HTTP/1.1.
+constexpr std::uint32_t requests_per_turn = 16;
+constexpr std::size_t produced_per_turn_bytes = 8 * 1024;
+
+}  // namespace
+
 server_session::server_session(connection_host& host, net::tcp_stream stream,
                                const std::optional<connection_peer>& named)
     : lazy_timer{host.loop, timeout_kind},
@@ -47,7 +55,8 @@ void server_session::begin(connection_host& host, net::tcp_stream stream,
   self->send_settings();
   server_session& session = *self.release();
   try {
-    if (!received.empty()) session.receive(received);
+    session.host_.counts.received_bytes.add(received.size());
+    session.begin_with(received);
   } catch (const std::exception& why) {
     log_dropped(why);
     session.lose();
@@ -63,9 +72,20 @@ void server_session::on_received(net::stream_receiver& self) noexcept {
   session.go_on(true);
 }
 
+void server_session::on_turn(net::stream_receiver& self) noexcept {
+  auto& session = static_cast<server_session&>(self);
+  session.is_reading_ = false;
+  session.go_on(true);
+}
+
 void server_session::go_on(bool has_received) noexcept {
   try {
     for (; has_received || !input_ended_; has_received = false) {
+      if (input_) [[unlikely]] {
+        if (!has_received) return give_way();
+        if (!take_rest()) break;
+        continue;
+      }
       if (!has_received) {
         if (host_.grace_is_over) [[unlikely]]
           leave_if_idle();
@@ -87,18 +107,54 @@ void server_session::go_on(bool has_received) noexcept {
 bool server_session::take(result<buffer_ref>&& bytes) {
   if (input_ended_) return false;
   if (bytes) {
-    receive(bytes->text());
-    return !input_ended_;
+    input_ = std::move(*bytes);
+    host_.counts.received_bytes.add(input_.size());
+    return take_rest();
   }
   const bool sends_no_more = bytes.error() == errc::closed && host_.serves_half_closed;
   if (bytes.error() != errc::cancelled && !sends_no_more) lose();
   return false;
 }
 
-void server_session::receive(std::string_view bytes) {
-  host_.counts.received_bytes.add(bytes.size());
+/// What has come before this began lies in memory of others.
+void server_session::begin_with(std::string_view received) {
+  while (!received.empty() && !input_ended_ && !input_) {
+    take_frames(received);
+    if (received.empty() || received.size() > buffer_pool::slot_capacity) continue;
+    input_ = loop_.buffers().acquire();
+    if (!input_) continue;
+    std::ranges::copy(received, input_.data());
+    input_.resize(received.size());
+  }
+}
+
+void server_session::give_way() noexcept {
+  is_reading_ = true;
+  stream_receiver::give_way(loop_, &on_turn);
+}
+
+bool server_session::take_rest() {
+  std::string_view rest = input_.text();
+  const std::size_t before = rest.size();
+  take_frames(rest);
+  if (input_ended_ || rest.empty())
+    input_.reset();
+  else
+    input_.remove_prefix(before - rest.size());
+  return !input_ended_;
+}
+
+void server_session::take_frames(std::string_view& input) {
   flush_later();
-  for (frame come; !input_ended_ && reader_.next(bytes, come);) take_frame(come);
+  const std::uint32_t enough = begun_ + requests_per_turn;
+  const std::size_t before = produced_bytes();
+  for (frame come; !input_ended_ && reader_.next(input, come);) {
+    take_frame(come);
+    const std::size_t produced = produced_bytes() - std::min(before, produced_bytes());
+    if (begun_ < enough && produced < produced_per_turn_bytes) continue;
+    loop_.note_produced(produced);
+    break;
+  }
   if (input_ended_) return;
   if (const std::uint32_t wrong = reader_.wrong(); wrong == NGHTTP2_ENHANCE_YOUR_CALM)
     cut_offender(http2_offence::idle_frames);
@@ -145,24 +201,52 @@ void server_session::on_flush(flushable& self) noexcept {
 }
 
 void server_session::answer_line() {
-  while (may_answer()) {
+  const std::size_t before = produced_bytes();
+  for (unsigned left = requests_per_turn; left > 0 && may_answer(); --left) {
     server_stream* const next = line_.pop_front();
-    if (next == nullptr) break;
+    if (next == nullptr) return;
     next->take_turn();
+    if (produced_bytes() >= before + produced_per_turn_bytes) break;
   }
+  loop_.note_produced(produced_bytes() - std::min(before, produced_bytes()));
+  if (!line_.empty() && may_answer()) flush_later();
 }
 
-/// Until the client has taken some of what is queued. It is lost if it takes nothing.
+/// One by one, so that as many as the client may ask for at a time are not all before others.
+void server_session::begin_in_turn(server_stream& who) noexcept {
+  to_begin_.push_back(who);
+  if (!std::exchange(beginning_.is_scheduled, true)) loop_.schedule(beginning_);
+}
+
+void server_session::on_begin(runnable& self) noexcept {
+  server_session& session = static_cast<beginning&>(self).owner;
+  const std::size_t before = session.produced_bytes();
+  session.beginning_.is_scheduled = false;
+  server_stream* const first = session.to_begin_.pop_front();
+  if (!session.to_begin_.empty()) {
+    session.beginning_.is_scheduled = true;
+    session.loop_.schedule(session.beginning_);
+  }
+  first->begin_work();
+  const std::size_t now = session.produced_bytes();
+  session.loop_.note_produced(now - std::min(before, now));
+}
+
+/// Until the client has taken some of what is queued. It is lost if it takes too little.
 task<void> server_session::wait_for_room() {
   environment patience{
       .stop = host_.stopping, .until = {}, .runs_on = &loop_, .owner = host_.owner};
   result<void> drained;
-  for (std::size_t before = stream_.queued_bytes();;) {
-    patience.until = deadline::at(loop_.now() + host_.limits.write_stall_timeout);
+  for (;;) {
+    const time_point began = loop_.now();
+    patience.until = deadline::at(began + pace_.until_look(host_.limits));
     drained = co_await drain_stream().in(patience);
-    const std::size_t left = stream_.queued_bytes();
-    if (drained || drained.error() != errc::timed_out || left >= before || is_over_) break;
-    before = left;
+    if (drained) pace_.note_wait(loop_.now() - began);
+    if (drained || drained.error() != errc::timed_out || is_over_) break;
+    const auto delivered = static_cast<std::int64_t>(given_bytes_ - stream_.untaken_bytes());
+    if (pace_.look(delivered, host_.limits)) continue;
+    host_.counts.slow_readers.add();
+    break;
   }
   is_waiting_ = false;
   if (!drained) lose();

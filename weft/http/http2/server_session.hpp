@@ -36,6 +36,7 @@
 #include <weft/http/http2/request_text.hpp>
 #include <weft/http/http2/server_stream.hpp>
 #include <weft/http/http2/stream_table.hpp>
+#include <weft/http/send_pace.hpp>
 #include <weft/http/server_counts.hpp>
 #include <weft/loop/event_loop.hpp>
 #include <weft/loop/lazy_timer.hpp>
@@ -104,6 +105,11 @@ class server_session final : public client_link,
            stream_.queued_bytes() < output_most_bytes;
   }
   void stand_in_line(server_stream& who) noexcept { line_.push_back(who); }
+  /// Has its handler, which must wait, begin once those of the streams before it have begun and
+  /// others have had their turn.
+  void begin_in_turn(server_stream& who) noexcept;
+  /// Whether the client lets bodies come, or has taken enough of them of late.
+  [[nodiscard]] bool goes_on() const noexcept { return out_window_ > 0 || takes_enough_; }
   /// Takes it out of the list.
   void forget(server_stream& gone) noexcept;
   /// At the end of the turn, what there is to send is framed and sent.
@@ -117,13 +123,20 @@ class server_session final : public client_link,
                  const std::optional<connection_peer>& named);
   void go_on(bool has_received) noexcept;
   static void on_received(net::stream_receiver& self) noexcept;
+  static void on_turn(net::stream_receiver& self) noexcept;
+  static void on_begin(runnable& self) noexcept;
   static void on_flush(flushable& self) noexcept;
   static void on_timeout(lazy_timer& self) noexcept;
   static constexpr lazy_timer::kind timeout_kind{&on_timeout, "timeout of an HTTP/2 connection"};
 
   /// Of reading; false: there is no more.
   [[nodiscard]] bool take(result<buffer_ref>&& bytes);
-  void receive(std::string_view bytes);
+  /// From `input`. Leaves the rest there once so many requests have begun, or so much has been
+  /// produced, that others are to have their turn.
+  void take_frames(std::string_view& input);
+  void begin_with(std::string_view received);
+  [[nodiscard]] bool take_rest();
+  void give_way() noexcept;
   /// A header section has its time from its first frame to its last.
   void note_head_time() noexcept;
 
@@ -192,7 +205,11 @@ class server_session final : public client_link,
   void terminate(std::uint32_t code) noexcept;
   /// That, without a word: there is no memory for it.
   void end_untold() noexcept;
-  /// Answers those who stand in line, as far as may be.
+  /// Of replies that were given whole and not yet sent.
+  [[nodiscard]] std::size_t produced_bytes() const noexcept {
+    return queued_ + stream_.queued_bytes();
+  }
+  /// Answers those who stand in line, as far as may be, and as many as in a turn.
   void answer_line();
   task<void> wait_for_room();
   /// Whoever goes on for long without a request or content is cut.
@@ -225,6 +242,13 @@ class server_session final : public client_link,
   stream_table<server_stream> open_;
   intrusive_list<server_stream, &server_stream::in_session> streams_;  // closed ones among them
   intrusive_list<server_stream, &server_stream::in_line> line_;  // who may not be answered yet
+  intrusive_list<server_stream, &server_stream::in_beginning> to_begin_;  // whose handlers wait
+  struct beginning : runnable {
+    explicit beginning(server_session& of) noexcept : runnable{&on_begin}, owner{of} {}
+    server_session& owner;
+    bool is_scheduled = false;
+  } beginning_{*this};
+  buffer_ref input_;  // what is left of it, while this gives way
   intrusive_list<server_stream, &server_stream::in_ready> ready_;
   intrusive_list<server_stream, &server_stream::in_ending> ending_;
   std::optional<connection_peer> peer_;  // once it has been asked for
@@ -234,14 +258,18 @@ class server_session final : public client_link,
   closed_ids closed_ids_;
   rate_bound resets_;
   rate_bound idle_frames_;
-  std::size_t gathered_ = 0;     // of bodies that are wanted whole
-  std::size_t queued_ = 0;       // of replies that were given whole, in all streams
-  std::size_t held_frames_ = 0;  // since the client has taken nothing
+  std::size_t gathered_ = 0;      // of bodies that are wanted whole
+  std::size_t queued_ = 0;        // of replies that were given whole, in all streams
+  std::size_t held_frames_ = 0;   // since the client has taken nothing
+  std::size_t framed_bytes_ = 0;  // of bodies: since streams were last looked at
   http2_offence held_for_ = http2_offence::resets;  // what the last of them answers
   server_stream* headed_ = nullptr;  // whose header section is coming; nullptr: it is passed over
   std::size_t section_bytes_ = 0;    // of trailers, or of what is passed over
   std::uint32_t stream_count_ = 0;
   std::uint32_t answered_ = 0;
+  std::uint32_t begun_ = 0;        // requests
+  std::uint64_t given_bytes_ = 0;  // to the connection, to be sent
+  send_pace pace_;                 // at which its client takes that
   std::int32_t client_goodbye_ = INT32_MAX;
   time_point idle_since_;
   time_point head_due_ = time_point::max();  // while a header section is coming
@@ -261,6 +289,7 @@ class server_session final : public client_link,
   bool is_lost_ = false;
   bool is_over_ = false;
   bool has_lingered_ = false;
+  bool takes_enough_ = false;  // of bodies, when streams were last looked at
 };
 
 }  // namespace weft::http::http2

@@ -7,6 +7,7 @@
 #include <weft/base/format.hpp>
 #include <weft/http/connection_host.hpp>
 #include <weft/http/http2/server_session.hpp>
+#include <weft/http/send_pace.hpp>
 
 namespace weft::http::http2 {
 namespace {
@@ -80,9 +81,12 @@ void server_session::on_timeout(lazy_timer& self) noexcept {
 /// Who asks for replies and does not take them keeps their memory.
 void server_session::look_for_stalled() {
   look_at_ = time_point::max();
+  const std::size_t least = least_taken(host_.limits);
+  takes_enough_ = std::exchange(framed_bytes_, 0) >= least;
   for (server_stream& each : streams_) {
-    if (!each.has_stalled()) continue;
+    if (!each.has_stalled(least)) continue;
     host_.counts.http2_stalled.add();
+    host_.counts.slow_readers.add();
     each.reset(NGHTTP2_ENHANCE_YOUR_CALM);
   }
 }

@@ -84,6 +84,7 @@ void server_session::begin_request(std::int32_t id) {
   streams_.push_back(*begun);
   open_.add(*begun);
   ++stream_count_;
+  ++begun_;
   headed_ = begun;
 }
 

@@ -46,6 +46,7 @@ void server_session::send_frame(const frame_head& head, std::string_view payload
     sized.length = static_cast<std::uint32_t>(payload.size());
     std::ranges::copy(payload, put_frame_head(out, sized));
     stream_.commit(size);
+    given_bytes_ += size;
   } catch (const std::exception& why) {
     log_dropped(why);
     end_untold();
@@ -157,6 +158,7 @@ bool server_session::send_whole(server_stream& from, const reply_head& head,
     idle_frames_.give(updates_per_frame);
   }
   stream_.commit(static_cast<std::size_t>(out - begin));
+  given_bytes_ += static_cast<std::size_t>(out - begin);
   note_reply_end(from);
   return true;
 }
@@ -164,12 +166,14 @@ bool server_session::send_whole(server_stream& from, const reply_head& head,
 void server_session::send_head(server_stream& from, const reply_head& head, bool ends) {
   if (!may_send() || from.is_closed() || from.is_ending()) return;
   const std::size_t most_bytes = frame_head::size_bytes + field_encoder::most_bytes(head);
+  const std::size_t before = stream_.queued_bytes();
   if (most_bytes > net::tcp_stream::prepare_most_bytes) [[unlikely]] {
     send_long_head(from, head, ends);
   } else {
     char* const begin = stream_.prepare(most_bytes).data();
     stream_.commit(static_cast<std::size_t>(put_head(begin, from, head, ends) - begin));
   }
+  given_bytes_ += stream_.queued_bytes() - before;
   note_frame(http2_offence::resets);
   if (ends) note_reply_end(from);
   flush_later();
@@ -221,8 +225,9 @@ void server_session::send_soon(server_stream& who) noexcept {
   ready_.insert(before, who);
 }
 
+/// Not before all that has come has been read: what is urgent may stand there.
 void server_session::frame_output() {
-  while (!ready_.empty() && has_room() && may_send()) {
+  while (!ready_.empty() && has_room() && may_send() && !input_) {
     if (frame_data(*ready_.front())) continue;
     frame_bare_ends();
     break;
@@ -277,6 +282,9 @@ bool server_session::frame_data(server_stream& from) {
   idle_frames_.give(updates_per_frame);
   if (is_blocked_) [[unlikely]]
     note_taken();
+  framed_bytes_ += size;
+  given_bytes_ += frame_head::size_bytes + size;
+  loop_.note_produced(size);
   if (ends)
     note_reply_end(from);
   else if (size == queued || from.priority.is_incremental)

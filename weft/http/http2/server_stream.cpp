@@ -253,9 +253,15 @@ void server_stream::call_handler(active_request& work) {
 }
 
 void server_stream::start_work() {
-  task<void> rest = work_on();
+  to_begin_.emplace(work_on());
   is_worked_for_ = true;
-  host_.workers.spawn(std::move(rest));
+  session_.begin_in_turn(*this);
+}
+
+void server_stream::begin_work() noexcept {
+  task<void> work = std::move(*to_begin_);
+  to_begin_.reset();  // which may be the end of this
+  host_.workers.start_in(host_.workers.inherited(), std::move(work));
 }
 
 task<void> server_stream::work_on() {

@@ -56,8 +56,9 @@ struct stream_flow {
   std::optional<std::uint32_t> last_word;            // what it is reset with, once it is ending
   list_link in_session;
   list_hook in_line;
-  list_hook in_ready;   // there is something to frame, and the client lets it come
-  list_hook in_ending;  // both sides have said all, or it is reset: over with this turn
+  list_hook in_beginning;  // its handler is to begin
+  list_hook in_ready;      // there is something to frame, and the client lets it come
+  list_hook in_ending;     // both sides have said all, or it is reset: over with this turn
 };
 
 class server_stream final : public carrier,
@@ -80,6 +81,8 @@ class server_stream final : public carrier,
   void take_close() noexcept;
   /// It has stood in line, and it is its turn.
   void take_turn();
+  /// Begins to work for it.
+  void begin_work() noexcept;
 
   // What goes.
   /// Of the reply's body, and not yet framed.
@@ -87,8 +90,9 @@ class server_stream final : public carrier,
   [[nodiscard]] bool gives_no_more() const noexcept { return out_ends_; }
   /// Gives the next `size_bytes` to `connection`.
   void send(std::size_t size_bytes, net::tcp_stream& connection);
-  /// Whether the client has taken nothing since this was last asked, though there is something.
-  [[nodiscard]] bool has_stalled() noexcept;
+  /// Whether the client has taken less than so much since this was last asked, though there was
+  /// something.
+  [[nodiscard]] bool has_stalled(std::size_t least_bytes) noexcept;
 
   // How it stands.
   /// The end of the reply has left, or this has ended it.
@@ -185,6 +189,8 @@ class server_stream final : public carrier,
   void append_body(std::string_view piece, body_framing framing) override;
   void append_body(std::string&& piece, body_framing framing) override;
   void end_body(body_framing framing) override;
+  [[nodiscard]] std::size_t untaken_bytes() const noexcept override { return out_.size(); }
+  [[nodiscard]] bool waits_for_others() const noexcept override;
   task<result<void>> drain(bool empty) override;
   [[nodiscard]] std::size_t send_from(const file& from, std::uint64_t offset,
                                       std::size_t size_bytes) noexcept override;
@@ -193,6 +199,7 @@ class server_stream final : public carrier,
   server_session& session_;
   std::unique_ptr<active_request> work_;  // once it must be waited for
   memory_reservation held_;               // for this, once it waits, and for a short body
+  std::optional<task<void>> to_begin_;    // what works for it, until that begins
   pooled_text head_;                      // its head
   net::write_queue in_;                   // of its body: what has come
   net::write_queue out_;                  // of the reply's: what is to go

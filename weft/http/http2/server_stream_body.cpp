@@ -171,9 +171,15 @@ void server_stream::leave_tunnel() noexcept {
     session_.end_stream(*this, NGHTTP2_NO_ERROR);
 }
 
-bool server_stream::has_stalled() noexcept {
+bool server_stream::has_stalled(std::size_t least_bytes) noexcept {
   const std::size_t before = std::exchange(queued_at_look_, out_.size());
-  return !out_.empty() && !is_worked_for() && before != 0 && out_.size() >= before;
+  if (out_.empty() || is_worked_for() || before == 0 || waits_for_others()) return false;
+  return out_.size() + least_bytes > before;
+}
+
+/// For the connection, whose client takes enough of all its streams together: or it is cut itself.
+bool server_stream::waits_for_others() const noexcept {
+  return in_ready.is_linked() && session_.goes_on();
 }
 
 }  // namespace weft::http::http2

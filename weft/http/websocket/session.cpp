@@ -11,6 +11,7 @@
 #include <weft/base/log.hpp>
 #include <weft/coro/frame_pool.hpp>
 #include <weft/coro/running_task.hpp>
+#include <weft/http/send_pace.hpp>
 #include <weft/http/websocket/shared_codecs.hpp>
 
 namespace weft::http::ws {
@@ -19,6 +20,10 @@ namespace {
 /// What may still come while a connection ends.
 constexpr std::size_t dropped_most_bytes = 256 * 1024;
 constexpr duration pong_again_after = std::chrono::milliseconds{100};
+/// What a reader is given at a time, though more has come: a message counts as so many bytes beside
+/// its own, for whatever is done with it.
+constexpr std::size_t given_most_bytes = 64 * 1024;
+constexpr std::size_t around_message_bytes = 1024;
 
 using direction = deflate_parameters::direction;
 
@@ -211,6 +216,14 @@ bool session::look_for_message() noexcept {
   lent_memory_.clear();
   lent_is_in_input_ = false;
   if (!has_ready_) go_on();
+  if (has_ready_ && given_ >= given_most_bytes) {
+    given_ = 0;
+    wakes_reader_ = true;
+    loop_.flush_later(*this);
+    loop_.note_produced(given_most_bytes);
+    return false;
+  }
+  if (!has_ready_) given_ = 0;
   const bool is_at_end = phase_ >= phase::lingering;
   if (is_at_end && !has_ready_) input_.reset();
   return has_ready_ || is_at_end;
@@ -221,6 +234,7 @@ result<websocket_message> session::take_message() noexcept {
   has_ready_ = false;
   lent_memory_ = std::exchange(ready_memory_, message_memory{loop_.buffers()});
   lent_is_in_input_ = std::exchange(ready_is_in_input_, false);
+  given_ += around_message_bytes + ready_.data.size();
   // Pings are answered while it is worked on; but first its reader has his turn, so that what he
   // answers goes before what is wrong with the next frame.
   if (!flushable::hook.is_linked()) loop_.flush_later(*this);
@@ -230,6 +244,7 @@ result<websocket_message> session::take_message() noexcept {
 void session::on_turn_end(flushable& self) noexcept {
   auto& mine = static_cast<session&>(self);
   mine.go_on();
+  if (std::exchange(mine.wakes_reader_, false)) mine.waiters_.wake_all();
   mine.end_if_over();
 }
 
@@ -256,7 +271,7 @@ void session::keep_alive() {
   const time_point now = loop_.now();
   if (queued_at_look_ != 0) {  // a ping would wait behind it
     if (now >= saturated_sum(taken_at_, limits_.write_stall_timeout))
-      return lose("takes nothing of what is sent");
+      return lose("takes too little of what is sent");
   } else if (!is_receiving_) {  // who has a message waiting here cannot be heard
     note_life();
   } else if (now >= quiet_until()) {
@@ -276,9 +291,13 @@ void session::note_life() noexcept {
 /// Whether what waits to be sent is taken; who has taken it all lives, whatever he has to say.
 void session::look_at_output() noexcept {
   const std::size_t queued = link_.queued_bytes();
-  const std::size_t before = std::exchange(queued_at_look_, queued);
-  const bool is_taken = queued < before + std::exchange(queued_since_look_, 0);
-  if (before == 0 || is_taken) taken_at_ = loop_.now();
+  const std::size_t before = queued_at_look_;
+  const std::size_t taken = before + queued_since_look_ - queued;
+  const std::size_t least = least_taken(limits_.write_stall_timeout, limits_.send_bytes_per_second);
+  if (taken < std::min(before, least)) return;  // so far
+  taken_at_ = loop_.now();
+  queued_at_look_ = queued;
+  queued_since_look_ = 0;
   if (before != 0 && queued == 0) note_life();
 }
 

@@ -174,10 +174,11 @@ class session : private net::stream_receiver, private lazy_timer, private flusha
   std::unique_ptr<ended> ended_;
   time_point quiet_since_{};  // nothing was heard, nor taken of what waits to be sent
   time_point taken_at_{};     // when a look last found that something was taken, or nothing waiting
-  std::size_t queued_at_look_ = 0;
+  std::size_t queued_at_look_ = 0;     // at that look
   std::size_t queued_since_look_ = 0;  // bytes that were added
   std::size_t dropped_bytes_ = 0;      // while lingering
   std::uint32_t senders_ = 0;          // who waits for room
+  std::size_t given_ = 0;              // to its reader, without a wait: see look_for_message()
   role self_;
   phase phase_ = phase::open;
   bool begun_ = false;
@@ -188,6 +189,7 @@ class session : private net::stream_receiver, private lazy_timer, private flusha
   bool discards_ = false;  // nobody will read
   bool is_released_ = false;
   bool ping_is_out_ = false;
+  bool wakes_reader_ = false;      // with the end of this turn
   bool parts_have_begun_ = false;  // where fragmenting_: the next part continues a message
 };
 

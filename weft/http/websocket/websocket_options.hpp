@@ -34,6 +34,10 @@ struct websocket_limits {
   // How long the other end may take nothing of what waits to be sent to it; looked at once in that
   // time. Beyond: cut.
   duration write_stall_timeout = std::chrono::seconds{30};
+  // The least average at which the other end takes what waits to be sent to it, in bytes a second,
+  // over each write_stall_timeout in which something does; all that waited when the time began is
+  // enough. Slower: cut. 0: one byte in that time will do.
+  std::uint32_t send_bytes_per_second = 240;
   // How long the other end may take to answer a close frame, and then to end its connection.
   // Beyond: cut. Also how long a handler may go on when all is over, before it is asked to stop.
   duration close_timeout = std::chrono::seconds{5};

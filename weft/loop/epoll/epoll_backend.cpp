@@ -58,6 +58,9 @@ class epoll_backend final : public backend {
   void refuse_newcomers(descriptor& listener) noexcept override { close_line(listener.fd); }
   bool has_input(descriptor& socket) noexcept override { return bytes_wait(socket.fd); }
   peer_state state_of_peer(const descriptor& of) const noexcept override { return peer_at(of.fd); }
+  std::size_t unacknowledged_bytes(const descriptor& of) const noexcept override {
+    return unacknowledged_at(of.fd);
+  }
   void shutdown_write(descriptor& socket) noexcept override { ::shutdown(socket.fd, SHUT_WR); }
   std::int64_t send_file(descriptor& to, int file, std::uint64_t offset,
                          std::size_t size_bytes) noexcept override {

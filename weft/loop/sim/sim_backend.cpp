@@ -83,6 +83,11 @@ peer_state sim_backend::state_of_peer(const descriptor& socket) const noexcept {
   return end.fin_arrived ? peer_state::silent : peer_state::open;
 }
 
+/// A peer acknowledges what its program has read.
+std::size_t sim_backend::unacknowledged_bytes(const descriptor& socket) const noexcept {
+  return network_.unread_bytes(static_cast<const sim_socket&>(socket));
+}
+
 void sim_backend::shutdown_write(descriptor& socket) noexcept {
   network_.shut_down(static_cast<sim_socket&>(socket));
 }

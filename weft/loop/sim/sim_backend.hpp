@@ -48,6 +48,7 @@ class sim_backend final : public backend {
   void refuse_newcomers(descriptor& listener) noexcept override;
   bool has_input(descriptor& socket) noexcept override;
   peer_state state_of_peer(const descriptor& socket) const noexcept override;
+  std::size_t unacknowledged_bytes(const descriptor& socket) const noexcept override;
   void shutdown_write(descriptor& socket) noexcept override;
   bool start(operation& op) noexcept override;
   bool receive_now(receive_operation& op) noexcept override;

@@ -69,6 +69,11 @@ class sim_network {
 
   // The clock and what is to happen: for whoever drives the world.
   [[nodiscard]] time_point now() const noexcept { return now_; }
+  /// Of what `sender` has sent: what its peer has not read, on its way or arrived.
+  [[nodiscard]] std::size_t unread_bytes(const sim_socket& sender) noexcept {
+    const sim_socket* const receiver = find(sender.peer);
+    return receiver != nullptr ? receiver->held_bytes() : 0;
+  }
   void advance(time_point to) noexcept { now_ = std::max(now_, to); }
   [[nodiscard]] time_point next_event() const noexcept { return events_.next(); }
   /// Lets happen what is due.

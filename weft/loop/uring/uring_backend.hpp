@@ -55,6 +55,9 @@ class uring_backend final : public backend {
   peer_state state_of_peer(const descriptor& socket) const noexcept override {
     return peer_at(socket.fd);
   }
+  std::size_t unacknowledged_bytes(const descriptor& socket) const noexcept override {
+    return unacknowledged_at(socket.fd);
+  }
   void shutdown_write(descriptor& socket) noexcept override { ::shutdown(socket.fd, SHUT_WR); }
   std::int64_t send_file(descriptor& to, int file, std::uint64_t offset,
                          std::size_t size_bytes) noexcept override {
