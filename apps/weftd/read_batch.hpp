@@ -19,6 +19,7 @@
 
 #include <weft/store/catalog.hpp>
 #include <weft/store/engine.hpp>
+#include <weft/store/turn_share.hpp>
 
 #include <apps/weftd/api_fault.hpp>
 #include <apps/weftd/api_request.hpp>
@@ -42,6 +43,7 @@ class read_batch final : public weft::store::read_sink {
   void row(std::size_t operation, std::span<const weft::store::value> values) override;
   void missing(std::size_t operation) override;
   void failed(std::size_t operation, const weft::store::failure& why) override;
+  [[nodiscard]] bool is_turn_over() override { return share_.is_used_up(reply_.size()); }
 
   [[nodiscard]] bool goes_on();
   void tell_faults_before(std::size_t operation);
@@ -64,6 +66,7 @@ class read_batch final : public weft::store::read_sink {
   std::size_t faults_told_ = 0;
   std::size_t told_ = 0;  // operations
   std::optional<api_fault> failure_;
+  weft::store::turn_share share_;
   bool is_outdated_ = false;
 };
 

@@ -19,6 +19,7 @@
 #include <apps/weftd/api_fault.hpp>
 #include <apps/weftd/request_memory.hpp>
 #include <weft/store/scan.hpp>
+#include <weft/store/turn_share.hpp>
 
 namespace weftd {
 
@@ -39,12 +40,14 @@ class scan_reply final : public weft::store::scan_sink {
   [[nodiscard]] bool is_full() const override {
     return reply_.size() >= bytes_max_ || !memory_.has_room();
   }
+  [[nodiscard]] bool is_turn_over() override { return share_.is_used_up(reply_.size()); }
 
   const weft::store::scan_request& asked_;
   std::size_t bytes_max_;
   request_memory& memory_;
   std::string& reply_;
   std::size_t rows_ = 0;
+  weft::store::turn_share share_;
   std::optional<api_fault> failure_;
   bool is_outdated_ = false;
 };

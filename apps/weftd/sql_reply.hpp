@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <weft/store/query.hpp>
+#include <weft/store/turn_share.hpp>
 
 #include <apps/weftd/api_fault.hpp>
 #include <apps/weftd/request_memory.hpp>
@@ -41,6 +42,7 @@ class sql_reply final : public weft::store::query_sink {
   void columns(std::span<const weft::store::column> given) override;
   bool row(std::span<const weft::store::value> values) override;
   void failed(const weft::store::failure& why) override;
+  [[nodiscard]] bool is_turn_over() override { return share_.is_used_up(reply_.size()); }
   void append_names();
   bool leave_out_row(std::size_t before);
 
@@ -51,6 +53,7 @@ class sql_reply final : public weft::store::query_sink {
   std::span<const weft::store::column> columns_;
   std::vector<std::string> names_;  // in JSON
   std::size_t rows_ = 0;
+  weft::store::turn_share share_;
   bool is_cut_ = false;
   std::optional<api_fault> failure_;
 };

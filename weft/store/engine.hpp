@@ -50,6 +50,9 @@ class read_sink {
   virtual void row(std::size_t operation, std::span<const value> values) = 0;
   virtual void missing(std::size_t operation) = 0;
   virtual void failed(std::size_t operation, const failure& why) = 0;
+  /// Whether so much has been made of the rows that others are to have their turn before the next
+  /// operation. Asked after each; to say yes begins the next share.
+  [[nodiscard]] virtual bool is_turn_over() { return false; }
 
  protected:
   ~read_sink() = default;

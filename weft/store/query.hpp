@@ -55,6 +55,8 @@ class query_sink {
   virtual bool row(std::span<const value> values) = 0;
   /// The query ends here, with what was told before.
   virtual void failed(const failure& why) = 0;
+  /// As of a read_sink, before the next row.
+  [[nodiscard]] virtual bool is_turn_over() { return false; }
 
  protected:
   ~query_sink() = default;

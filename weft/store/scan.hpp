@@ -94,6 +94,8 @@ class scan_sink {
   virtual void failed(const failure& why) = 0;
   /// Whether it has enough, so that the scan may end before its limit. Asked now and then.
   [[nodiscard]] virtual bool is_full() const { return false; }
+  /// As of a read_sink, before the next row.
+  [[nodiscard]] virtual bool is_turn_over() { return false; }
 
  protected:
   ~scan_sink() = default;

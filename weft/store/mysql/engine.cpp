@@ -15,6 +15,7 @@
 #include <weft/store/mysql/write_run.hpp>
 #include <weft/store/scan_token.hpp>
 #include <weft/store/schema_change.hpp>
+#include <weft/store/turn_share.hpp>
 
 namespace weft::store::mysql {
 namespace {
@@ -90,7 +91,10 @@ borrowing_task<result<void>> engine::read(std::span<const key_read> operations, 
   if (!run) co_return run;
   if (batch.is_stale())
     if (const auto fresh = co_await s.refresh(); !fresh) co_return fresh;
-  batch.tell(to, s.counts);
+  for (std::size_t told = 0; told < batch.size();) {
+    told = batch.tell(told, to, s.counts);
+    if (told < batch.size()) co_await next_turn(s.loop);
+  }
   co_return {};
 }
 

@@ -228,10 +228,10 @@ void key_lookup::refuse_all() {
       each = {.is = outcome::failed, .why = failure_kind::too_large, .message = message};
 }
 
-void key_lookup::tell(read_sink& to, engine_counts& counts) const {
-  counts.reads.add(found_.size());
-  for (std::size_t i = 0; i < found_.size(); ++i) {
+std::size_t key_lookup::tell(std::size_t first, read_sink& to, engine_counts& counts) const {
+  for (std::size_t i = first; i < found_.size(); ++i) {
     const found& each = found_[i];
+    counts.reads.add();
     switch (each.is) {
       case outcome::row:
         counts.rows_read.add();
@@ -244,7 +244,9 @@ void key_lookup::tell(read_sink& to, engine_counts& counts) const {
       case outcome::open:
       case outcome::missing: to.missing(i); break;
     }
+    if (to.is_turn_over()) return i + 1;
   }
+  return found_.size();
 }
 
 }  // namespace weft::store::mysql

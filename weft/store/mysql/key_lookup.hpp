@@ -15,7 +15,7 @@
 //   batch.group();
 //   while (batch.statements() != 0)
 //     if (const auto run = co_await batch.run_next(connection, false); !run) co_return run;
-//   batch.tell(sink, counts);
+//   for (std::size_t told = 0; told < batch.size();) told = batch.tell(told, sink, counts);
 #pragma once
 
 #include <cstddef>
@@ -51,7 +51,9 @@ class key_lookup {
   /// Whether a table is not what the operations take it for.
   [[nodiscard]] bool is_stale() const noexcept;
 
-  void tell(read_sink& to, engine_counts& counts) const;
+  /// Of operations from `first` on, until the sink's turn is over. Gives the next one.
+  std::size_t tell(std::size_t first, read_sink& to, engine_counts& counts) const;
+  [[nodiscard]] std::size_t size() const noexcept { return found_.size(); }
 
  private:
   using numbers = std::span<const std::size_t>;  // of operations

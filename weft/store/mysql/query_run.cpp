@@ -6,6 +6,7 @@
 #include <weft/loop/event_loop.hpp>
 #include <weft/loop/sleep.hpp>
 #include <weft/store/mysql/server_errors.hpp>
+#include <weft/store/turn_share.hpp>
 
 namespace weft::store::mysql {
 namespace {
@@ -92,7 +93,11 @@ task<result<bool>> query_run::tell_rows(connection& by, statement& select, query
       continue;
     }
     is_enough = !to.row(select.row());
-    if (++rows_ % rows_of_a_turn == 0) co_await yield{loop_};
+    ++rows_;
+    if (to.is_turn_over())
+      co_await next_turn(loop_);
+    else if (rows_ % rows_of_a_turn == 0)
+      co_await yield{loop_};
   }
   co_return false;
 }

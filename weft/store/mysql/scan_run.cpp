@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <weft/store/mysql/scan_sql.hpp>
+#include <weft/store/turn_share.hpp>
 #include <weft/store/value_copy.hpp>
 
 namespace weft::store::mysql {
@@ -49,7 +50,7 @@ task<result<void>> scan_run::advance(connection& by, scan_sink& to) {
   if (const auto ran = co_await by.begin(**select, sql.parameters()); !ran) co_return ran;
   if (const auto read = co_await read_rows(by, **select, rows); !read) co_return read;
   adapt(rows);
-  tell(to);
+  co_await tell(to);
   co_return {};
 }
 
@@ -80,11 +81,14 @@ task<void> scan_run::drop_rest(connection& by, statement& of, std::size_t rows) 
   by.close();
 }
 
-void scan_run::tell(scan_sink& to) {
+task<void> scan_run::tell(scan_sink& to) {
   const std::size_t wanted = request_.columns.size();
-  for (const std::span<const value> row : part_) to.row(row.first(wanted));
+  for (const std::span<const value> row : part_) {
+    to.row(row.first(wanted));
+    if (to.is_turn_over()) co_await next_turn(event_loop::current());
+  }
   left_ -= part_.size();
-  if (part_.empty()) return;
+  if (part_.empty()) co_return;
   scratch next;
   std::size_t bytes = 0;
   place_ = copy_values(part_.back().subspan(wanted), next, bytes);

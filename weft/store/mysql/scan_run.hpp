@@ -40,7 +40,7 @@ class scan_run {
   [[nodiscard]] task<result<void>> read_rows(connection& by, statement& from, std::size_t rows_max);
   /// Of the rows on their way nobody wants `rows`, if there are as many.
   [[nodiscard]] task<void> drop_rest(connection& by, statement& of, std::size_t rows) const;
-  void tell(scan_sink& to);
+  [[nodiscard]] task<void> tell(scan_sink& to);
   void adapt(std::size_t rows_max) noexcept;
 
   const scan_request& request_;

@@ -78,8 +78,9 @@ void cold_batch::fail_all(failure_kind why, std::string_view message) {
   for (std::size_t i = 0; i < operations_.size(); ++i) keep_failure(why, message);
 }
 
-std::size_t cold_batch::tell(std::size_t first, read_sink& to, engine_counts& counts) const {
-  for (std::size_t i = 0; i < found_.size(); ++i) {
+std::size_t cold_batch::tell(std::size_t first, std::size_t from, read_sink& to,
+                             engine_counts& counts) const {
+  for (std::size_t i = from; i < found_.size(); ++i) {
     const found& each = found_[i];
     switch (each.is) {
       case found::outcome::row:
@@ -92,6 +93,7 @@ std::size_t cold_batch::tell(std::size_t first, read_sink& to, engine_counts& co
         to.failed(first + i, {.kind = each.why, .message = each.message});
         break;
     }
+    if (to.is_turn_over()) return i + 1;
   }
   return found_.size();
 }

@@ -6,7 +6,7 @@
 //
 //   cold_batch batch{storage, "shop", version, operations};
 //   co_await blocking([&] { batch.run(); });
-//   done += batch.tell(done, sink, counts);
+//   for (std::size_t told = 0; told < batch.size();) told = batch.tell(done, told, sink, counts);
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,8 @@ class cold_batch {
   void run();
 
   /// How many operations were done; their numbers count from `first`. What was found is counted.
-  std::size_t tell(std::size_t first, read_sink& to, engine_counts& counts) const;
+  std::size_t tell(std::size_t first, std::size_t from, read_sink& to, engine_counts& counts) const;
+  [[nodiscard]] std::size_t size() const noexcept { return found_.size(); }
   /// Whether it ended because the schema is of another version.
   [[nodiscard]] bool is_stale() const noexcept { return is_stale_; }
 

@@ -22,6 +22,7 @@
 #include <weft/store/sqlite/schema_load.hpp>
 #include <weft/store/sqlite/shard_database.hpp>
 #include <weft/store/sqlite/storage.hpp>
+#include <weft/store/turn_share.hpp>
 
 namespace weft::store::sqlite {
 namespace {
@@ -211,6 +212,7 @@ void engine::state::read_warm(std::span<const key_read> operations, progress& at
     if (at.why != shard_database::outcome::told) return;
     ++at.done;
     counts.warm_reads.add();
+    if (at.done < operations.size() && to.is_turn_over()) return;
   }
 }
 
@@ -230,7 +232,11 @@ task<result<void>> engine::state::read_cold(std::span<const key_read> operations
   const auto waited = co_await blocking([&] { batch.run(); });
   if (!waited) co_return fail(waited.error());
   counts.cold_waits.record(loop.now() - began);
-  const std::size_t told_of = batch.tell(at.done, to, counts);
+  const std::size_t told_of = batch.size();
+  for (std::size_t told = 0; told < told_of;) {
+    told = batch.tell(at.done, told, to, counts);
+    if (told < told_of) co_await next_turn(loop);
+  }
   at.done += told_of;
   counts.cold_reads.add(told_of);
   at.why = batch.is_stale() ? shard_database::outcome::stale : shard_database::outcome::told;
@@ -280,6 +286,10 @@ borrowing_task<result<void>> engine::read(std::span<const key_read> operations, 
   for (unsigned refreshes = 0;;) {
     s.read_warm(operations, at, to);
     if (at.done == operations.size()) co_return {};
+    if (at.why == shard_database::outcome::told) {
+      co_await next_turn(s.loop);
+      continue;
+    }
     if (at.why == shard_database::outcome::cold) {
       const auto read = co_await s.read_cold(operations, at, to);
       if (!read) co_return read;
@@ -356,7 +366,11 @@ borrowing_task<result<std::string>> engine::scan(const scan_request& request, sc
       if (const auto fresh = co_await s.refresh(); !fresh) co_return fail(fresh.error());
       continue;
     }
-    const std::size_t rows = slice.tell(to);
+    std::size_t rows = 0;
+    while (rows != slice.rows()) {
+      rows = slice.tell(to, rows);
+      if (rows != slice.rows()) co_await next_turn(s.loop);
+    }
     left -= rows;
     s.counts.scan_slices.add();
     s.counts.scan_rows.add(rows);

@@ -165,6 +165,34 @@ TEST_P(engine_read, shares_one_transaction_in_a_turn_and_allocates_nothing) {
   });
 }
 
+/// Has its turn be over after each row.
+struct patient_sink final : read_sink {
+  explicit patient_sink(event_loop& on) noexcept : loop{on} {}
+  void row(std::size_t, std::span<const value>) override { turns.push_back(loop.turns()); }
+  void missing(std::size_t) override {}
+  void failed(std::size_t, const failure& why) override { ADD_FAILURE() << why.message; }
+  bool is_turn_over() override { return true; }
+  event_loop& loop;
+  std::vector<std::uint64_t> turns;
+};
+
+TEST_P(engine_read, lets_others_have_their_turn_between_two_rows) {
+  make_database("shop", many_rows("t"));
+  run([&](engine& shop) -> task<void> {
+    const table* const t = shop.schema()->find("shop", "t");
+    std::vector<value> keys;
+    for (int i = 1; i <= 20; ++i) keys.push_back(value::integer(i));
+    const std::vector<column_position> columns{1, 2};
+    std::vector<key_read> operations;
+    for (const value& key : keys) operations.push_back({t, {&key, 1}, columns});
+    patient_sink sink{*loop_};
+    EXPECT_TRUE(co_await shop.read(operations, sink));
+    EXPECT_EQ(sink.turns.size(), 20U);
+    // A turn may take another thread's answer, with a row, before it runs what is ready.
+    for (std::size_t i = 2; i < sink.turns.size(); ++i) EXPECT_GT(sink.turns[i], sink.turns[i - 2]);
+  });
+}
+
 TEST_P(engine_read, keeps_so_many_statements) {
   make_database("shop", orders);
   options_.statements_max = 2;

@@ -18,7 +18,7 @@ namespace weft::store::sqlite {
 namespace {
 
 constexpr std::size_t rows_at_once = 256;
-constexpr std::size_t bytes_at_once = 256 * 1024;
+constexpr std::size_t bytes_at_once = 64 * 1024;  // made into a reply without a pause
 
 /// From so much on, what a query has freed is given back to the system.
 constexpr std::int64_t trimmed_from = 16 * 1024 * 1024;

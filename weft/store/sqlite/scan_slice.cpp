@@ -151,8 +151,11 @@ void scan_slice::fail(failure_kind why, std::string message) {
   fault_ = {.kind = why, .message = message_};
 }
 
-std::size_t scan_slice::tell(scan_sink& to) const {
-  for (const std::span<const value> row : rows_) to.row(row);
+std::size_t scan_slice::tell(scan_sink& to, std::size_t first) const {
+  for (std::size_t i = first; i < rows_.size(); ++i) {
+    to.row(rows_[i]);
+    if (to.is_turn_over()) return i + 1;
+  }
   return rows_.size();
 }
 

@@ -46,8 +46,9 @@ class scan_slice {
   /// Ends run() soon, without more rows.
   void stop() noexcept { is_stopped_.store(true, std::memory_order_relaxed); }
 
-  /// How many rows were told of.
-  std::size_t tell(scan_sink& to) const;
+  [[nodiscard]] std::size_t rows() const noexcept { return rows_.size(); }
+  /// Of rows from `first` on, until the sink's turn is over. Gives the next one.
+  std::size_t tell(scan_sink& to, std::size_t first = 0) const;
   /// Whether there may be rows after those.
   [[nodiscard]] bool has_more() const noexcept { return has_more_; }
   /// Of the last row that was looked at; copies in `room`. Empty: it has come to none.
