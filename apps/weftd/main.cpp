@@ -2,6 +2,8 @@
 #include <string_view>
 #include <vector>
 
+#include <weft/store/sqlite/query_child.hpp>
+
 #include <apps/weftd/export_command.hpp>
 #include <apps/weftd/import_command.hpp>
 #include <apps/weftd/keygen_command.hpp>
@@ -34,6 +36,8 @@ constexpr command commands[] = {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 1 && argv[1] == weft::store::sqlite::query_subcommand)
+    return weft::store::sqlite::serve_queries(argc, argv);
   if (argc > 1)
     for (const command& each : commands)
       if (each.name == argv[1]) {

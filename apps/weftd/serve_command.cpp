@@ -118,7 +118,8 @@ int serve(int argc, char** argv, bool is_demo) {
                        "After a signal: how long idle connections are kept for a request under way",
                        "MILLISECONDS", 60'000);
   app.options().stands_for("--drain-idle", "http.server.drain_idle", "ms");
-  engine_choice rows{app, {.directory = is_demo ? "weft-demo" : ""}};
+  engine_choice rows{app,
+                     {.directory = is_demo ? "weft-demo" : "", .query_program = "/proc/self/exe"}};
   access_options access_given;
   app.options().option("--keys", access_given.keys, "File of the API keys (see weftd keygen)",
                        "FILE");

@@ -34,6 +34,8 @@ api_fault not_queried(weft::error why) {
     return try_again("too many queries wait already: try again later");
   if (why == weft::errc::exhausted)  // no memory, or no thread could be started
     return try_again(weft::format("the query was not made: {}", why.message()));
+  if (why == weft::errc::cancelled)
+    return try_again("the query was ended before it was done: try again later");
   if (why == weft::errc::unavailable) return not_reachable();
   if (why == weft::errc::timed_out)
     return {http::status::gateway_timeout,

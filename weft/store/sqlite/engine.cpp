@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@
 #include <weft/store/sqlite/cold_batch.hpp>
 #include <weft/store/sqlite/engine_counts.hpp>
 #include <weft/store/sqlite/query_line.hpp>
+#include <weft/store/sqlite/query_sandbox.hpp>
 #include <weft/store/sqlite/queued_write.hpp>
 #include <weft/store/sqlite/scan_line.hpp>
 #include <weft/store/sqlite/schema_load.hpp>
@@ -62,6 +64,7 @@ struct engine::state {
   void take_over(loaded found);
   void complain(const std::vector<std::string>& lines);
   void tell_blindness();
+  void tell_confinement() const;
 
   void read_warm(std::span<const key_read> operations, progress& at, read_sink& to);
   [[nodiscard]] task<result<void>> read_cold(std::span<const key_read> operations, progress& at,
@@ -119,6 +122,7 @@ task<void> engine::state::follow() {
     if (!slept) co_return;
     // Too many who wait for a thread: later, then.
     static_cast<void>(co_await refresh());
+    co_await queries.end_idle();
   }
 }
 
@@ -152,6 +156,22 @@ void engine::state::tell_blindness() {
   log::warning("the file system of " + files->directory() +
                " cannot say whether a page is in memory: store.sqlite.engine.blind_reads decides "
                "who waits for it");
+}
+
+void engine::state::tell_confinement() const {
+  if (options.query_program.empty() || !loop.has_threads()) return;
+  static std::once_flag once;  // of all shards
+  std::call_once(once, [] {
+    const sandbox_support has = find_sandbox_support();
+    if (has.landlock == 0)
+      log::warning(
+          "this system has no Landlock: processes that run queries in SQL could open other files, "
+          "if a fault of SQLite let a query do more than read");
+    if (!has.seccomp)
+      log::warning(
+          "this system has no seccomp: processes that run queries in SQL could make any system "
+          "call, if a fault of SQLite let a query do more than read");
+  });
 }
 
 void engine::state::take_over(loaded found) {
@@ -268,6 +288,7 @@ engine::~engine() = default;
 task<result<void>> engine::start() {
   if (state_->options.directory.empty()) co_return {};
   if (const auto opened = co_await state_->open(); !opened) co_return fail(opened.error());
+  state_->tell_confinement();
   state_->own.spawn(state_->follow());
   co_return {};
 }

@@ -32,7 +32,9 @@ struct engine_counts {
   telemetry::counter queries;
   telemetry::counter query_rows;
   telemetry::histogram query_times;
-  telemetry::counter writes;  // operations done, and durable
+  telemetry::counter query_processes;         // started
+  telemetry::counter query_processes_killed;  // within a query
+  telemetry::counter writes;                  // operations done, and durable
   /// Counted by the shard whose batch was the first in it.
   telemetry::counter commits;
   telemetry::gauge batches_waiting;

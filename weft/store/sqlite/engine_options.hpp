@@ -58,14 +58,21 @@ struct engine_options {
   unsigned scans_waiting_max = 256;
   /// How long a slice may take before the next scan has its turn.
   duration scan_turn = std::chrono::milliseconds{10};
-  /// Queries in SQL that each shard makes at a time, on the threads that may wait for the disk.
+  /// Queries in SQL that each shard makes at a time.
   unsigned queries_max = 2;
   /// And those that may wait for that.
   unsigned queries_waiting_max = 32;
+  /// How long one waits for that at most.
+  duration query_wait = std::chrono::seconds{5};
   /// How long one may take.
   duration query_time = std::chrono::seconds{10};
   /// How much memory one may take, for what it sorts, groups and keeps on its way.
   std::uint64_t query_memory_bytes = std::uint64_t{128} * 1024 * 1024;
+
+  /// A program whose main() hands over to serve_queries() (query_child.hpp): queries run in
+  /// processes of it, which end at any moment. "/proc/self/exe" is this program. Empty: they run in
+  /// this process, where a call of a function that takes minutes is waited for.
+  std::string query_program{};
 
   static constexpr auto bounds() {
     return weft::bounds(
@@ -79,13 +86,15 @@ struct engine_options {
         weft::within<&engine_options::scan_turn>(std::chrono::microseconds{1},
                                                  std::chrono::minutes{1}),
         weft::within<&engine_options::queries_max>(1U, 1'000U),
+        weft::within<&engine_options::query_wait>(std::chrono::milliseconds{1},
+                                                  std::chrono::hours{1}),
         weft::within<&engine_options::query_time>(std::chrono::milliseconds{1},
                                                   std::chrono::hours{1}),
         weft::within<&engine_options::query_memory_bytes>(std::uint64_t{4} * 1024 * 1024,
                                                           std::uint64_t{1} << 40U),
         weft::at_least<&engine_options::schema_refresh>(std::chrono::milliseconds{10}));
   }
-  /// Looks for the folder.
+  /// Looks for the folder, and for the program.
   [[nodiscard]] std::vector<option_fault> faults() const;
 };
 

@@ -6,7 +6,6 @@
 #include <weft/coro/with_deadline.hpp>
 #include <weft/loop/blocking.hpp>
 #include <weft/loop/memory_share.hpp>
-#include <weft/store/sqlite/query_run.hpp>
 
 namespace weft::store::sqlite {
 namespace {
@@ -14,17 +13,24 @@ namespace {
 /// How long a query waits for its memory.
 constexpr duration memory_wait = std::chrono::seconds{1};
 
+task<result<void>> acquire_one(semaphore& of) { co_return co_await of.acquire(); }
+
 }  // namespace
+
+task<result<void>> query_line::enter() {
+  if (free_.try_acquire()) co_return {};
+  if (waiting_ >= options_.queries_waiting_max) co_return fail(errc::limit_exceeded);
+  ++waiting_;
+  const auto permit = co_await with_timeout(options_.query_wait, acquire_one(free_));
+  --waiting_;
+  // It was not made, and may be later: whoever's time it was that is over.
+  if (!permit && permit.error() == errc::timed_out) co_return fail(errc::limit_exceeded);
+  co_return permit;
+}
 
 borrowing_task<result<bool>> query_line::run(storage& from, const query_request& request,
                                              query_sink& to) {
-  if (!free_.try_acquire()) {
-    if (waiting_ >= options_.queries_waiting_max) co_return fail(errc::limit_exceeded);
-    ++waiting_;
-    const auto permit = co_await free_.acquire();
-    --waiting_;
-    if (!permit) co_return fail(permit.error());
-  }
+  if (const auto entered = co_await enter(); !entered) co_return fail(entered.error());
   struct giving_back {
     semaphore& to;
     ~giving_back() { to.release(); }
@@ -49,7 +55,15 @@ task<result<bool>> query_line::run_now(storage& from, const query_request& reque
       reserve_memory(loop_.memory(), memory_kind::queries, memory_bytes, memory_priority::normal));
   if (!memory)
     co_return fail(memory.error() == errc::cancelled ? memory.error() : errc::limit_exceeded);
-  query_run run{from, request, {.until = until, .memory_bytes = memory_bytes}};
+  if (loop_.has_threads() && !options_.query_program.empty())
+    co_return co_await processes_.run(from, request, until, to);
+  co_return co_await run_on_threads(from, request, {until, memory_bytes}, to);
+}
+
+task<result<bool>> query_line::run_on_threads(storage& from, const query_request& request,
+                                              query_bounds bounds, query_sink& to) {
+  const environment& env = co_await this_task::environment();
+  query_run run{from, request, bounds};
   const stop_callback on_stop{env.stop, [&run] { run.stop(); }};
   for (;;) {
     const auto waited = co_await blocking([&run] { run.advance(); });

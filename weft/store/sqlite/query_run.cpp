@@ -44,10 +44,7 @@ void query_run::advance() {
   rows_.clear();
   room_.clear();
   if (select_ != nullptr || begin()) find_rows();
-  if (is_in_the_way_)
-    fail(failure_kind::busy,
-         "the query kept the database's log from being emptied, and was ended: ask for less, or "
-         "try again later");
+  if (is_in_the_way_) fail(failure_kind::busy, kept_the_log);
   is_over_ = is_over_ || is_late_ || !fault_.message.empty();
   if (is_over_) end();
 }

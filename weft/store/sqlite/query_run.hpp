@@ -37,6 +37,11 @@ struct query_bounds {
   std::uint64_t memory_bytes;
 };
 
+/// What one is told of that has ended since the writer called on it to leave.
+inline constexpr const char* kept_the_log =
+    "the query kept the database's log from being emptied, and was ended: ask for less, or try "
+    "again later";
+
 class query_run {
  public:
   query_run(storage& from, const query_request& request, const query_bounds& bounds)

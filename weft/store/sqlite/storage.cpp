@@ -1,6 +1,9 @@
 #include <weft/store/sqlite/storage.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -40,10 +43,18 @@ std::string describe_folder(const std::string& folder, const std::error_code& wh
 
 std::vector<option_fault> engine_options::faults() const {
   if (directory.empty()) return {};
+  std::vector<option_fault> found;
+  if (!query_program.empty() && ::access(query_program.c_str(), X_OK) != 0)
+    found.push_back(
+        {"query_program",
+         weft::format("\"{}\": {}: name a program that runs queries, or leave it empty: "
+                      "they run in this process then, and may take long to be stopped",
+                      query_program, std::system_category().message(errno))});
   std::error_code why;
   const files::directory_iterator readable{directory, why};
-  if (!why || (why == std::errc::no_such_file_or_directory && !create.empty())) return {};
-  return {{"directory", describe_folder(directory, why)}};
+  if (why && (why != std::errc::no_such_file_or_directory || create.empty()))
+    found.push_back({"directory", describe_folder(directory, why)});
+  return found;
 }
 
 std::expected<std::shared_ptr<storage>, std::string> storage::open(const engine_options& options) {
