@@ -10,6 +10,7 @@
 #include <weft/base/format.hpp>
 #include <weft/coro/with_deadline.hpp>
 #include <weft/loop/blocking.hpp>
+#include <weft/loop/memory_share.hpp>
 #include <weft/store/sqlite/query_message.hpp>
 #include <weft/store/sqlite/query_run.hpp>
 
