@@ -65,6 +65,8 @@ void connection::close() noexcept {
   if (handle_ != nullptr) mysql_close(std::exchange(handle_, nullptr));
 }
 
+std::uint64_t connection::id() const noexcept { return mysql_thread_id(handle_); }
+
 void connection::close_if_large() noexcept {
   if (handle_ != nullptr && handle_->net.max_packet > buffer_bytes_kept) close();
 }

@@ -128,6 +128,8 @@ class connection {
   }
   /// Whether the server has ended it, as far as that has come here already: asks nobody.
   [[nodiscard]] bool has_ended() const noexcept;
+  /// By which its server knows it, of one that is open.
+  [[nodiscard]] std::uint64_t id() const noexcept;
 
   /// Calls that have asked the server something and waited for what it says.
   [[nodiscard]] std::uint64_t round_trips() const noexcept { return round_trips_; }

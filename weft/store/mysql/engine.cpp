@@ -145,6 +145,12 @@ borrowing_task<result<std::string>> engine::scan(const scan_request& request, sc
   co_return run.has_more() ? scan_token(request, run.place()) : std::string{};
 }
 
+namespace {
+
+task<result<void>> acquire_one(semaphore& of) { co_return co_await of.acquire(); }
+
+}  // namespace
+
 borrowing_task<result<bool>> engine::query(const query_request& request, query_sink& to) {
   state& s = *state_;
   if (!s.schema->has(request.database))
@@ -152,9 +158,11 @@ borrowing_task<result<bool>> engine::query(const query_request& request, query_s
   if (!s.queries.try_acquire()) {
     if (s.queries_waiting >= s.options.queries_waiting_max) co_return fail(errc::limit_exceeded);
     ++s.queries_waiting;
-    const auto turn = co_await s.queries.acquire();
+    const auto turn = co_await with_timeout(s.options.query_wait, acquire_one(s.queries));
     --s.queries_waiting;
-    if (!turn) co_return fail(turn.error());
+    // It was not made, and may be later: whoever's time it was that is over.
+    if (!turn)
+      co_return fail(turn.error() == errc::timed_out ? errc::limit_exceeded : turn.error());
   }
   struct giving_back {
     semaphore& to;

@@ -30,6 +30,9 @@ engine_counts::engine_counts(telemetry::meter& meter)
       query_rows{meter.counter("store_query_rows_total", "Rows found by queries in SQL")},
       query_times{meter.histogram("store_query_duration_ns",
                                   "How long queries in SQL took, in nanoseconds")},
+      queries_killed{meter.counter("store_queries_killed_total",
+                                   "Queries in SQL that were ended on the server, since nobody "
+                                   "waited for them any more")},
       writes{meter.counter("store_writes_total", "Rows written, durably")},
       commits{meter.counter("store_commits_total", "Commits that rows were written in")},
       writes_retried{meter.counter("store_writes_retried_total",

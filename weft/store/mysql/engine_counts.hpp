@@ -30,7 +30,8 @@ struct engine_counts {
   telemetry::counter queries;
   telemetry::counter query_rows;
   telemetry::histogram query_times;
-  telemetry::counter writes;  // operations done, and committed
+  telemetry::counter queries_killed;  // on the server
+  telemetry::counter writes;          // operations done, and committed
   telemetry::counter commits;
   telemetry::counter writes_retried;  // batches
   telemetry::gauge batches_waiting;

@@ -58,6 +58,8 @@ struct engine_options {
   /// Queries in SQL that each shard makes at a time, and how many may wait for that.
   unsigned queries_max = 2;
   unsigned queries_waiting_max = 32;
+  /// How long one waits for that at most.
+  duration query_wait = std::chrono::seconds{5};
   /// How often it is looked whether tables have changed. Who meets an unknown one looks, too.
   duration schema_refresh = std::chrono::seconds{30};
 

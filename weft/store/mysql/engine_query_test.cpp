@@ -7,6 +7,8 @@
 
 #include <weft/base/format.hpp>
 #include <weft/base/random.hpp>
+#include <weft/coro/scope.hpp>
+#include <weft/loop/sleep.hpp>
 #include <weft/store/mysql/engine_fixture_test.hpp>
 
 namespace weft::store::mysql {
@@ -191,6 +193,35 @@ TEST_P(mysql_engine_query, ends_when_there_is_enough_and_says_whether_that_was_a
               errc::not_found);
   });
   EXPECT_EQ(counted("store_query_rows_total"), 131'089);
+}
+
+TEST_P(mysql_engine_query, that_nobody_waits_for_is_ended_on_the_server) {
+  options_.statement_time = std::chrono::hours{1};
+  options_.connections_max = 1;
+  run_engine({people, two_people}, [&](engine& on) -> task<void> {
+    std::string endless = "SELECT COUNT(*) FROM people p0";
+    for (int i = 1; i < 60; ++i) endless += weft::format(", people p{}", i);
+    const auto until_running = [&](std::string_view count) -> task<void> {
+      std::string running;
+      for (int looks = 0; running != count && looks < 3'000; ++looks) {
+        EXPECT_TRUE(co_await sleep_for(*loop_, std::chrono::milliseconds{20}));
+        running = co_await sql(
+            "SELECT COUNT(*) FROM information_schema.processlist WHERE command = 'Execute' AND "
+            "info LIKE '%people p59%' AND id <> CONNECTION_ID()");
+      }
+      EXPECT_EQ(running, count);
+    };
+    scope asked{co_await this_task::environment()};
+    asked.spawn([](engine& of, std::string text) -> task<void> {
+      EXPECT_TRUE((co_await ask_sql(of, text)).starts_with("cancelled"));
+    }(on, endless));
+    co_await until_running("1");
+    asked.request_stop();
+    co_await asked.join();
+    EXPECT_EQ(counted("store_queries_killed_total"), 1);
+    co_await until_running("0");
+    EXPECT_EQ(co_await ask_sql(on, "SELECT 1 a"), "a [1]");
+  });
 }
 
 TEST_P(mysql_engine_query, what_takes_too_long_is_ended) {

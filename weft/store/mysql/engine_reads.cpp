@@ -3,9 +3,15 @@
 // or could not since it may be behind.
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <utility>
 
+#include <mariadb/mysqld_error.h>
+
+#include <weft/base/format.hpp>
+#include <weft/base/log.hpp>
+#include <weft/coro/shielded.hpp>
 #include <weft/coro/when_all.hpp>
 #include <weft/coro/with_deadline.hpp>
 #include <weft/store/mysql/counted_use.hpp>
@@ -21,6 +27,9 @@ namespace {
 
 /// Of a batch: more connections would be taken from others.
 constexpr std::size_t statements_at_once = 4;
+
+/// How long the server has to be told that nobody waits for a query any more.
+constexpr duration end_query_within = std::chrono::seconds{5};
 
 template <class Sink>
 void refuse_too_large(Sink& to, const engine_options& options, engine_counts& counts) {
@@ -157,15 +166,55 @@ task<result<bool>> engine::state::run_query(const query_request& request, query_
     to.failed({.kind = failure_kind::invalid, .message = text.error()});
     co_return false;
   }
+  left_query left;
+  const auto told = co_await run_query_on(request, *text, to, left);
+  if (left.connection == 0) co_return told;
+  const auto ended =
+      co_await shielded(with_timeout(end_query_within, end_on_server(left)), deadline::never());
+  if (!ended)
+    log::warning(
+        weft::format("a query that nobody waits for may still run on the database server, "
+                     "for store.mysql.engine.statement_time at most: {}",
+                     ended.error().message()));
+  co_return told;
+}
+
+task<result<void>> engine::state::end_on_server(left_query left) {
+  auto server = co_await acquire_to_read({.is_for_main = !left.is_on_replica});
+  if (!server) co_return fail(server.error());
+  if (server->is_replica != left.is_on_replica) co_return {};  // which is given up
+  connection& by = *server->by;
+  // Behind one address there may be several servers, whose connections have numbers of their own.
+  // The server counts whole seconds, from a little later on.
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(loop.now() - left.began).count();
+  auto look = co_await by.prepare(
+      weft::format("SELECT 1 FROM information_schema.processlist WHERE id = {} AND command = "
+                   "'Execute' AND time >= {}",
+                   left.connection, seconds - 2));
+  if (!look) co_return fail(look.error());
+  if (const auto ran = co_await by.execute(*look, {}); !ran) co_return fail(ran.error());
+  if (!look->next()) co_return {};
+  const auto killed = co_await by.run(weft::format("KILL {}", left.connection));
+  if (!killed && by.server_error() != ER_NO_SUCH_THREAD) co_return fail(killed.error());
+  counts.queries_killed.add();
+  co_return {};
+}
+
+task<result<bool>> engine::state::run_query_on(const query_request& request, const query_text& text,
+                                               query_sink& to, left_query& left) {
   for (read_attempts made;;) {
     auto server = co_await acquire_to_read(made);
     if (!server) co_return fail(server.error());
     connection& by = *server->by;
     const counted_use use{by, counts};
-    query_run run{loop, request, *text, server->is_replica};
+    query_run run{loop, request, text, server->is_replica};
+    const left_query if_closed{
+        .connection = by.id(), .is_on_replica = server->is_replica, .began = loop.now()};
     auto work = run.run(by, to);
     if (server->is_replica) work = readers->while_there(std::move(work));
     const auto told = co_await std::move(work);
+    const bool is_ours = told || told.error() == errc::cancelled || told.error() == errc::timed_out;
+    left = !by.is_open() && is_ours ? if_closed : left_query{};
     counts.query_rows.add(run.rows());
     if (told && run.has_told()) note_lack(made);
     if (!told && !run.has_told() &&
@@ -177,8 +226,7 @@ task<result<bool>> engine::state::run_query(const query_request& request, query_
       refuse_too_large(to, options, counts);
       co_return false;
     }
-    if (told || told.error() == errc::cancelled || told.error() == errc::timed_out || by.is_open())
-      co_return told;
+    if (is_ours || by.is_open()) co_return told;
     if (std::exchange(made.was_lost, true) || run.has_told()) co_return fail(errc::unavailable);
   }
 }

@@ -27,6 +27,7 @@
 
 namespace weft::store::mysql {
 
+struct query_text;
 class scan_run;
 class write_run;
 
@@ -40,6 +41,13 @@ struct read_attempts {
 struct read_server {
   connection_pool::lease by;
   bool is_replica;
+};
+
+/// A query that may still run on the server, since its connection was closed.
+struct left_query {
+  std::uint64_t connection = 0;  // 0: there is none
+  bool is_on_replica = false;
+  time_point began{};
 };
 
 struct engine::state {
@@ -77,6 +85,11 @@ struct engine::state {
                                                                 scan_sink& to);
   /// Where a query in SQL has its turn.
   [[nodiscard]] task<result<bool>> run_query(const query_request& request, query_sink& to);
+  [[nodiscard]] task<result<bool>> run_query_on(const query_request& request,
+                                                const query_text& text, query_sink& to,
+                                                left_query& left);
+  /// A server does not look whether the client is still there until it has rows to send.
+  [[nodiscard]] task<result<void>> end_on_server(left_query left);
 
   void take_over(std::vector<catalog::database_definition> found);
   void note(bool is_there);
