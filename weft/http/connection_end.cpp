@@ -23,10 +23,6 @@ constexpr std::size_t linger_bytes = 256 * 1024;
 /// what it has sent before it heard of that arrives within a round trip.
 constexpr duration leaving_time = std::chrono::milliseconds{500};
 
-/// How often a client is looked after while its handler waits. A request that is answered sooner
-/// asks the kernel nothing; a timer of its own it has, as soon as its handler waits.
-constexpr duration look_interval = std::chrono::milliseconds{250};
-
 /// The last reply of a connection, to what is no request or is not taken.
 void write_refusal(net::tcp_stream& stream, connection_host& host, status code,
                    std::string_view reason, std::string_view fields, bool to_head) {
@@ -105,9 +101,11 @@ std::string connection::description() const {
   return weft::format("{} {}", peer ? peer->to_string() : "a client", doing());
 }
 
+/// The client is looked after meanwhile (limits::client_look_interval). A request that is answered
+/// sooner asks the kernel nothing; a timer of its own it has, as soon as its handler waits.
 void connection::start_handler_clock() noexcept {
   waiting_->handler_until = loop_.now() + waiting_->bounds->handler_timeout;
-  set(std::min(waiting_->handler_until, loop_.now() + look_interval));
+  set(std::min(waiting_->handler_until, loop_.now() + waiting_->bounds->client_look_interval));
 }
 
 bool connection::handler_goes_on() noexcept {
@@ -116,7 +114,7 @@ bool connection::handler_goes_on() noexcept {
   if (client_has_gone())
     stop_->request_stop();
   else
-    set(std::min(until, loop_.now() + look_interval));
+    set(std::min(until, loop_.now() + waiting_->bounds->client_look_interval));
   return true;
 }
 

@@ -161,5 +161,27 @@ TEST_F(disconnect_in_memory, before_at_and_after_the_end_of_the_wait) {
   });
 }
 
+TEST_F(disconnect_in_memory, looks_as_often_as_the_route_says) {
+  std::optional<result<void>> outcome;
+  const auto slow = [&]() -> task<std::string> {
+    outcome = co_await sleep_for(loop(), milliseconds{100});
+    co_return "slow";
+  };
+  http().within({.client_look_interval = milliseconds{20}}).get("/often", slow);
+  http().get("/seldom", slow);
+  run([&]() -> task<void> {
+    for (const std::string path : {"/often", "/seldom"}) {
+      outcome.reset();
+      {
+        auto client = co_await world().connect();
+        co_await client.send("GET " + path + " HTTP/1.1\r\nHost: a\r\n\r\n");
+      }
+      while (!outcome) co_await world().sleep(milliseconds{1});
+      EXPECT_EQ(!outcome->has_value(), path == "/often");
+      while (http().connections() != 0) co_await world().sleep(milliseconds{1});
+    }
+  });
+}
+
 }  // namespace
 }  // namespace weft::http

@@ -10,7 +10,8 @@ route_limits route_limits::over(const route_limits& outer) const {
           .body_bytes_per_second = choose(body_bytes_per_second, outer.body_bytes_per_second),
           .write_stall_timeout = choose(write_stall_timeout, outer.write_stall_timeout),
           .reply_bytes_per_second = choose(reply_bytes_per_second, outer.reply_bytes_per_second),
-          .handler_timeout = choose(handler_timeout, outer.handler_timeout)};
+          .handler_timeout = choose(handler_timeout, outer.handler_timeout),
+          .client_look_interval = choose(client_look_interval, outer.client_look_interval)};
 }
 
 limits route_limits::within(limits server) const {
@@ -21,6 +22,7 @@ limits route_limits::within(limits server) const {
   server.write_stall_timeout = write_stall_timeout.value_or(server.write_stall_timeout);
   server.reply_bytes_per_second = reply_bytes_per_second.value_or(server.reply_bytes_per_second);
   server.handler_timeout = handler_timeout.value_or(server.handler_timeout);
+  server.client_look_interval = client_look_interval.value_or(server.client_look_interval);
   return server;
 }
 

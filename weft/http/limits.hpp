@@ -109,6 +109,9 @@ struct limits {
   // handler takes or gives to the next; waiting for the client does not count. Beyond: the handler
   // is asked to stop; 503, or, if its reply has begun, closed within it.
   duration handler_timeout = std::chrono::seconds{30};
+  // How often it is looked, by a system call, whether the client is still there while its handler
+  // waits. Of HTTP/1.1 alone: in HTTP/2 it is heard of at once.
+  duration client_look_interval = std::chrono::milliseconds{250};
 
   // Of HTTP/2 alone.
   http2_limits http2{};
@@ -121,7 +124,8 @@ struct limits {
                         at_least<&limits::header_timeout>(shortest),
                         at_least<&limits::body_idle_timeout>(shortest),
                         at_least<&limits::write_stall_timeout>(shortest),
-                        at_least<&limits::handler_timeout>(shortest));
+                        at_least<&limits::handler_timeout>(shortest),
+                        at_least<&limits::client_look_interval>(shortest));
   }
 
   friend bool operator==(const limits&, const limits&) = default;
@@ -137,6 +141,7 @@ struct route_limits {
   std::optional<duration> write_stall_timeout{};
   std::optional<std::uint32_t> reply_bytes_per_second{};
   std::optional<duration> handler_timeout{};
+  std::optional<duration> client_look_interval{};
 
   /// These, and for what is not set those of `outer`.
   [[nodiscard]] route_limits over(const route_limits& outer) const;
