@@ -26,7 +26,7 @@ void cold_batch::run() {
   const auto version = reader.number("PRAGMA schema_version");
   if (!version)
     fail_all(kind_of(version.error()), reader.describe(version.error()));
-  else if (*version != version_)
+  else if (*version != version_ || !by->is_in_place())
     is_stale_ = true;
   else
     read_all(reader);

@@ -8,11 +8,12 @@
 #include <vector>
 
 #include <weft/base/log.hpp>
+#include <weft/coro/event.hpp>
 #include <weft/coro/mutex.hpp>
+#include <weft/coro/with_deadline.hpp>
 #include <weft/loop/blocking.hpp>
 #include <weft/loop/memory_share.hpp>
 #include <weft/loop/mesh.hpp>
-#include <weft/loop/sleep.hpp>
 #include <weft/store/scan_token.hpp>
 #include <weft/store/schema_change.hpp>
 #include <weft/store/sqlite/cold_batch.hpp>
@@ -55,11 +56,14 @@ struct engine::state {
   state(engine_options from_config, event_loop& on, lifetime& owner, telemetry::meter& meter)
       : options{std::move(from_config)}, loop{on}, own{owner}, turn_end{*this}, counts{meter} {}
   ~state() {
+    if (files != nullptr) files->stop_telling(loop);
     if (turn_end.hook.is_linked()) turn_end.hook.unlink();
   }
 
   [[nodiscard]] task<result<void>> open();
   [[nodiscard]] task<void> follow();
+  [[nodiscard]] task<result<void>> until_changed();
+  void close_what_has_moved();
   [[nodiscard]] task<result<void>> refresh();
   void take_over(loaded found);
   void complain(const std::vector<std::string>& lines);
@@ -96,6 +100,7 @@ struct engine::state {
   const table* last_table = nullptr;  // of last_read
   std::vector<value> room;
   mutex refreshing;
+  std::shared_ptr<event> files_changed = std::make_shared<event>();
   scan_line scans{options.scans_max, options.scans_waiting_max};
   std::vector<std::string> told;  // to the log, last
   bool has_told_blind = false;
@@ -113,16 +118,29 @@ task<result<void>> engine::state::open() {
   }
   files = std::move(**opened);
   caches = loop.memory().hold(memory_kind::caches, cache_share(options, loop));
+  files->tell_of_changes(loop, files_changed);
   co_return co_await refresh();
 }
 
 task<void> engine::state::follow() {
   for (;;) {
-    const auto slept = co_await sleep_for(loop, options.schema_refresh);
-    if (!slept) co_return;
+    const auto changed = co_await with_timeout(options.schema_refresh, until_changed());
+    if (!changed && changed.error() != errc::timed_out) co_return;
+    files_changed->reset();
     // Too many who wait for a thread: later, then.
     static_cast<void>(co_await refresh());
     co_await queries.end_idle();
+  }
+}
+
+/// Or until its time is over.
+task<result<void>> engine::state::until_changed() { co_return co_await files_changed->wait(); }
+
+/// What is not in its place is closed, so that all of the process can open it anew.
+void engine::state::close_what_has_moved() {
+  for (const auto& each : databases) {
+    if (!each->is_suspect()) static_cast<void>(each->is_in_place());
+    if (each->is_suspect()) each->close();
   }
 }
 
@@ -131,6 +149,7 @@ task<result<void>> engine::state::refresh() {
   auto one = co_await refreshing.lock();
   if (!one) co_return fail(one.error());
   if (catalogs != before) co_return {};  // somebody has done it meanwhile
+  close_what_has_moved();
   std::vector<known_database> known;
   known.reserve(databases.size());
   for (const auto& each : databases)
@@ -185,6 +204,7 @@ void engine::state::take_over(loaded found) {
       const auto kept = std::ranges::find_if(
           databases, [&](const auto& old) { return old != nullptr && old->name() == each.name; });
       next.push_back(std::move(*kept));
+      if (each.is_refused) next.back()->close();
     }
     next.back()->follow(each.version);
     if (each.is_kept)
@@ -193,6 +213,7 @@ void engine::state::take_over(loaded found) {
     definitions.push_back({each.name, std::move(each.tables)});
   }
   databases = std::move(next);
+  counts.refused.set(std::ranges::count_if(found.databases, &loaded_database::is_refused));
   last_read = nullptr;
   last_table = nullptr;
   schema = catalog_ref{std::make_unique<const catalog>(std::move(definitions))};
@@ -295,6 +316,9 @@ task<result<void>> engine::start() {
 
 const catalog_ref& engine::schema() const noexcept { return state_->schema; }
 std::size_t engine::writes_waiting() const { return state_->files->writes_waiting(); }
+bool engine::is_reachable() const noexcept {
+  return state_->files == nullptr || state_->files->refused() == 0;
+}
 std::uint64_t engine::commits() const noexcept { return state_->files->commits(); }
 task<result<void>> engine::refresh() {
   if (state_->files == nullptr) co_return {};
@@ -339,6 +363,11 @@ borrowing_task<result<void>> engine::write(std::span<const key_write> operations
     shard_database* const known = s.database_of(*s.schema->current(*operations.front().to));
     WEFT_ASSERT(known != nullptr, "a catalog's tables are those of open databases");
     known->end_turn();  // nobody need wait for what it reads
+    // The writer would wait in vain for this shard to close a log that is another by now.
+    if (known->is_open() && !known->is_in_place()) {
+      if (const auto refreshed = co_await s.refresh(); !refreshed) co_return refreshed;
+      continue;
+    }
     queued_write batch{s.loop, s.files->writer_of(database), known->version(), operations};
     if (const auto written = co_await s.until_durable(batch); !written)
       co_return fail(written.error());

@@ -45,6 +45,8 @@ class engine final : public store::engine, public store::query_engine {
   [[nodiscard]] task<result<void>> start();
 
   [[nodiscard]] const catalog_ref& schema() const noexcept override;
+  /// Not while a database is refused that should be served: the log says why.
+  [[nodiscard]] bool is_reachable() const noexcept override;
   [[nodiscard]] task<result<void>> refresh() override;
   [[nodiscard]] borrowing_task<result<void>> read(
       std::span<const key_read> operations WEFT_LIFETIME_BOUND, read_sink& to) override;

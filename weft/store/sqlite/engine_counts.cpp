@@ -47,6 +47,8 @@ engine_counts::engine_counts(telemetry::meter& meter)
                                   "Batches of writes that wait until they are durable")},
       write_waits{meter.histogram("store_write_wait_ns", "Time until a batch was durable")},
       catalogs{meter.counter("store_schema_changes_total", "Schemas taken over by shards")},
+      refused{meter.gauge("store_databases_refused",
+                          "Databases that should be served and cannot be: the log says why")},
       failures{failures_in(meter, std::make_index_sequence<failure_kinds>{})} {}
 
 }  // namespace weft::store::sqlite

@@ -40,6 +40,7 @@ struct engine_counts {
   telemetry::gauge batches_waiting;
   telemetry::histogram write_waits;
   telemetry::counter catalogs;  // how often the schema was taken over
+  telemetry::gauge refused;     // databases that should be served, and cannot be
   std::array<telemetry::counter, failure_kinds> failures;
 };
 

@@ -50,6 +50,9 @@ struct engine_options {
   duration busy_timeout = std::chrono::seconds{5};
   /// Pages in the write-ahead log from which on they are moved into the database.
   unsigned checkpoint_pages = 1000;
+  /// How long nobody writes before all of the log is moved, and it is emptied. What is moved over
+  /// the database from then on cannot be mixed with it.
+  duration checkpoint_idle = std::chrono::milliseconds{500};
 
   /// Slices of scans that each shard makes at a time, on the threads that may wait for the disk:
   /// what is left of four is for look-ups.
@@ -82,6 +85,8 @@ struct engine_options {
         weft::within<&engine_options::busy_timeout>(std::chrono::milliseconds{0},
                                                     std::chrono::hours{1}),
         weft::within<&engine_options::checkpoint_pages>(1U, 1'000'000U),
+        weft::within<&engine_options::checkpoint_idle>(std::chrono::milliseconds{1},
+                                                       std::chrono::hours{24}),
         weft::within<&engine_options::scans_max>(1U, 1'000U),
         weft::within<&engine_options::scan_turn>(std::chrono::microseconds{1},
                                                  std::chrono::minutes{1}),

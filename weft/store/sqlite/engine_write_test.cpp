@@ -330,7 +330,7 @@ TEST_P(engine_write, follows_a_file_that_was_replaced) {
     std::filesystem::remove(path_of("shop"));
     std::string message;
     const std::string told = co_await change_all(shop, {{write_kind::update, 1, "z"}}, &message);
-    EXPECT_EQ(told, kind_text(failure_kind::input_output)) << message;
+    EXPECT_EQ(told, kind_text(failure_kind::schema_changed)) << message;
   });
 }
 

@@ -69,7 +69,7 @@ int flags_for(access how) noexcept {
 std::expected<file_identity, int> identify(const std::string& path) noexcept {
   struct stat found{};
   if (::stat(path.c_str(), &found) != 0) return std::unexpected{errno};
-  return file_identity{.device = found.st_dev, .inode = found.st_ino};
+  return identity_in(found);
 }
 
 std::expected<connection, std::string> connection::open(const std::string& path, access how) {
@@ -81,14 +81,13 @@ std::expected<connection, std::string> connection::open(const std::string& path,
         weft::format("{}: it is no regular file: put a SQLite database there, or take it away",
                      file_name(path))};
   sqlite3* handle = nullptr;
-  const int code =
-      sqlite3_open_v2(path.c_str(), &handle, flags_for(how) | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int code = sqlite3_open_v2(path.c_str(), &handle, flags_for(how) | SQLITE_OPEN_NOMUTEX,
+                                   open_files_vfs());
   connection made{handle, path};
   if (code != SQLITE_OK) return std::unexpected{made.describe(code)};
   sqlite3_extended_result_codes(handle, 1);
-  const auto identity = identify(path);
-  if (!identity) return std::unexpected{made.describe(SQLITE_CANTOPEN)};
-  made.identity_ = *identity;
+  made.files_ = file_watch{handle, path};
+  if (made.identity() == file_identity{}) return std::unexpected{made.describe(SQLITE_CANTOPEN)};
   return made;
 }
 

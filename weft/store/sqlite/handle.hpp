@@ -10,12 +10,15 @@
 #include <cstdint>
 #include <expected>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <sqlite3.h>
 
 #include <weft/store/failure.hpp>
+#include <weft/store/sqlite/file_watch.hpp>
 
 namespace weft::store::sqlite {
 
@@ -36,12 +39,6 @@ class [[nodiscard]] running_statement {
   sqlite3_stmt* run_;
 };
 
-/// Which file it is, whatever its name.
-struct file_identity {
-  std::uint64_t device = 0;
-  std::uint64_t inode = 0;
-  friend bool operator==(file_identity, file_identity) noexcept = default;
-};
 /// Nothing: there is no such file, or it is not to be seen.
 [[nodiscard]] std::expected<file_identity, int> identify(const std::string& path) noexcept;
 
@@ -55,7 +52,25 @@ class connection {
 
   [[nodiscard]] sqlite3* get() const noexcept { return handle_.get(); }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  [[nodiscard]] file_identity identity() const noexcept { return identity_; }
+  [[nodiscard]] file_identity identity() const noexcept { return files_.database(); }
+  /// Whether its files are still those that have their names.
+  [[nodiscard]] file_place look() noexcept { return files_.look(); }
+  /// Nothing: it has none open, or none that is known.
+  [[nodiscard]] std::optional<file_identity> log() const noexcept { return files_.log(); }
+  [[nodiscard]] std::optional<file_identity> index() const noexcept { return files_.index(); }
+  [[nodiscard]] bool is_overwritten() noexcept { return files_.is_overwritten(); }
+  [[nodiscard]] bool has_pages_in_log() const noexcept { return files_.has_pages_in_log(); }
+  /// Its end neither moves what is in the log nor removes it.
+  void close_without_log() noexcept {
+    sqlite3_db_config(get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  }
+  /// Keeps `use` until it is closed.
+  void count_as(std::shared_ptr<file_memory> use) noexcept {
+    files_.remember_in(use.get());
+    use_ = std::move(use);
+  }
+  /// Its caller has just written, or moved pages.
+  void remember() noexcept { files_.remember(); }
 
   /// A result code of SQLite's. Answers are dropped.
   [[nodiscard]] int run(const char* sql) noexcept;
@@ -75,9 +90,10 @@ class connection {
   connection(sqlite3* handle, std::string path) noexcept
       : handle_{handle}, path_{std::move(path)} {}
 
+  std::shared_ptr<file_memory> use_;  // ends after the handle
   std::unique_ptr<sqlite3, handle_end> handle_;
   std::string path_;
-  file_identity identity_;
+  file_watch files_;
 };
 
 /// What a result code of a statement that ran means.

@@ -16,6 +16,7 @@
 #include <weft/base/sanitizers.hpp>
 #include <weft/store/sqlite/memory_budget.hpp>
 #include <weft/store/sqlite/nowait_reads.hpp>
+#include <weft/store/sqlite/open_files.hpp>
 
 namespace weft::store::sqlite {
 namespace {
@@ -142,6 +143,7 @@ void prepare_library() {
       log::info("SQLite was in use before weft's: its allocations stay as they were");
     sqlite3_initialize();
     configure_writes();
+    install_open_files();
     if (!nowait_reads::install())
       log::warning(
           "this SQLite lets nobody see whether a read waits for the disk: it may keep shards");

@@ -66,6 +66,8 @@ bool query_run::begin() {
   by_.emplace(std::move(*lent));
   auto moment = snapshot::begin(**by_);
   if (!moment) return fail(moment.error());
+  if (!by_->is_in_place())
+    return fail(failure_kind::busy, "the database's file has changed: try again");
   moment_.emplace(std::move(*moment));
   calls_to_leave_ = writer_.calls_to_leave();
   confined_.emplace(**by_, shape, &ask_whether_to_go_on, this);

@@ -95,7 +95,7 @@ void scan_slice::run() {
   const auto version = reader.number("PRAGMA schema_version");
   if (!version)
     fail(kind_of(version.error()), reader.describe(version.error()));
-  else if (*version != version_)
+  else if (*version != version_ || !by->is_in_place())
     is_stale_ = true;
   else
     find_all(reader);

@@ -34,6 +34,7 @@ struct loaded_database {
   std::vector<table_definition> tables{};  // none, if the catalog's are still good
   std::optional<connection> opened{};      // none: the shard's own is still good
   bool is_kept = false;                    // it is as it was, as far as can be seen
+  bool is_refused = false;                 // as it was, but nothing can be read of it now
 };
 
 struct loaded {

@@ -23,7 +23,8 @@ int shard_database::begin() noexcept {
   if (in_transaction_ && commits == commits_seen_) return SQLITE_OK;
   end_turn();
   commits_seen_ = commits;
-  const int code = run_once(connection_, begin_, "BEGIN");
+  is_checked_ = false;
+  const int code = run_once(*connection_, begin_, "BEGIN");
   in_transaction_ = code == SQLITE_OK;
   return code;
 }
@@ -32,15 +33,36 @@ void shard_database::end_turn() noexcept {
   if (!in_transaction_) return;
   in_transaction_ = false;
   // It has nothing to commit; an error has ended it before.
-  if (sqlite3_get_autocommit(connection_.get()) == 0)
-    static_cast<void>(run_once(connection_, end_, "COMMIT"));
+  if (sqlite3_get_autocommit(connection_->get()) == 0)
+    static_cast<void>(run_once(*connection_, end_, "COMMIT"));
+}
+
+bool shard_database::is_in_place() {
+  if (!connection_) return false;
+  const file_place place = connection_->look();
+  is_checked_ = place == file_place::in_place;
+  if (is_checked_) return true;
+  end_turn();
+  is_suspect_ = true;
+  of_.note(*connection_, place);
+  return false;
+}
+
+void shard_database::close() noexcept {
+  end_turn();
+  begin_.reset();
+  end_.reset();
+  ask_version_.reset();
+  statements_.clear();
+  connection_.reset();
+  is_suspect_ = true;
 }
 
 /// Whether the schema is still that of the catalog, or else SQLITE_SCHEMA. Asked before a statement
 /// is made, which knows the schema of now; one that is made already notices by itself.
 int shard_database::check_schema() noexcept {
-  if (ask_version_ == nullptr) ask_version_ = connection_.prepare("PRAGMA schema_version");
-  if (ask_version_ == nullptr) return sqlite3_extended_errcode(connection_.get());
+  if (ask_version_ == nullptr) ask_version_ = connection_->prepare("PRAGMA schema_version");
+  if (ask_version_ == nullptr) return sqlite3_extended_errcode(connection_->get());
   const running_statement run{ask_version_.get()};
   const int code = sqlite3_step(ask_version_.get());
   if (code != SQLITE_ROW) return code;
@@ -50,6 +72,7 @@ int shard_database::check_schema() noexcept {
 shard_database::outcome shard_database::read(std::size_t number, const key_read& operation,
                                              std::vector<value>& room, nowait_reads& here,
                                              read_sink& to) {
+  if (!connection_) return outcome::cold;
   if (const int code = begin(); code != SQLITE_OK)
     return fail(code, kind_of(code), number, here, to);
   cached_statement* select = statements_.find(*operation.from, operation.columns);
@@ -60,15 +83,16 @@ shard_database::outcome shard_database::read(std::size_t number, const key_read&
       return found;
     }
     counts_.statements_prepared.add();
-    select = statements_.make(connection_, *operation.from, operation.columns);
+    select = statements_.make(*connection_, *operation.from, operation.columns);
     if (select == nullptr) {
-      const int code = sqlite3_extended_errcode(connection_.get());
+      const int code = sqlite3_extended_errcode(connection_->get());
       return fail(code, kind_of_refused(code), number, here, to);
     }
   }
   const running_statement run{select->run.get()};
   const int code = step_to_row(select->run.get(), operation);
   if (select->was_reprepared()) return outcome::stale;
+  if (!is_checked_ && !is_in_place()) return outcome::stale;
   if (code == SQLITE_ROW) {
     if (room.size() < operation.columns.size()) room.resize(operation.columns.size());
     take_values(select->run.get(), operation, room);
@@ -85,13 +109,14 @@ shard_database::outcome shard_database::read(std::size_t number, const key_read&
 shard_database::outcome shard_database::fail(int code, failure_kind kind, std::size_t number,
                                              const nowait_reads& here, read_sink& to) {
   // SQLite has rolled back, if the error was one of input.
-  if (sqlite3_get_autocommit(connection_.get()) != 0) in_transaction_ = false;
+  if (sqlite3_get_autocommit(connection_->get()) != 0) in_transaction_ = false;
   // Another program writes, where there is no log, or mends the database, or has left a commit half
   // done: not to be waited for here.
   if (here.would_block() || kind == failure_kind::busy || code == SQLITE_READONLY_ROLLBACK)
     return outcome::cold;
+  if (!is_checked_ && !is_in_place()) return outcome::stale;
   if (kind == failure_kind::schema_changed) return outcome::stale;
-  const std::string message = connection_.describe(code);
+  const std::string message = connection_->describe(code);
   // A statement of another schema fails so, too; it is all the same for one of this schema.
   if ((code & 0xff) == SQLITE_ERROR && check_schema() == SQLITE_SCHEMA) return outcome::stale;
   is_suspect_ = is_suspect_ || kind == failure_kind::corrupt || kind == failure_kind::input_output;

@@ -4,7 +4,9 @@
 // reads of a turn share one transaction, which the first of them begins and end_turn() ends; a
 // commit of this process ends it before, so that who was told of a write sees it. Nothing here
 // waits for the disk or another program: what would is outcome::cold, and is to be done elsewhere.
-// A schema that has changed is outcome::stale before a wrong row is given. The shard's alone.
+// A schema that has changed, or a file that has lost its name, is outcome::stale before a wrong row
+// is given: the first read of each transaction looks at the files, once its moment is fixed. The
+// shard's alone.
 //
 //   nowait_reads here{blind};
 //   switch (shop.read(i, operation, room, here, sink)) { case outcome::cold: ... }
@@ -12,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,7 +31,7 @@ class shard_database {
  public:
   enum class outcome : std::uint8_t { told, cold, stale };
 
-  shard_database(std::string name, connection opened, const storage& of, std::size_t statements_max,
+  shard_database(std::string name, connection opened, storage& of, std::size_t statements_max,
                  engine_counts& counts) noexcept
       : name_{std::move(name)},
         connection_{std::move(opened)},
@@ -40,7 +43,10 @@ class shard_database {
   ~shard_database() { end_turn(); }
 
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  [[nodiscard]] file_identity identity() const noexcept { return connection_.identity(); }
+  /// Of zeros: it has none open.
+  [[nodiscard]] file_identity identity() const noexcept {
+    return connection_ ? connection_->identity() : file_identity{};
+  }
   [[nodiscard]] std::int64_t version() const noexcept { return version_; }
   /// Whether a read failed of the file, so that it had better be opened anew.
   [[nodiscard]] bool is_suspect() const noexcept { return is_suspect_; }
@@ -57,6 +63,11 @@ class shard_database {
 
   [[nodiscard]] bool in_transaction() const noexcept { return in_transaction_; }
   void end_turn() noexcept;
+  [[nodiscard]] bool is_open() const noexcept { return connection_.has_value(); }
+  /// Sees whether the files are still those that have the names; is_suspect() where they are not.
+  [[nodiscard]] bool is_in_place();
+  /// Closes its files. From then on all reads are cold, and who makes them says what is wrong.
+  void close() noexcept;
 
  private:
   [[nodiscard]] int begin() noexcept;
@@ -65,8 +76,8 @@ class shard_database {
   [[nodiscard]] int check_schema() noexcept;
 
   std::string name_;
-  connection connection_;
-  const storage& of_;
+  std::optional<connection> connection_;
+  storage& of_;
   statement begin_;
   statement end_;
   statement ask_version_;
@@ -75,6 +86,7 @@ class shard_database {
   std::int64_t version_ = 0;
   std::uint64_t commits_seen_ = 0;
   bool in_transaction_ = false;
+  bool is_checked_ = false;  // in this transaction
   bool is_suspect_ = false;
 };
 

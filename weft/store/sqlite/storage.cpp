@@ -6,11 +6,15 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <system_error>
 
 #include <weft/base/format.hpp>
 #include <weft/base/hash_map.hpp>
+#include <weft/base/log.hpp>
+#include <weft/coro/event.hpp>
+#include <weft/loop/event_loop.hpp>
 #include <weft/store/sqlite/bounded_functions.hpp>
 
 namespace weft::store::sqlite {
@@ -69,6 +73,7 @@ std::expected<std::shared_ptr<storage>, std::string> storage::open(const engine_
   if (opened == nullptr) {
     opened = std::shared_ptr<storage>{new storage{real.string(), options}};
     known = opened;
+    if (!opened->lock_.is_held()) log::info(opened->lock_.trouble());
   }
   for (const std::string& each : options.create)
     if (std::string fault = opened->create(each); !fault.empty())
@@ -105,25 +110,62 @@ std::expected<std::vector<std::string>, std::string> storage::database_names() c
   return names;
 }
 
-std::expected<storage::lease, std::string> storage::reader(std::string_view database) {
-  const std::string path = path_of(database);
-  const auto identity = identify(path);
-  std::optional<connection> idle;
-  {
-    const std::lock_guard lock{mutex_};
-    // One of a file that has been replaced since is of no use any more.
-    if (identity)
-      std::erase_if(idle_readers_, [&](const connection& each) {
-        return each.path() == path && each.identity() != *identity;
-      });
-    const auto found = std::ranges::find(idle_readers_, path, &connection::path);
-    if (found != idle_readers_.end()) {
-      idle.emplace(std::move(*found));
-      idle_readers_.erase(found);
+storage::~storage() {
+  idle_readers_.clear();
+  // The last to close it, who may write, leaves no log behind.
+  for (const auto& each : databases_) {
+    each->by.end(lock_.is_held());
+    // Whose the log is that is left, who comes next has to know.
+    if (each->file.is_refused()) lock_.keep();
+  }
+}
+
+std::optional<connection> storage::take_idle(const std::string& path) {
+  const std::lock_guard lock{mutex_};
+  const auto found = std::ranges::find(idle_readers_, path, &connection::path);
+  if (found == idle_readers_.end()) return std::nullopt;
+  std::optional<connection> idle{std::move(*found)};
+  idle_readers_.erase(found);
+  return idle;
+}
+
+void storage::drop_idle(const std::string& path) {
+  std::vector<connection> dropped;
+  const std::lock_guard lock{mutex_};
+  const auto rest = std::ranges::stable_partition(
+      idle_readers_, [&](const connection& each) { return each.path() != path; });
+  std::ranges::move(rest, std::back_inserter(dropped));
+  idle_readers_.erase(rest.begin(), rest.end());
+}
+
+std::expected<connection, std::string> storage::open(std::string_view database) {
+  database_files& of = files_of(database);
+  if (of.file.must_settle()) {
+    drop_idle(of.file.path());
+    if (auto settled = of.by.settle(); !settled) {
+      of.file.set_refused(true);
+      return std::unexpected{std::move(settled.error())};
     }
   }
+  return of.file.open(access::read_only);
+}
+
+bool storage::lease::is_in_place() {
+  const file_place place = lent_.look();
+  if (place != file_place::in_place) from_->note(lent_, place);
+  return place == file_place::in_place;
+}
+
+std::expected<storage::lease, std::string> storage::reader(std::string_view database) {
+  std::optional<connection> idle = take_idle(path_of(database));
+  // One of a file that has changed since is of no use any more.
+  if (idle)
+    if (const file_place place = idle->look(); place != file_place::in_place) {
+      note(*idle, place);
+      idle.reset();
+    }
   if (!idle) {
-    auto opened = connection::open(path, access::read_only);
+    auto opened = open(database);
     if (!opened) return std::unexpected{std::move(opened.error())};
     idle.emplace(std::move(*opened));
     if (const int code = add_bounded_functions(*idle); code != SQLITE_OK)
@@ -137,6 +179,44 @@ std::expected<storage::lease, std::string> storage::reader(std::string_view data
   return lease{*this, std::move(*idle)};
 }
 
+void storage::note(const connection& of, file_place seen) {
+  database_files* known = nullptr;
+  {
+    const std::lock_guard lock{mutex_};
+    known = find_files(of.path());  // which stays
+  }
+  if (known == nullptr) return;
+  known->file.note(of, seen);
+  drop_idle(of.path());
+}
+
+void storage::set_refused(std::string_view database, bool is) {
+  files_of(database).file.set_refused(is);
+}
+
+std::size_t storage::refused() const noexcept {
+  const std::lock_guard lock{mutex_};
+  return static_cast<std::size_t>(
+      std::ranges::count_if(databases_, [](const auto& each) { return each->file.is_refused(); }));
+}
+
+void storage::let_go(std::string_view database) {
+  database_files& of = files_of(database);
+  of.file.set_refused(false);
+  drop_idle(of.file.path());
+  static_cast<void>(of.by.settle());
+}
+
+void storage::tell_of_changes(event_loop& on, std::weak_ptr<event> woken) {
+  const std::lock_guard lock{mutex_};
+  listeners_.push_back({&on, std::move(woken)});
+}
+
+void storage::stop_telling(const event_loop& on) noexcept {
+  const std::lock_guard lock{mutex_};
+  std::erase_if(listeners_, [&](const listener& each) { return each.on == &on; });
+}
+
 /// Where there is no WAL, a program that ended in the midst of a commit has left a journal, and
 /// nobody reads before one who may write has rolled it back. What fails is told by who reads.
 void storage::roll_back_others(connection& reader) {
@@ -147,25 +227,50 @@ void storage::roll_back_others(connection& reader) {
     static_cast<void>(other->number("PRAGMA schema_version"));
 }
 
-writer& storage::writer_of(std::string_view database) {
+storage::database_files* storage::find_files(std::string_view path) {
+  const auto known =
+      std::ranges::find_if(databases_, [&](const auto& each) { return each->file.path() == path; });
+  return known != databases_.end() ? known->get() : nullptr;
+}
+
+storage::database_files& storage::files_of(std::string_view database) {
   std::string path = path_of(database);
   const std::lock_guard lock{mutex_};
-  const auto known = std::ranges::find_if(
-      writers_, [&](const std::unique_ptr<writer>& each) { return each->path() == path; });
-  if (known != writers_.end()) return **known;
-  return *writers_.emplace_back(std::make_unique<writer>(std::move(path), options_, commits_));
+  if (database_files* const known = find_files(path)) return *known;
+  return *databases_.emplace_back(std::make_unique<database_files>(std::move(path), *this));
 }
+
+writer& storage::writer_of(std::string_view database) { return files_of(database).by; }
 
 std::size_t storage::writes_waiting() {
   const std::lock_guard lock{mutex_};
   std::size_t waiting = 0;
-  for (const auto& each : writers_) waiting += each->waiting();
+  for (const auto& each : databases_) waiting += each->by.waiting();
   return waiting;
 }
 
 void storage::take_back(connection lent) noexcept {
+  database_files* known = nullptr;
+  {
+    const std::lock_guard lock{mutex_};
+    known = find_files(lent.path());  // which stays
+  }
+  if (known != nullptr) known->file.note_log(lent);
+  // One that is kept would keep others from opening the file anew.
+  if (lent.look() != file_place::in_place) return;
   const std::lock_guard lock{mutex_};
   if (idle_readers_.size() < idle_readers_max) idle_readers_.push_back(std::move(lent));
+}
+
+void storage::tell_change(database_files& of) {
+  of.by.call_to_leave();
+  drop_idle(of.file.path());
+  const std::lock_guard lock{mutex_};
+  // A mailbox that is full has them look at the next interval.
+  for (const listener& each : listeners_)
+    static_cast<void>(each.on->post([woken = each.woken] {
+      if (const auto there = woken.lock()) there->set();
+    }));
 }
 
 }  // namespace weft::store::sqlite

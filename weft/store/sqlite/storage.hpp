@@ -15,14 +15,22 @@
 #include <expected>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <weft/store/sqlite/engine_options.hpp>
+#include <weft/store/sqlite/folder_lock.hpp>
 #include <weft/store/sqlite/handle.hpp>
+#include <weft/store/sqlite/served_file.hpp>
 #include <weft/store/sqlite/writer.hpp>
+
+namespace weft {
+class event;
+class event_loop;
+}  // namespace weft
 
 namespace weft::store::sqlite {
 
@@ -33,6 +41,7 @@ class storage : public std::enable_shared_from_this<storage> {
       const engine_options& options);
   storage(const storage&) = delete;
   storage& operator=(const storage&) = delete;
+  ~storage();
 
   /// With its real path.
   [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
@@ -52,6 +61,8 @@ class storage : public std::enable_shared_from_this<storage> {
     }
     connection& operator*() noexcept { return lent_; }
     connection* operator->() noexcept { return &lent_; }
+    /// Whether its files are still those that have the names: once its moment is fixed.
+    [[nodiscard]] bool is_in_place();
 
    private:
     storage* from_;
@@ -59,6 +70,20 @@ class storage : public std::enable_shared_from_this<storage> {
   };
   /// For reading, of the file that is there now.
   [[nodiscard]] std::expected<lease, std::string> reader(std::string_view database);
+  /// As reader(), for the caller to keep.
+  [[nodiscard]] std::expected<connection, std::string> open(std::string_view database);
+  /// Of a connection to the database: what look() has given, where that is not as it should be.
+  void note(const connection& of, file_place seen);
+  /// The database is not served, though it should be; or it is again.
+  void set_refused(std::string_view database, bool is);
+  /// How many are not.
+  [[nodiscard]] std::size_t refused() const noexcept;
+  /// Gives back what is kept of a file that has gone.
+  void let_go(std::string_view database);
+
+  /// Sets `woken`, on its loop, once the files of a database have changed. Until stop_telling().
+  void tell_of_changes(event_loop& on, std::weak_ptr<event> woken);
+  void stop_telling(const event_loop& on) noexcept;
 
   [[nodiscard]] writer& writer_of(std::string_view database);
   /// Batches of writes, to all databases, that have not been begun.
@@ -71,22 +96,40 @@ class storage : public std::enable_shared_from_this<storage> {
 
  private:
   storage(std::string directory, const engine_options& options)
-      : directory_{std::move(directory)}, options_{options} {
+      : directory_{std::move(directory)}, options_{options}, lock_{directory_} {
     idle_readers_.reserve(idle_readers_max);
   }
+  struct database_files {
+    served_file file;
+    writer by;
+    database_files(std::string path, storage& of)
+        : file{std::move(path), of.lock_, [this, &of] { of.tell_change(*this); }},
+          by{file, of.options_, of.commits_} {}
+  };
   [[nodiscard]] std::string create(const std::string& database) const;
+  [[nodiscard]] database_files& files_of(std::string_view database);
+  [[nodiscard]] database_files* find_files(std::string_view path);
+  [[nodiscard]] std::optional<connection> take_idle(const std::string& path);
+  void drop_idle(const std::string& path);
   void take_back(connection lent) noexcept;
+  void tell_change(database_files& of);
   static void roll_back_others(connection& reader);
 
   static constexpr std::size_t idle_readers_max = 32;
 
   std::string directory_;
   engine_options options_;
+  folder_lock lock_;
   std::atomic<std::uint64_t> commits_{0};
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   // All under mutex_.
+  std::vector<std::unique_ptr<database_files>> databases_;
   std::vector<connection> idle_readers_;
-  std::vector<std::unique_ptr<writer>> writers_;
+  struct listener {
+    event_loop* on;
+    std::weak_ptr<event> woken;
+  };
+  std::vector<listener> listeners_;
 };
 
 }  // namespace weft::store::sqlite

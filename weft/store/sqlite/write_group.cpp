@@ -61,7 +61,12 @@ sqlite3_stmt* text_statements::find(connection& by, const std::string& sql) {
 }
 
 write_group::outcome write_group::run(std::span<queued_write* const> batches) {
-  return run_all(batches) ? commit(batches) : outcome::undone;
+  if (!run_all(batches)) return outcome::undone;
+  if (by_.look() == file_place::in_place) return commit(batches);
+  static_cast<void>(give_up(SQLITE_OK));
+  for (queued_write* const each : batches) each->is_stale_ = true;
+  has_moved_ = true;
+  return outcome::undone;
 }
 
 bool write_group::run_all(std::span<queued_write* const> batches) {

@@ -43,6 +43,8 @@ class write_group {
   enum class outcome : std::uint8_t { done, undone, unknown };
   /// Done: the caller has the batches settle().
   [[nodiscard]] outcome run(std::span<queued_write* const> batches);
+  /// Whether the file had lost its name before the commit: nothing was done, and all are stale.
+  [[nodiscard]] bool has_moved() const noexcept { return has_moved_; }
   /// Why it is not done.
   [[nodiscard]] int code() const noexcept { return code_; }
   [[nodiscard]] const std::string& fault() const noexcept { return fault_; }
@@ -73,6 +75,7 @@ class write_group {
   int code_ = SQLITE_OK;
   std::string fault_;
   std::optional<std::size_t> culprit_;
+  bool has_moved_ = false;
 };
 
 }  // namespace weft::store::sqlite

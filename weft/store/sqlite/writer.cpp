@@ -48,17 +48,34 @@ int note_log_pages(void* pages, sqlite3*, const char*, int count) {
 
 }  // namespace
 
-writer::writer(std::string path, const engine_options& options, std::atomic<std::uint64_t>& commits)
-    : path_{std::move(path)}, options_{options}, commits_{commits} {}
+writer::writer(served_file& file, const engine_options& options,
+               std::atomic<std::uint64_t>& commits)
+    : file_{file}, options_{options}, commits_{commits} {}
 
-writer::~writer() {
+writer::~writer() { end(false); }
+
+void writer::end(bool is_last) noexcept {
   {
     const std::lock_guard lock{mutex_};
     ends_ = true;
   }
   filled_.notify_all();
   if (thread_.joinable()) thread_.join();
+  const std::lock_guard lock{writing_};
+  try {
+    static_cast<void>(settle_held());
+    if (is_last && !connection_ && !file_.is_refused()) open_to_end();
+  } catch (const std::bad_alloc&) {
+    // The log stays, as after a crash.
+  }
   close();
+}
+
+/// Readers alone cannot remove a log, be it empty.
+void writer::open_to_end() {
+  if (!file_.served() || !identify(file_.path() + "-wal")) return;
+  auto opened = file_.open(access::read_write);
+  if (opened && opened->number("PRAGMA schema_version")) connection_.emplace(std::move(*opened));
 }
 
 result<void> writer::submit(queued_write& batch) {
@@ -107,17 +124,40 @@ void writer::work() {
   place_thread({.name = "store", .index = 0, .pin = pinning::never});
   for (;;) {
     const std::span<queued_write* const> batches = take_group();
-    if (batches.empty()) return;
+    if (batches.empty()) {
+      if (has_ended()) return;
+      try {
+        empty_idle_log();
+      } catch (const std::bad_alloc&) {
+        // It is tried again after the next pause.
+      }
+      continue;
+    }
     write(batches);
     for (queued_write* const each : batches) each->come_back();
     checkpoint();
   }
 }
 
-/// Empty: it is time to end.
+bool writer::has_ended() {
+  const std::lock_guard lock{mutex_};
+  return ends_ && line_.empty();
+}
+
+bool writer::has_log() {
+  const std::lock_guard lock{writing_};
+  return log_pages_ > 0;
+}
+
+/// Empty: it is time to end, or nobody has written for a while.
 std::span<queued_write* const> writer::take_group() {
+  const bool may_end_wait = has_log();
   std::unique_lock lock{mutex_};
-  filled_.wait(lock, [this] { return ends_ || !line_.empty(); });
+  const auto has_work = [this] { return ends_ || !line_.empty(); };
+  if (may_end_wait)
+    static_cast<void>(filled_.wait_for(lock, options_.checkpoint_idle, has_work));
+  else
+    filled_.wait(lock, has_work);
   group_.clear();
   std::size_t operations = 0;
   while (operations < operations_per_commit && group_.size() < group_.capacity()) {
@@ -148,14 +188,14 @@ void writer::write(std::span<queued_write* const> batches) noexcept {
 
 /// Opens the file that is there now.
 std::expected<void, writer::fault> writer::make_ready() {
-  const auto identity = identify(path_);
-  const bool is_good =
-      connection_ && !is_suspect_ && identity && *identity == connection_->identity();
-  if (is_good) return {};
+  if (auto settled = settle_held(); !settled)
+    return std::unexpected{fault{failure_kind::busy, std::move(settled.error())}};
+  if (connection_ && !is_suspect_) return {};
   close();
   auto opened = open();
   if (!opened) return std::unexpected{std::move(opened.error())};
   connection_.emplace(std::move(*opened));
+  file_.note_log(*connection_);
   statements_.emplace();
   is_suspect_ = false;
   emptied_from_ = static_cast<int>(options_.checkpoint_pages) * log_growth;
@@ -164,7 +204,7 @@ std::expected<void, writer::fault> writer::make_ready() {
 }
 
 std::expected<connection, writer::fault> writer::open() const {
-  auto opened = connection::open(path_, access::read_write);
+  auto opened = file_.open(access::read_write);
   if (!opened) return std::unexpected{fault{failure_kind::input_output, std::move(opened.error())}};
   const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(options_.busy_timeout);
   sqlite3_busy_timeout(opened->get(), static_cast<int>(timeout.count()));
@@ -180,8 +220,10 @@ std::expected<connection, writer::fault> writer::open() const {
 void writer::write_group_or_each(std::span<queued_write* const> batches) {
   write_group group{*connection_, *statements_};
   const write_group::outcome outcome = group.run(batches);
+  if (group.has_moved()) return;
   if (outcome != write_group::outcome::undone) commits_.fetch_add(1, std::memory_order_release);
   if (outcome == write_group::outcome::done) {
+    if (!is_commit_in_place(batches)) return;
     batches.front()->has_led_commit_ = true;
     for (queued_write* const each : batches) each->settle();
     return;
@@ -193,6 +235,8 @@ void writer::write_group_or_each(std::span<queued_write* const> batches) {
   for (queued_write* const& each : batches) {
     if (is_suspect_)
       fail_batch(*each, group, std::nullopt);
+    else if (!connection_)
+      each->is_stale_ = true;  // the one before has found the file gone
     else
       write_group_or_each({&each, 1});
   }
@@ -204,6 +248,85 @@ void writer::fail_batch(queued_write& batch, const write_group& of,
   batch.is_stale_ = false;
   batch.fail_all(kind_of(of.code()), of.fault(), culprit);
   batch.settle();
+}
+
+/// False: the batches have failed, since what they have written is in a file that nobody is
+/// served from any more.
+bool writer::is_commit_in_place(std::span<queued_write* const> batches) {
+  const file_place place = connection_->look();
+  if (place == file_place::in_place) {
+    connection_->remember();
+    return true;
+  }
+  // Without its log the file may have it all the same.
+  const bool has_file = place == file_place::log_gone || place == file_place::log_replaced;
+  if (settle_held() && has_file && !has_forsaken_) return true;
+  const std::string message = weft::format(
+      "the database {} while the rows were written: {}", to_string(place),
+      has_file ? "nobody knows whether they will be in it: read them, and write them again if they "
+                 "are missing"
+               : "they are not in the one that is there now: write them again");
+  for (queued_write* const each : batches) {
+    each->is_stale_ = false;
+    each->fail_all(has_file ? failure_kind::unknown : failure_kind::input_output, message,
+                   std::nullopt);
+    each->settle();
+  }
+  return false;
+}
+
+std::expected<void, std::string> writer::settle() {
+  const std::lock_guard lock{writing_};
+  return settle_held();
+}
+
+std::expected<void, std::string> writer::settle_held() {
+  has_forsaken_ = false;
+  if (!connection_) return {};
+  const file_place place = connection_->look();
+  if (place == file_place::in_place) return {};
+  file_.note(*connection_, place);
+  const bool is_overwritten = place == file_place::overwritten || connection_->is_overwritten();
+  const bool is_of_another =
+      place == file_place::log_replaced || (is_overwritten && connection_->has_pages_in_log());
+  if (is_of_another || is_suspect_) {
+    forsake(place);
+    return {};
+  }
+  const int code = move_pages(SQLITE_CHECKPOINT_TRUNCATE);
+  if (code == SQLITE_OK) {
+    connection_->close_without_log();
+    close();
+  } else if (kind_of(code) == failure_kind::busy) {
+    call_to_leave();
+    return std::unexpected{weft::format(
+        "{}: it {}, and those who still read the former state are waited for: try again",
+        std::string_view{file_.path()}.substr(file_.path().rfind('/') + 1), to_string(place))};
+  } else {
+    forsake(place);
+  }
+  return {};
+}
+
+/// What is in the log stays there: it must not be put into what is there now.
+void writer::forsake(file_place place) {
+  has_forsaken_ = connection_->has_pages_in_log();
+  if (has_forsaken_)
+    log::error(weft::format("{} {}: what was written last is in its former log alone", file_.path(),
+                            to_string(place)));
+  connection_->close_without_log();
+  is_suspect_ = true;  // no page is moved any more
+  close();
+  is_suspect_ = false;
+}
+
+/// A file that is moved over one with an empty log cannot be mixed with it.
+void writer::empty_idle_log() {
+  const std::lock_guard lock{writing_};
+  if (!settle_held() || !connection_ || log_pages_ == 0) return;
+  const int code = move_pages(SQLITE_CHECKPOINT_TRUNCATE);
+  is_suspect_ = is_suspect_ || (code & 0xff) == SQLITE_IOERR;
+  if (code == SQLITE_OK) log_pages_ = 0;
 }
 
 void writer::checkpoint() noexcept {
@@ -219,9 +342,9 @@ void writer::checkpoint() noexcept {
 void writer::empty_log() noexcept {
   const int wanted = static_cast<int>(options_.checkpoint_pages);
   if (log_pages_ >= wanted * log_growth_max) {
-    calls_to_leave_.fetch_add(1, std::memory_order_relaxed);
+    call_to_leave();
     static_cast<void>(move_pages(SQLITE_CHECKPOINT_FULL));
-    calls_to_leave_.fetch_add(1, std::memory_order_relaxed);
+    call_to_leave();
   }
   const int code = move_pages(SQLITE_CHECKPOINT_TRUNCATE);
   is_suspect_ = is_suspect_ || (code & 0xff) == SQLITE_IOERR;
@@ -237,6 +360,7 @@ int writer::move_pages(int how) noexcept {
   const int code = sqlite3_wal_checkpoint_v2(database, nullptr, how, nullptr, nullptr);
   const auto usual = std::chrono::duration_cast<std::chrono::milliseconds>(options_.busy_timeout);
   sqlite3_busy_timeout(database, static_cast<int>(usual.count()));
+  if (connection_->look() == file_place::in_place) connection_->remember();
   return code;
 }
 

@@ -6,10 +6,12 @@
 // commit is durable, as options.synchronous has it. After that, and off every loop, pages are moved
 // from the log into the database. Who reads keeps the log from being emptied, and is waited for for
 // a moment alone; beyond a bound readers are called on to leave, which those heed that may read for
-// long (query_run.hpp). The connection is opened when it is first needed, and anew where the file
-// was replaced or has failed. Where memory runs out, batches that are committed are told so all the
-// same, and of others that nothing was done, or that nobody knows. The destructor writes what
-// waits.
+// long (query_run.hpp). Once nobody has written for a while the log is emptied. The connection is
+// opened when it is first needed, and anew where the file was replaced or has failed. Before and
+// after each commit it is seen whether the files are still those that have the names: what went
+// into a file that has gone is no success. Where memory runs out, batches that are committed are
+// told so all the same, and of others that nothing was done, or that nobody knows. end() writes
+// what waits.
 //
 //   if (auto taken = writer.submit(batch); !taken) return taken;
 #pragma once
@@ -31,6 +33,7 @@
 #include <weft/base/result.hpp>
 #include <weft/store/sqlite/engine_options.hpp>
 #include <weft/store/sqlite/queued_write.hpp>
+#include <weft/store/sqlite/served_file.hpp>
 #include <weft/store/sqlite/write_group.hpp>
 
 namespace weft::store::sqlite {
@@ -38,12 +41,10 @@ namespace weft::store::sqlite {
 class writer {
  public:
   /// `commits` is counted up when a commit is durable, before anybody is told of it.
-  writer(std::string path, const engine_options& options, std::atomic<std::uint64_t>& commits);
+  writer(served_file& file, const engine_options& options, std::atomic<std::uint64_t>& commits);
   writer(const writer&) = delete;
   writer& operator=(const writer&) = delete;
   ~writer();
-
-  [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
   // Any thread.
 
@@ -57,11 +58,20 @@ class writer {
   [[nodiscard]] std::uint64_t calls_to_leave() const noexcept {
     return calls_to_leave_.load(std::memory_order_relaxed);
   }
+  /// Has those leave who may read for long.
+  void call_to_leave() noexcept { calls_to_leave_.fetch_add(1, std::memory_order_relaxed); }
   /// Writes on the caller's thread, at once: where there are no threads.
   void write_here(std::span<queued_write* const> batches);
+  /// Closes files that have not their names any more, once what is in the log is in the database
+  /// that it belongs to. A line for people where that has to wait for somebody.
+  [[nodiscard]] std::expected<void, std::string> settle();
+  /// Writes what waits. `is_last`: leaves no log behind if nobody else has the database open.
+  void end(bool is_last) noexcept;
 
  private:
   void work();
+  [[nodiscard]] bool has_ended();
+  [[nodiscard]] bool has_log();
   [[nodiscard]] std::span<queued_write* const> take_group();
   void write(std::span<queued_write* const> batches) noexcept;
   struct fault {
@@ -71,6 +81,11 @@ class writer {
   [[nodiscard]] result<void> start_thread();
   [[nodiscard]] std::expected<void, fault> make_ready();
   [[nodiscard]] std::expected<connection, fault> open() const;
+  [[nodiscard]] std::expected<void, std::string> settle_held();
+  void forsake(file_place place);
+  [[nodiscard]] bool is_commit_in_place(std::span<queued_write* const> batches);
+  void empty_idle_log();
+  void open_to_end();
   void write_group_or_each(std::span<queued_write* const> batches);
   void fail_batch(queued_write& batch, const write_group& of,
                   std::optional<std::size_t> culprit) const;
@@ -79,7 +94,7 @@ class writer {
   [[nodiscard]] int move_pages(int how) noexcept;
   void close() noexcept;
 
-  std::string path_;
+  served_file& file_;
   engine_options options_;
   std::atomic<std::uint64_t>& commits_;
   std::atomic<std::uint64_t> calls_to_leave_{0};
@@ -100,6 +115,7 @@ class writer {
   int log_pages_ = 0;
   int emptied_from_ = 0;  // pages
   bool is_suspect_ = false;
+  bool has_forsaken_ = false;  // in the last settle_held()
 };
 
 }  // namespace weft::store::sqlite

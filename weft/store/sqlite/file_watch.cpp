@@ -1,0 +1,148 @@
+#include <weft/store/sqlite/file_watch.hpp>
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstddef>
+
+namespace weft::store::sqlite {
+namespace {
+
+constexpr int index_page_bytes = 32 * 1024;
+// Of the index, in words (sqlite.org/walformat.html, section 2.1).
+constexpr std::size_t last_frame_at = 4;
+constexpr std::size_t salts_at = 8;
+constexpr std::size_t moved_at = 24;
+constexpr std::size_t moving_at = 32;
+
+/// What the name of a log, or of its index, stands for.
+file_place place_of(const std::string& path, file_identity opened) noexcept {
+  struct stat found{};
+  if (::stat(path.c_str(), &found) != 0) return file_place::log_gone;
+  return identity_in(found) == opened ? file_place::in_place : file_place::log_replaced;
+}
+
+file_memory::stamp stamp_of(const struct stat& found) noexcept {
+  return {.bytes = found.st_size,
+          .seconds = found.st_mtim.tv_sec,
+          .nanoseconds = found.st_mtim.tv_nsec};
+}
+
+/// A word of the log's index, which others may be writing.
+std::optional<std::uint32_t> index_word(sqlite3* of, std::size_t at) noexcept {
+  sqlite3_file* const file = open_database(of);
+  void volatile* mapped = nullptr;
+  if (file == nullptr || file->pMethods->iVersion < 2) return std::nullopt;
+  const int code = file->pMethods->xShmMap(file, 0, index_page_bytes, 0, &mapped);
+  if (code != SQLITE_OK || mapped == nullptr) return std::nullopt;
+  return __atomic_load_n(static_cast<const volatile std::uint32_t*>(mapped) + at, __ATOMIC_ACQUIRE);
+}
+
+}  // namespace
+
+std::string_view to_string(file_place is) noexcept {
+  switch (is) {
+    case file_place::in_place: return "is in its place";
+    case file_place::gone: return "was removed, or cannot be seen any more";
+    case file_place::replaced: return "was replaced by another file";
+    case file_place::log_gone: return "has lost its log: its -wal or -shm was removed";
+    case file_place::log_replaced: return "has another log: its -wal or -shm was replaced";
+    case file_place::overwritten: return "was overwritten in place";
+  }
+  return "is in its place";
+}
+
+file_watch::file_watch(sqlite3* opened, const std::string& path)
+    : opened_{opened}, path_{path}, knows_files_{has_known_files(opened)} {
+  // As SQLite names them, which follows links.
+  const char* const real = sqlite3_db_filename(opened, "main");
+  log_path_ = std::string{real != nullptr ? real : path.c_str()} + "-wal";
+  index_path_ = std::string{real != nullptr ? real : path.c_str()} + "-shm";
+  struct stat found{};
+  if (knows_files_)
+    database_ = identity_of(open_database(opened));
+  else if (::stat(path.c_str(), &found) == 0)
+    database_ = identity_in(found);
+}
+
+std::optional<file_identity> file_watch::log() const noexcept {
+  sqlite3_file* const log = knows_files_ ? open_log(opened_) : nullptr;
+  if (log == nullptr) return std::nullopt;
+  return identity_of(log);
+}
+
+std::optional<file_identity> file_watch::index() const noexcept {
+  if (!log()) return std::nullopt;
+  return identity_of_index(index_path_);
+}
+
+file_place file_watch::look() noexcept {
+  if (memory_ != nullptr)
+    if (const file_place told = memory_->ended_by.load(std::memory_order_acquire);
+        told != file_place::in_place)
+      return told;
+  struct stat now{};
+  if (::stat(path_.c_str(), &now) != 0) return file_place::gone;
+  if (identity_in(now) != database_) return file_place::replaced;
+  const auto opened_log = log();
+  if (!opened_log) {  // there is no log, or it cannot be known
+    stamp_.reset();
+    return file_place::in_place;
+  }
+  // First, since a log must not be put into it then, wherever that is by now.
+  if (is_overwritten(now)) return file_place::overwritten;
+  if (const file_place place = place_of(log_path_, *opened_log); place != file_place::in_place)
+    return place;
+  if (!index_ || log_ != *opened_log) index_ = identity_of_index(index_path_);
+  log_ = *opened_log;
+  return index_ ? place_of(index_path_, *index_) : file_place::in_place;
+}
+
+/// Who moves pages says so in the index before the first and after the last of them.
+bool file_watch::is_overwritten(const struct stat& now) noexcept {
+  const file_memory::stamp seen = stamp_of(now);
+  if (stamp_ == seen || memory_ == nullptr) return false;
+  const std::lock_guard lock{memory_->mutex};
+  std::optional<file_memory::state>& last = memory_->last;
+  if (!last || last->seen != seen) {
+    const auto progress = read_progress();
+    if (!progress) return false;
+    const bool is_moving = progress->done < progress->begun;
+    if (last && !is_moving && last->progress == *progress) return true;
+    last = {seen, *progress};
+  }
+  stamp_ = seen;
+  return false;
+}
+
+bool file_watch::is_overwritten() noexcept {
+  struct stat now{};
+  sqlite3_file* const file = log() ? open_database(opened_) : nullptr;
+  const int descriptor = file != nullptr ? descriptor_of(file) : -1;
+  return descriptor >= 0 && ::fstat(descriptor, &now) == 0 && is_overwritten(now);
+}
+
+void file_watch::remember() noexcept {
+  struct stat now{};
+  if (memory_ == nullptr || !log() || ::stat(path_.c_str(), &now) != 0) return;
+  const std::lock_guard lock{memory_->mutex};
+  // What has changed beside what the caller has done is not to be taken for that.
+  if (memory_->last && memory_->last->seen != stamp_of(now)) return;
+  if (const auto progress = read_progress()) memory_->last = {stamp_of(now), *progress};
+}
+
+bool file_watch::has_pages_in_log() const noexcept {
+  const auto progress = log() ? read_progress() : std::nullopt;
+  if (!progress) return false;
+  return progress->done < index_word(opened_, last_frame_at).value_or(0);
+}
+
+std::optional<file_memory::log_progress> file_watch::read_progress() const noexcept {
+  const auto done = index_word(opened_, moved_at);
+  if (!done) return std::nullopt;
+  const auto word = [this](std::size_t at) { return index_word(opened_, at).value_or(0); };
+  return file_memory::log_progress{
+      .salts = {word(salts_at), word(salts_at + 1)}, .begun = word(moving_at), .done = *done};
+}
+
+}  // namespace weft::store::sqlite
