@@ -51,8 +51,9 @@ void engine_choice::add_engines() {
   const auto has_server = [&app = app_] {
     return !app.options_for<store::mysql::engine>().server.empty();
   };
-  app_.add<store::sqlite::engine>(folder_).as<store::engine, store::query_engine>().when(
-      [has_server] { return !has_server(); });
+  app_.add<store::sqlite::engine>(folder_)
+      .as<store::engine, store::query_engine, store::file_swapper>()
+      .when([has_server] { return !has_server(); });
   app_.add<store::mysql::engine>(server_).as<store::engine, store::query_engine>().when(has_server);
 }
 
@@ -89,7 +90,8 @@ engine_choice::engine_choice(weft::application& app, store::sqlite::engine_optio
 }
 
 void engine_choice::add_engines() {
-  app_.add<store::sqlite::engine>(folder_).as<store::engine, store::query_engine>();
+  app_.add<store::sqlite::engine>(folder_)
+      .as<store::engine, store::query_engine, store::file_swapper>();
 }
 
 std::string engine_choice::identity_of(const std::string& database) const {

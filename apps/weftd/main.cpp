@@ -8,6 +8,7 @@
 #include <apps/weftd/import_command.hpp>
 #include <apps/weftd/keygen_command.hpp>
 #include <apps/weftd/serve_command.hpp>
+#include <apps/weftd/swap_command.hpp>
 
 namespace {
 
@@ -31,6 +32,7 @@ constexpr command commands[] = {
     {"keygen", &weftd::make_api_key},
     {"import", &weftd::import_file},
     {"export", &weftd::export_table},
+    {"swap", &weftd::swap_database},
 };
 
 }  // namespace

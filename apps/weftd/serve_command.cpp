@@ -16,6 +16,7 @@
 #include <weft/service/application.hpp>
 
 #include <apps/weftd/access.hpp>
+#include <apps/weftd/control_api.hpp>
 #include <apps/weftd/demo_database.hpp>
 #include <apps/weftd/engine_choice.hpp>
 #include <apps/weftd/probe_api.hpp>
@@ -53,7 +54,8 @@ constexpr const char* examples =
     "  weftd demo                                make a database with 100,000 rows, and serve it\n"
     "  weftd check-config                        say what is wrong with the options, if anything\n"
     "  weftd keygen                              make an API key\n"
-    "  weftd import, weftd export                a table from and to CSV or JSON lines\n\n"
+    "  weftd import, weftd export                a table from and to CSV or JSON lines\n"
+    "  weftd swap                                another file in the place of a database\n\n"
     "Examples:\n"
     "  weftd --data /var/lib/shop                serve the databases there, on 127.0.0.1:8080\n"
     "  weftd --mysql mysql://shop@db.example     serve those of a MySQL or MariaDB server\n"
@@ -150,6 +152,7 @@ int serve(int argc, char** argv, bool is_demo) {
   app.add<schema_api>();
   app.add<root_page>();
   app.add<ping_api>();
+  app.add<control_api>().single();
   app.add<weft::http::health_pages>();
   app.add<weft::http::metrics_page>();
   app.add<weft::http::openapi_page>(

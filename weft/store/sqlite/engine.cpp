@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/coro/event.hpp>
 #include <weft/coro/mutex.hpp>
@@ -17,6 +18,7 @@
 #include <weft/store/scan_token.hpp>
 #include <weft/store/schema_change.hpp>
 #include <weft/store/sqlite/cold_batch.hpp>
+#include <weft/store/sqlite/database_swap.hpp>
 #include <weft/store/sqlite/engine_counts.hpp>
 #include <weft/store/sqlite/query_line.hpp>
 #include <weft/store/sqlite/query_sandbox.hpp>
@@ -441,6 +443,31 @@ borrowing_task<result<std::string>> engine::scan(const scan_request& request, sc
     if (to.is_full()) break;
   }
   co_return request.limit == 0 ? std::string{request.continuation} : scan_token(request, *place);
+}
+
+std::string engine::folder() const {
+  return state_->files == nullptr ? std::string{} : state_->files->directory();
+}
+
+task<std::expected<file_swap, std::string>> engine::swap(const swap_request& request) {
+  state& s = *state_;
+  // What this shard still has open of a state that is over is not to be waited for.
+  if (const auto refreshed = co_await s.refresh(); !refreshed)
+    co_return std::unexpected{std::string{refreshed.error().message()}};
+  if (!s.schema->has(request.database))
+    co_return std::unexpected{weft::format("there is no database {} here", request.database)};
+  std::vector<table_definition> before;
+  for (const auto& each : s.schema->tables())
+    if (each->database() == request.database) before.push_back(each->definition());
+  database_swap with{request.file, s.files->path_of(request.database)};
+  const environment& env = co_await this_task::environment();
+  const stop_callback on_stop{env.stop, [&with] { with.stop(); }};
+  std::expected<file_swap, std::string> made;
+  const auto ran = co_await blocking([&] { made = s.files->swap(request, before, with); });
+  if (!ran) co_return std::unexpected{std::string{ran.error().message()}};
+  // Its shards look by themselves; who is told finds the new rows at least here.
+  if (made) static_cast<void>(co_await s.refresh());
+  co_return made;
 }
 
 }  // namespace weft::store::sqlite

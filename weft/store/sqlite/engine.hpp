@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,6 +24,7 @@
 #include <weft/loop/event_loop.hpp>
 #include <weft/service/lifetime.hpp>
 #include <weft/store/engine.hpp>
+#include <weft/store/file_swap.hpp>
 #include <weft/store/query.hpp>
 #include <weft/store/sqlite/engine_options.hpp>
 
@@ -32,7 +34,7 @@ class meter;
 
 namespace weft::store::sqlite {
 
-class engine final : public store::engine, public store::query_engine {
+class engine final : public store::engine, public store::query_engine, public store::file_swapper {
  public:
   using options = engine_options;
 
@@ -56,6 +58,10 @@ class engine final : public store::engine, public store::query_engine {
       const scan_request& request WEFT_LIFETIME_BOUND, scan_sink& to) override;
   [[nodiscard]] borrowing_task<result<bool>> query(const query_request& request WEFT_LIFETIME_BOUND,
                                                    query_sink& to) override;
+
+  [[nodiscard]] std::string folder() const override;
+  [[nodiscard]] task<std::expected<file_swap, std::string>> swap(
+      const swap_request& request) override;
 
   /// Batches of writes, of all shards, that wait for the one under way to be durable.
   [[nodiscard]] std::size_t writes_waiting() const;

@@ -109,6 +109,15 @@ class moved_files : public engine_fixture {
     become(next);
   }
 
+  task<void> swap_files(engine& in) {
+    const std::size_t next = make_file(folder_ + "/new");
+    const auto swapped = co_await in.swap({.database = "shop", .file = folder_ + "/new"});
+    EXPECT_EQ(swapped.has_value(), !is_gone_ && !is_refused_)
+        << (swapped ? std::string{} : swapped.error());
+    if (swapped) become(next);
+    files::remove(folder_ + "/new");
+  }
+
   void remove_log() {
     for (const char* const ending : {"-wal", "-shm"}) files::remove(path_of("shop") + ending);
     has_log_ = false;
@@ -160,10 +169,13 @@ class moved_files : public engine_fixture {
       co_await read_one(in);
     } else if (drawn < 13) {
       co_await write_one(in);
-    } else if (drawn >= 13 && drawn <= 15) {
+    } else if (drawn == 13 || drawn == 14) {
       note("move");
       move_over();
       EXPECT_TRUE(co_await in.refresh());
+    } else if (drawn == 15) {
+      note("swap");
+      co_await swap_files(in);
     } else if (drawn == 16 || drawn == 17) {
       note("log");
       remove_a_part_of_the_log();

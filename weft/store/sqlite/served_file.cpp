@@ -219,7 +219,7 @@ std::expected<void, std::string> served_file::take_over() {
   if (log && log->bytes > 0 && is_known_log(log->identity))
     return refuse(
         "it was replaced by another file, and the log (-wal) holds rows of the former one: to "
-        "serve the new file, remove -wal and -shm");
+        "serve the new file, remove -wal and -shm, and next time use `weftd swap`");
   remove_log_and_index();
   logs_.clear();
   spoilt_.reset();

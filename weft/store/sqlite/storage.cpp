@@ -15,7 +15,9 @@
 #include <weft/base/log.hpp>
 #include <weft/coro/event.hpp>
 #include <weft/loop/event_loop.hpp>
+#include <weft/store/schema_difference.hpp>
 #include <weft/store/sqlite/bounded_functions.hpp>
+#include <weft/store/sqlite/database_swap.hpp>
 
 namespace weft::store::sqlite {
 namespace {
@@ -205,6 +207,29 @@ void storage::let_go(std::string_view database) {
   of.file.set_refused(false);
   drop_idle(of.file.path());
   static_cast<void>(of.by.settle());
+}
+
+std::expected<file_swap, std::string> storage::swap(const swap_request& request,
+                                                    std::span<const table_definition> before,
+                                                    database_swap& with) {
+  const files::path given{request.file};
+  std::error_code why;
+  const bool is_served = given.extension() == extension &&
+                         files::equivalent(given.parent_path(), directory_, why) && !why;
+  if (is_served)
+    return std::unexpected{
+        weft::format("{}: it is served itself, as the database {}: name it otherwise, without {}",
+                     request.file, given.stem().string(), extension)};
+  auto schema = with.prepare(request.database);
+  if (!schema) return std::unexpected{std::move(schema.error())};
+  file_swap made{.kept = {}, .differences = schema_differences(before, schema->tables)};
+  if (request.keeps_schema && !made.differences.empty())
+    return std::unexpected{
+        weft::format("{}: its schema is another: {}", request.file, made.differences.front())};
+  if (auto swapped = files_of(request.database).by.swap(with); !swapped)
+    return std::unexpected{std::move(swapped.error())};
+  made.kept = with.kept();
+  return made;
 }
 
 void storage::tell_of_changes(event_loop& on, std::weak_ptr<event> woken) {

@@ -16,11 +16,13 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <weft/store/file_swap.hpp>
 #include <weft/store/sqlite/engine_options.hpp>
 #include <weft/store/sqlite/folder_lock.hpp>
 #include <weft/store/sqlite/handle.hpp>
@@ -80,6 +82,11 @@ class storage : public std::enable_shared_from_this<storage> {
   [[nodiscard]] std::size_t refused() const noexcept;
   /// Gives back what is kept of a file that has gone.
   void let_go(std::string_view database);
+
+  /// As file_swapper::swap(). `before`: the tables that are served.
+  [[nodiscard]] std::expected<file_swap, std::string> swap(const swap_request& request,
+                                                           std::span<const table_definition> before,
+                                                           database_swap& with);
 
   /// Sets `woken`, on its loop, once the files of a database have changed. Until stop_telling().
   void tell_of_changes(event_loop& on, std::weak_ptr<event> woken);

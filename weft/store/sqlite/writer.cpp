@@ -10,6 +10,7 @@
 #include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/loop/thread_place.hpp>
+#include <weft/store/sqlite/database_swap.hpp>
 
 namespace weft::store::sqlite {
 namespace {
@@ -24,6 +25,7 @@ constexpr int log_growth_max = 64;
 // Nobody writes meanwhile.
 constexpr int wait_for_readers_ms = 50;
 constexpr int page_bytes = 4096;
+constexpr std::chrono::seconds swap_patience{10};
 
 const char* name_of(durability how) noexcept {
   switch (how) {
@@ -306,6 +308,40 @@ std::expected<void, std::string> writer::settle_held() {
     forsake(place);
   }
   return {};
+}
+
+std::expected<void, std::string> writer::swap(database_swap& with) {
+  const std::lock_guard lock{writing_};
+  if (auto begun = begin_swap(); !begun) return begun;
+  auto renamed = with.rename();
+  static_cast<void>(connection_->run("ROLLBACK"));
+  if (!renamed) return renamed;
+  connection_->close_without_log();
+  close();
+  // The new file gets a log of its own before anybody else opens it.
+  static_cast<void>(make_ready());
+  return {};
+}
+
+/// Holds the lock that all writers take, with an empty log.
+std::expected<void, std::string> writer::begin_swap() {
+  const auto until = std::chrono::steady_clock::now() + swap_patience;
+  for (;;) {
+    if (auto ready = make_ready(); !ready) return std::unexpected{std::move(ready.error().message)};
+    int code = move_pages(SQLITE_CHECKPOINT_TRUNCATE);
+    if (code == SQLITE_OK) code = connection_->run("BEGIN IMMEDIATE");
+    const bool is_good = code == SQLITE_OK && !connection_->has_pages_in_log() &&
+                         connection_->look() == file_place::in_place;
+    if (is_good) return {};
+    std::string why = code == SQLITE_OK ? std::string{"another program writes to it"}
+                                        : connection_->describe(code);
+    if (sqlite3_get_autocommit(connection_->get()) == 0)
+      static_cast<void>(connection_->run("ROLLBACK"));
+    const bool is_busy = code == SQLITE_OK || kind_of(code) == failure_kind::busy;
+    if (!is_busy || std::chrono::steady_clock::now() >= until)
+      return std::unexpected{weft::format("the former file cannot be let go of: {}", why)};
+    call_to_leave();
+  }
 }
 
 /// What is in the log stays there: it must not be put into what is there now.

@@ -38,6 +38,8 @@
 
 namespace weft::store::sqlite {
 
+class database_swap;
+
 class writer {
  public:
   /// `commits` is counted up when a commit is durable, before anybody is told of it.
@@ -65,6 +67,9 @@ class writer {
   /// Closes files that have not their names any more, once what is in the log is in the database
   /// that it belongs to. A line for people where that has to wait for somebody.
   [[nodiscard]] std::expected<void, std::string> settle();
+  /// While no batch is being written, and none by another program either. A line for people where
+  /// that cannot be had, or the files could not be exchanged.
+  [[nodiscard]] std::expected<void, std::string> swap(database_swap& with);
   /// Writes what waits. `is_last`: leaves no log behind if nobody else has the database open.
   void end(bool is_last) noexcept;
 
@@ -83,6 +88,7 @@ class writer {
   [[nodiscard]] std::expected<connection, fault> open() const;
   [[nodiscard]] std::expected<void, std::string> settle_held();
   void forsake(file_place place);
+  [[nodiscard]] std::expected<void, std::string> begin_swap();
   [[nodiscard]] bool is_commit_in_place(std::span<queued_write* const> batches);
   void empty_idle_log();
   void open_to_end();
