@@ -9,6 +9,7 @@ namespace weft::store::sqlite {
 namespace {
 
 constexpr int index_page_bytes = 32 * 1024;
+constexpr std::int64_t quiet_ns = 50'000'000;
 // Of the index, in words (sqlite.org/walformat.html, section 2.1).
 constexpr std::size_t last_frame_at = 4;
 constexpr std::size_t salts_at = 8;
@@ -58,10 +59,12 @@ file_watch::file_watch(sqlite3* opened, const std::string& path)
   const char* const real = sqlite3_db_filename(opened, "main");
   log_path_ = std::string{real != nullptr ? real : path.c_str()} + "-wal";
   index_path_ = std::string{real != nullptr ? real : path.c_str()} + "-shm";
+  if (real != nullptr && path == real) folder_path_ = path.substr(0, path.rfind('/'));
   struct stat found{};
-  if (knows_files_)
+  if (knows_files_) {
     database_ = identity_of(open_database(opened));
-  else if (::stat(path.c_str(), &found) == 0)
+    descriptor_ = descriptor_of(open_database(opened));
+  } else if (::stat(path.c_str(), &found) == 0)
     database_ = identity_in(found);
 }
 
@@ -81,6 +84,36 @@ file_place file_watch::look() noexcept {
     if (const file_place told = memory_->ended_by.load(std::memory_order_acquire);
         told != file_place::in_place)
       return told;
+  struct stat folder{};
+  struct stat now{};
+  const bool has_folder = !folder_path_.empty() && ::stat(folder_path_.c_str(), &folder) == 0;
+  if (has_folder && is_folder_as_it_was(folder) && ::fstat(descriptor_, &now) == 0)
+    return is_overwritten(now) ? file_place::overwritten : file_place::in_place;
+  folder_.reset();
+  const file_place place = look_at_all();
+  if (has_folder && place == file_place::in_place) remember_folder(folder);
+  return place;
+}
+
+/// Each change of a name in it gives a folder another ctime, which nobody can set.
+bool file_watch::is_folder_as_it_was(const struct stat& folder) const noexcept {
+  return folder_ ==
+             folder_state{identity_in(folder), folder.st_ctim.tv_sec, folder.st_ctim.tv_nsec} &&
+         log() == log_;
+}
+
+/// As it was before all were looked at. What has changed within the last ticks of the file system's
+/// clock may change again without another time.
+void file_watch::remember_folder(const struct stat& folder) noexcept {
+  timespec now{};
+  if (descriptor_ < 0 || !log() || ::clock_gettime(CLOCK_REALTIME, &now) != 0) return;
+  const std::int64_t age_ns =
+      (now.tv_sec - folder.st_ctim.tv_sec) * 1'000'000'000 + (now.tv_nsec - folder.st_ctim.tv_nsec);
+  if (age_ns < quiet_ns) return;
+  folder_ = {identity_in(folder), folder.st_ctim.tv_sec, folder.st_ctim.tv_nsec};
+}
+
+file_place file_watch::look_at_all() noexcept {
   struct stat now{};
   if (::stat(path_.c_str(), &now) != 0) return file_place::gone;
   if (identity_in(now) != database_) return file_place::replaced;
@@ -117,9 +150,7 @@ bool file_watch::is_overwritten(const struct stat& now) noexcept {
 
 bool file_watch::is_overwritten() noexcept {
   struct stat now{};
-  sqlite3_file* const file = log() ? open_database(opened_) : nullptr;
-  const int descriptor = file != nullptr ? descriptor_of(file) : -1;
-  return descriptor >= 0 && ::fstat(descriptor, &now) == 0 && is_overwritten(now);
+  return log() && descriptor_ >= 0 && ::fstat(descriptor_, &now) == 0 && is_overwritten(now);
 }
 
 void file_watch::remember() noexcept {

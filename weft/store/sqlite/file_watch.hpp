@@ -3,10 +3,12 @@
 // Problem: a database can be moved, removed or overwritten beneath a connection that has it open,
 // and its log and the log's index with it; SQLite notices none of that, reads old rows for ever, or
 // puts the log of one file into another. Contract: look() compares what is open with what the names
-// stand for now: three calls of stat(2). A file overwritten in place is still the same file: it
-// has been written to while nobody moved pages from the log into it, which the log's index tells.
-// What is not seen: a file that is overwritten while pages are moved into it, or within the tick of
-// the file system's clock (4 ms) in which it was written to last. Of the connection's thread.
+// stand for now: three calls of stat(2), or, as long as nothing in their folder has been given
+// another name, one of the folder and fstat(2) of the file. A file overwritten in place is still
+// the same file: it has been written to while nobody moved pages from the log into it, which the
+// log's index tells. What is not seen: a file that is overwritten while pages are moved into it, or
+// within the tick of the file system's clock (4 ms) in which it was written to last. Of the
+// connection's thread.
 //
 //   file_watch watch{handle, "/data/shop.db"};
 //   if (watch.look() != file_place::in_place) reopen();
@@ -87,15 +89,28 @@ class file_watch {
  private:
   [[nodiscard]] std::optional<file_memory::log_progress> read_progress() const noexcept;
   [[nodiscard]] bool is_overwritten(const struct stat& now) noexcept;
+  /// Whether no name in the folder has changed since all were looked at.
+  [[nodiscard]] bool is_folder_as_it_was(const struct stat& folder) const noexcept;
+  void remember_folder(const struct stat& folder) noexcept;
+  [[nodiscard]] file_place look_at_all() noexcept;
 
   sqlite3* opened_ = nullptr;
   std::string path_;
   std::string log_path_;
   std::string index_path_;
+  std::string folder_path_;  // empty: the database is a link, and its name is in another
   file_identity database_;
+  int descriptor_ = -1;
   bool knows_files_ = false;
   file_identity log_;                   // that index_ was asked for
   std::optional<file_identity> index_;  // of that log
+  struct folder_state {
+    file_identity identity;
+    std::int64_t seconds;
+    std::int64_t nanoseconds;
+    friend bool operator==(const folder_state&, const folder_state&) noexcept = default;
+  };
+  std::optional<folder_state> folder_;  // in which all names were as they should be
   file_memory* memory_ = nullptr;
   std::optional<file_memory::stamp> stamp_;  // that was looked at last, and found good
 };
