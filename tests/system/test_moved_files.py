@@ -7,6 +7,8 @@ import os
 import re
 import shutil
 import signal
+import sqlite3
+from contextlib import closing
 
 import pytest
 from marked_files import LOADED, OTHER, ROWS, SAME, Load, all_of, make, read, rows_of, scan, size_of, whole, write
@@ -74,6 +76,24 @@ def test_a_log_that_a_killed_server_has_left_is_not_put_into_another_file(serve,
     with serve() as server, RowClient(server) as client:
         assert all_of(client) == whole("new")
         assert server.stop() == 0, server.log
+    assert rows_of(folder / "shop.db") == whole("new")
+
+
+def test_a_log_that_another_program_has_written_is_not_put_into_another_file(serve, folder):
+    make(folder / "new", "new")
+    with closing(sqlite3.connect(folder / "shop.db", isolation_level=None)) as other:
+        other.execute("PRAGMA wal_autocheckpoint=0")
+        other.execute("UPDATE t SET a='theirs' WHERE id=7")
+        with serve() as server, RowClient(server) as client:
+            assert all_of(client) == whole("old") | {7: "theirs"}
+            os.replace(folder / "new", folder / "shop.db")
+            status, text = client.ask("shop/t/pk-read", {"filters": given(id=1)})
+            assert status == 500 and "holds rows of the former one" in text, text
+            assert server.get("/readyz")[0] == 503
+            for ending in ("-wal", "-shm"):
+                os.remove(folder / f"shop.db{ending}")
+            assert all_of(client) == whole("new")
+            assert server.stop() == 0, server.log
     assert rows_of(folder / "shop.db") == whole("new")
 
 
