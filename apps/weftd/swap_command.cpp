@@ -129,9 +129,11 @@ int tell(const control_reply& told, const swap_words& said) {
   if (!told.error.empty()) return complain(told.error);
   for (const std::string& each : told.differences)
     std::fprintf(stderr, "the schema has changed: %s\n", each.c_str());
-  std::printf("%s is served from %s now; the former file is %s\n", said.database.c_str(),
-              said.file.c_str(), told.kept.c_str());
-  return 0;
+  const bool is_said =
+      std::printf("%s is served from %s now; the former file is %s\n", said.database.c_str(),
+                  said.file.c_str(), told.kept.c_str()) >= 0 &&
+      std::fflush(stdout) == 0;
+  return is_said ? 0 : complain("stdout takes nothing; the file is served all the same");
 }
 
 int ask(const swap_words& said) {

@@ -35,6 +35,7 @@ void unmap_pages(char* pages, std::size_t size_bytes) noexcept {
 }
 
 void forget_pages(char* pages, std::size_t size_bytes) noexcept {
+  // As above: the pages stay.
   static_cast<void>(::madvise(pages, size_bytes, MADV_DONTNEED));
 }
 

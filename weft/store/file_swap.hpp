@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include <weft/coro/task.hpp>
+#include <weft/coro/borrowing_task.hpp>
 
 namespace weft::store {
 
@@ -41,8 +41,8 @@ class file_swapper {
   /// Where the files are; empty: there are none.
   [[nodiscard]] virtual std::string folder() const = 0;
   /// Else why not, for people.
-  [[nodiscard]] virtual task<std::expected<file_swap, std::string>> swap(
-      const swap_request& request) = 0;
+  [[nodiscard]] virtual borrowing_task<std::expected<file_swap, std::string>> swap(
+      const swap_request& request WEFT_LIFETIME_BOUND) = 0;
 };
 
 }  // namespace weft::store

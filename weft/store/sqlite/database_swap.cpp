@@ -34,7 +34,7 @@ std::string real_path(const std::string& path) {
 std::string now_text() {
   const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
   std::tm parts{};
-  ::gmtime_r(&now, &parts);
+  ::gmtime_r(&now, &parts);  // fails beyond the year 2^31
   return weft::format("{:04}{:02}{:02}T{:02}{:02}{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1,
                       parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
@@ -137,7 +137,7 @@ std::expected<void, std::string> database_swap::rename() {
   }
   if (::rename(file_.c_str(), target_.c_str()) != 0) {
     const int why = errno;
-    ::unlink(kept_.c_str());
+    ::unlink(kept_.c_str());  // what stays is a second name of the file
     errno = why;
     return refuse_errno(weft::format("it cannot be renamed to {}", target_));
   }

@@ -449,7 +449,7 @@ std::string engine::folder() const {
   return state_->files == nullptr ? std::string{} : state_->files->directory();
 }
 
-task<std::expected<file_swap, std::string>> engine::swap(const swap_request& request) {
+borrowing_task<std::expected<file_swap, std::string>> engine::swap(const swap_request& request) {
   state& s = *state_;
   // What this shard still has open of a state that is over is not to be waited for.
   if (const auto refreshed = co_await s.refresh(); !refreshed)

@@ -60,8 +60,8 @@ class engine final : public store::engine, public store::query_engine, public st
                                                    query_sink& to) override;
 
   [[nodiscard]] std::string folder() const override;
-  [[nodiscard]] task<std::expected<file_swap, std::string>> swap(
-      const swap_request& request) override;
+  [[nodiscard]] borrowing_task<std::expected<file_swap, std::string>> swap(
+      const swap_request& request WEFT_LIFETIME_BOUND) override;
 
   /// Batches of writes, of all shards, that wait for the one under way to be durable.
   [[nodiscard]] std::size_t writes_waiting() const;

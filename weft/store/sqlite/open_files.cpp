@@ -123,6 +123,7 @@ bool has_known_files(sqlite3* of) noexcept {
 
 sqlite3_file* open_database(sqlite3* of) noexcept {
   sqlite3_file* file = nullptr;
+  // Where it fails, there is no file.
   sqlite3_file_control(of, "main", SQLITE_FCNTL_FILE_POINTER, &file);
   return file != nullptr && file->pMethods != nullptr ? file : nullptr;
 }
@@ -130,6 +131,7 @@ sqlite3_file* open_database(sqlite3* of) noexcept {
 /// SQLite gives the log here, or else the rollback journal, which is open in a write alone.
 sqlite3_file* open_log(sqlite3* of) noexcept {
   sqlite3_file* file = nullptr;
+  // Where it fails, there is no log.
   sqlite3_file_control(of, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
   const bool is_open = file != nullptr && file->pMethods != nullptr;
   return is_open && note_of(file).methods == file->pMethods ? file : nullptr;

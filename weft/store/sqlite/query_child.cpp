@@ -138,9 +138,9 @@ void load_what_is_elsewhere() {
   ::tzset();
   const std::time_t now = std::time(nullptr);
   std::tm local{};
-  static_cast<void>(::localtime_r(&now, &local));
+  static_cast<void>(::localtime_r(&now, &local));  // for what it loads
   char seed = 0;
-  sqlite3_randomness(1, &seed);
+  sqlite3_randomness(1, &seed);  // returns nothing
 }
 
 template <class Number>

@@ -51,7 +51,7 @@ class spawn_rules {
  public:
   explicit spawn_rules(int channel) noexcept {
     failed_ = ::posix_spawn_file_actions_init(&files_);
-    ::posix_spawnattr_init(&attributes_);
+    if (failed_ == 0) failed_ = ::posix_spawnattr_init(&attributes_);
     if (failed_ == 0)
       failed_ = ::posix_spawn_file_actions_addopen(&files_, STDIN_FILENO, "/dev/null", O_RDWR, 0);
     if (failed_ == 0)
@@ -63,15 +63,17 @@ class spawn_rules {
     sigset_t all;
     sigemptyset(&none);
     sigfillset(&all);
-    ::posix_spawnattr_setsigmask(&attributes_, &none);
-    ::posix_spawnattr_setsigdefault(&attributes_, &all);
-    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    if (failed_ == 0) failed_ = ::posix_spawnattr_setsigmask(&attributes_, &none);
+    if (failed_ == 0) failed_ = ::posix_spawnattr_setsigdefault(&attributes_, &all);
+    constexpr short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+    if (failed_ == 0) failed_ = ::posix_spawnattr_setflags(&attributes_, flags);
   }
   spawn_rules(const spawn_rules&) = delete;
   spawn_rules& operator=(const spawn_rules&) = delete;
   ~spawn_rules() {
+    // Neither can fail with what has been initialised.
     ::posix_spawn_file_actions_destroy(&files_);
-    ::posix_spawnattr_destroy(&attributes_);
+    ::posix_spawnattr_destroy(&attributes_);  // nor this
   }
 
   /// An errno, or 0.
@@ -130,7 +132,7 @@ query_process& query_process::operator=(query_process&& other) noexcept {
   return *this;
 }
 
-task<result<void>> query_process::send(event_loop& loop, std::string_view message) {
+borrowing_task<result<void>> query_process::send(event_loop& loop, std::string_view message) {
   while (!message.empty()) {
     const ssize_t sent =
         ::send(channel_, message.data(), message.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -221,9 +223,10 @@ void query_process::end_here() noexcept {
     constexpr int patience_ms = 1'000;
     pollfd watched{.fd = end_watch_, .events = POLLIN, .revents = 0};
     if (end_watch_ < 0)
+      // Without an end, reap() finds it.
       static_cast<void>(::waitpid(std::exchange(pid_, -1), &exit_status_, 0));
     else
-      static_cast<void>(::poll(&watched, 1, patience_ms));
+      static_cast<void>(::poll(&watched, 1, patience_ms));  // reap() looks next
     if (pid_ > 0 && !reap())
       log::error(weft::format("process {} runs a query, and the kernel does not end it", pid_));
   }

@@ -23,6 +23,7 @@
 #include <sys/types.h>
 
 #include <weft/base/result.hpp>
+#include <weft/coro/borrowing_task.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/loop/event_loop.hpp>
 #include <weft/store/sqlite/handle.hpp>
@@ -54,7 +55,8 @@ class query_process {
   ~query_process() { end_here(); }
 
   /// errc::closed: it has ended, or does not keep to the protocol.
-  [[nodiscard]] task<result<void>> send(event_loop& loop, std::string_view message);
+  [[nodiscard]] borrowing_task<result<void>> send(event_loop& loop,
+                                                  std::string_view message WEFT_LIFETIME_BOUND);
   /// The next message's body, which is good until the next call.
   [[nodiscard]] task<result<std::string_view>> receive(event_loop& loop);
   /// Whether the next receive() returns at once.

@@ -204,8 +204,8 @@ task<result<bool>> query_processes::ask(worker& by, question& asked) {
   co_return co_await asked.go_on(by.process, loop_, counts_);
 }
 
-task<result<bool>> query_processes::run(storage& from, const query_request& request,
-                                        time_point until, query_sink& to) {
+borrowing_task<result<bool>> query_processes::run(storage& from, const query_request& request,
+                                                  time_point until, query_sink& to) {
   const auto left = std::max(until - loop_.now(), duration{0});
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left).count();
   std::string message;

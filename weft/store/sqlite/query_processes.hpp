@@ -36,8 +36,9 @@ class query_processes {
   ~query_processes() = default;
 
   /// As query_engine::query(), of a database that there is. errc::timed_out once `until` has come.
-  [[nodiscard]] task<result<bool>> run(storage& from, const query_request& request,
-                                       time_point until, query_sink& to);
+  [[nodiscard]] borrowing_task<result<bool>> run(storage& from,
+                                                 const query_request& request WEFT_LIFETIME_BOUND,
+                                                 time_point until, query_sink& to);
   [[nodiscard]] task<void> end_idle();
 
  private:

@@ -235,7 +235,7 @@ std::uint64_t mapped_bytes() noexcept {
   unsigned long pages = 0;
   if (std::FILE* const file = std::fopen("/proc/self/statm", "re")) {
     if (std::fscanf(file, "%lu", &pages) != 1) pages = 0;
-    std::fclose(file);
+    std::fclose(file);  // was read from
   }
   constexpr std::uint64_t where_unknown = std::uint64_t{256} * 1024 * 1024;
   return pages == 0 ? where_unknown : pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
@@ -254,8 +254,8 @@ bool set_limits(std::uint64_t memory_bytes) noexcept {
 /// Where the system is out of memory, this process is to be ended and not the one it works for.
 void be_first_to_go() noexcept {
   if (std::FILE* const file = std::fopen("/proc/self/oom_score_adj", "we")) {
-    std::fputs("1000", file);
-    std::fclose(file);
+    std::fputs("1000", file);  // where it fails, the kernel chooses as it would have
+    std::fclose(file);         // as above
   }
 }
 
@@ -289,6 +289,7 @@ void allow_processor_time(std::uint32_t seconds) noexcept {
   if (::getrusage(RUSAGE_SELF, &used) != 0 || ::getrlimit(RLIMIT_CPU, &now) != 0) return;
   const rlim_t until = static_cast<rlim_t>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + seconds;
   now.rlim_cur = std::min<rlim_t>(now.rlim_max, until);
+  // Lowering a soft limit does not fail; the deadline kills the process in any case.
   static_cast<void>(::setrlimit(RLIMIT_CPU, &now));
 }
 

@@ -236,10 +236,11 @@ std::expected<void, std::string> served_file::take_over() {
 void served_file::remove_log_and_index() {
   const auto log = find_file(beside("-wal"));
   if (log && (log->bytes > 0 || !is_known_log(log->identity))) return;
+  // What stays is seen again by the next who opens the file.
   if (log) ::unlink(beside("-wal").c_str());
   const std::string index = beside("-shm");
   if (const auto found = find_file(index); found && is_known_log(found->identity))
-    ::unlink(index.c_str());
+    ::unlink(index.c_str());  // as above
 }
 
 std::unexpected<std::string> served_file::refuse(std::string why) const {
