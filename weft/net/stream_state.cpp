@@ -123,8 +123,6 @@ bool stream_state::start_send() noexcept {
   }
   send.cancelled = false;
   send.pending = !loop_.io().start(send);
-  if (send.pending && queue_.may_be_counted()) [[unlikely]]
-    note_stalled();
   return !send.pending;
 }
 
@@ -166,6 +164,8 @@ void stream_state::gather() noexcept {
     made->msg_iov = made->parts.data();
     made->msg_iovlen = queue_.gather(made->parts);
     outgoing_->message = made;
+    // In case it has no answer: here, since short replies do not come this way.
+    if (!is_stalled_) note_stalled();
     return;
   }
   iovec first{};
@@ -175,6 +175,7 @@ void stream_state::gather() noexcept {
 }
 
 void stream_state::forget_gathered() noexcept {
+  note_progress();
   delete static_cast<const gathered*>(std::exchange(outgoing_->message, nullptr));
 }
 
@@ -218,6 +219,8 @@ void stream_state::on_sent(operation& op) noexcept {
   } else {
     self.finish_send();
     self.pump();
+    // The rest of a long reply, in one piece.
+    if (self.sending() && !self.is_stalled_ && self.queue_.may_be_counted()) self.note_stalled();
   }
   self.end_if_abandoned();
 }
