@@ -1,0 +1,86 @@
+"""Clients that ask and take slowly: they are given up, and what they have cost comes back when they have gone."""
+
+import contextlib
+import re
+import socket
+import struct
+import time
+
+from http2_floods import PREFACE, RST_STREAM, WINDOW_UPDATE, codes_in, frame, request, settings, stall
+from http2_floods import END_HEADERS, END_STREAM, HEADERS, streams
+from weft_process import Server, curl, wait_until
+
+PATIENCE_S = 60
+CROWD = 500
+ASKED = 20  # replies of some 30 KiB, of each
+LEFT_MIB_MAX = 24
+METRIC = re.compile(r"^(\w+)(?:\{[^}]*\})? (\S+)$", re.MULTILINE)
+
+
+def counted(server, name):
+    return sum(float(value) for found, value in METRIC.findall(curl(server.url("/metrics"))) if found == name)
+
+
+def resident_mib(server):
+    with open(f"/proc/{server.pid}/status", encoding="ascii") as status:
+        return int(re.search(r"VmRSS:\s+(\d+)", status.read())[1]) / 1024
+
+
+def start(weftd, backend, *more):
+    return Server([weftd, "--listen", "127.0.0.1:0", "--threads", "1", "--backend", backend, *more])
+
+
+def test_a_window_opened_byte_by_byte_does_not_keep_a_reply(weftd, backend):
+    """One byte each 50 ms: never idle, and 20 bytes a second."""
+    with start(weftd, backend, "--http.server.limits.write_stall_timeout=400ms") as server, \
+            socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_S) as client:
+        client.sendall(stall(b"/openapi.json", count=4))
+        client.setblocking(False)
+        received, give_up = b"", time.monotonic() + PATIENCE_S
+        while len(codes_in(received, RST_STREAM)) < 4:
+            assert time.monotonic() < give_up, "the streams are still kept"
+            with contextlib.suppress(BlockingIOError):
+                received += client.recv(65536)
+            client.sendall(b"".join(frame(WINDOW_UPDATE, 0, id, struct.pack(">I", 1)) for id in streams(4)))
+            time.sleep(0.05)
+        assert curl(server.url("/healthz")) == "ok\n"
+        assert counted(server, "http_slow_readers_total") >= 4
+
+
+def test_who_reads_below_the_rate_is_cut(weftd, backend):
+    """Some 100 kB a second, and ten times that are wanted; what the kernel holds does not count as taken."""
+    with start(weftd, backend, "--http.server.limits.write_stall_timeout=1s",
+               "--http.server.limits.reply_bytes_per_second=1000000") as server, socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16 * 1024)
+        client.connect(("127.0.0.1", server.port))
+        client.settimeout(PATIENCE_S)
+        client.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: a\r\n\r\n" * 1_000)
+        give_up = time.monotonic() + PATIENCE_S
+        while counted(server, "http_slow_readers_total") == 0:
+            assert time.monotonic() < give_up, "it is still waited for"
+            for _ in range(10):
+                client.recv(1_000)
+                time.sleep(0.01)
+
+
+def test_memory_comes_back_after_a_crowd(weftd, backend):
+    """500 clients ask for megabytes, take nothing, and go."""
+    ask = PREFACE + settings(initial_window=0) + b"".join(
+        frame(HEADERS, END_HEADERS | END_STREAM, id, request(b"/openapi.json")) for id in streams(ASKED))
+    with start(weftd, backend) as server:
+        for _ in range(20):  # what a few cost stays
+            curl(server.url("/openapi.json"))
+        before = resident_mib(server)
+        frames_before = counted(server, "loop_frame_bytes")
+        with contextlib.ExitStack() as crowd:
+            for _ in range(CROWD):
+                client = crowd.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_S))
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                client.sendall(ask)
+            wait_until(lambda: counted(server, "http_connections") >= CROWD, PATIENCE_S)
+            wait_until(lambda: resident_mib(server) > before + 2 * LEFT_MIB_MAX, PATIENCE_S)
+            peak = resident_mib(server)
+        print(f"{before:.0f} MiB before, {peak:.0f} with them")
+        wait_until(lambda: resident_mib(server) < before + LEFT_MIB_MAX, 90)
+        wait_until(lambda: counted(server, "loop_frame_bytes") < frames_before + 4e6, 90)
+        print(f"{resident_mib(server):.0f} MiB left")
