@@ -135,12 +135,12 @@ sql_api::sql_api(sql_api_options options, http::server& server, store::query_eng
 }
 
 void sql_api::add_routes(http::server& server, reply_compression& compression, api_version spoken) {
-  auto api = compression.around(
-      server.group(prefix_of(spoken))
-          .within({.body_bytes = options_.request_bytes,
-                   .client_look_interval = std::chrono::milliseconds{50}})
-          .taking_bodies_if(
-              [this](const http::header_list& fields) { return doors_.may_send_body(fields); }));
+  auto api = compression.around(server.group(prefix_of(spoken))
+                                    .within({.body_bytes = options_.request_bytes,
+                                             .client_look_interval = std::chrono::milliseconds{50}})
+                                    .taking_bodies_if([this](const http::header_list& fields) {
+                                      return doors_.may_send_body(fields);
+                                    }));
   api.post(
       "/sql",
       http::described(

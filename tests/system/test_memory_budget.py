@@ -52,7 +52,7 @@ def limited(request, weftd, tmp_path):
     file.close()
     with contextlib.ExitStack() as stack:
         if request.param == "group":
-            preexec, words = stack.enter_context(memory_group(256 * MIB)), []
+            preexec, words = stack.enter_context(memory_group(256 * MIB)).join, []
         else:
             preexec, words = None, ["--application.memory_bytes=64MiB"]
         server = stack.enter_context(Server(

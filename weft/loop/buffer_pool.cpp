@@ -9,7 +9,9 @@
 namespace weft {
 
 buffer_pool::buffer_pool(std::uint32_t slots_max, memory_share* counted_by) noexcept
-    : slots_max_{std::clamp(slots_max, slots_per_chunk, slots_limit)}, memory_{counted_by} {}
+    : slots_max_{std::clamp(slots_max, slots_per_chunk, slots_limit)},
+      slots_for_output_{std::min<std::size_t>(4'096, slots_max_ / 4)},
+      memory_{counted_by} {}
 
 buffer_pool::~buffer_pool() {
   WEFT_ASSERT(in_use() == 0, "every buffer_ref is given back before its pool ends");

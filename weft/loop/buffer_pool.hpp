@@ -134,6 +134,9 @@ class buffer_pool {
   }
 
   [[nodiscard]] std::uint32_t slots_max() const noexcept { return slots_max_; }
+  /// Output takes a quarter of the slots and no more, and never more than 4,096; beyond that it
+  /// uses the heap. Clients that ask and take no replies must leave slots for others' input.
+  [[nodiscard]] std::size_t slots_for_output() const noexcept { return slots_for_output_; }
   [[nodiscard]] memory_share* memory() const noexcept { return memory_; }
   /// Gives back the memory of at most `count` of the slots that are free, beginning with the
   /// `first` of them; the kept_slots that are lent next keep theirs. Gives where to go on;
@@ -154,6 +157,7 @@ class buffer_pool {
   bool grow() noexcept;
 
   std::uint32_t slots_max_;
+  std::size_t slots_for_output_;  // computed once: each reply asks
   memory_share* memory_;
   std::vector<char*> chunks_;
   std::vector<std::uint32_t> free_;  // a stack with room for every slot there is

@@ -268,6 +268,7 @@ void event_loop::run_items(Next next, Note note) noexcept {
 }
 
 void event_loop::flush_dirty() noexcept {
+  if (dirty_.empty()) return;
   // What flushing fills again waits for the next turn: a step ends.
   decltype(dirty_) filled;
   filled.splice_back(dirty_);
@@ -277,6 +278,7 @@ void event_loop::flush_dirty() noexcept {
     if (item == nullptr) break;
     item->flush(*item);
   }
+  if (filled.empty()) return;
   // What is left is the next turn's, before what has been filled again.
   filled.splice_back(dirty_);
   dirty_.splice_back(filled);

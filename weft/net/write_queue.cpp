@@ -12,14 +12,7 @@
 namespace weft::net {
 namespace {
 
-/// Of a loop's slots output takes a quarter and no more, and never more than these, and then does
-/// with the heap: clients that ask and take no answers must leave the others slots to be read with.
-constexpr std::size_t output_slots_most = 4'096;
 constexpr std::size_t heap_piece_least_bytes = 1'024;
-
-std::size_t slots_for_output(const buffer_pool& pool) noexcept {
-  return std::min<std::size_t>(output_slots_most, pool.slots_max() / 4);
-}
 
 }  // namespace
 
@@ -63,7 +56,7 @@ std::size_t write_queue::counted_bytes() const noexcept {
 std::span<char> write_queue::prepare_another(std::size_t size_bytes) {
   WEFT_DEBUG_ASSERT(size_bytes <= prepare_most_bytes, "prepare() is for what fits a slot");
   std::uint32_t slot = 0;
-  if (pool_.in_use() < slots_for_output(pool_) && pool_.has_free() && pool_.take(slot)) [[likely]]
+  if (pool_.in_use() < pool_.slots_for_output() && pool_.has_free() && pool_.take(slot)) [[likely]]
     return prepare_in(slot);
   return prepare_in_more_memory(size_bytes);
 }
@@ -77,7 +70,7 @@ std::span<char> write_queue::prepare_another(std::size_t size_bytes) {
 
 std::span<char> write_queue::prepare_in_more_memory(std::size_t size_bytes) {
   std::uint32_t slot = 0;
-  if (pool_.in_use() < slots_for_output(pool_) && pool_.take(slot)) return prepare_in(slot);
+  if (pool_.in_use() < pool_.slots_for_output() && pool_.take(slot)) return prepare_in(slot);
   // The heap serves until some come back, small pieces together: bytes that come one by one would
   // each cost a hundred of them.
   auto added = std::make_unique<foreign_segment>();

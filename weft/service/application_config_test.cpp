@@ -131,6 +131,7 @@ backend = "auto"       # default
 idle = "sleep"         # default
 stop_timeout = "10s"   # default
 stall_limit = "100ms"  # default
+memory_bytes = 0       # default
 
 [realtime]
 policy = "other"               # default

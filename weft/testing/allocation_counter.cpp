@@ -1,5 +1,9 @@
 #include <weft/testing/allocation_counter.hpp>
 
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -44,10 +48,15 @@ void count_allocation(std::size_t size_bytes) noexcept {
   return true;
 }
 
+/// Whether it is the first of so many bytes.
+[[maybe_unused]] bool is_refused_by_size(std::size_t size_bytes) noexcept {
+  if (size_bytes < here.fails_from_bytes) return false;
+  here.fails_from_bytes = SIZE_MAX;
+  return true;
+}
+
 [[maybe_unused]] bool must_fail(std::size_t size_bytes) noexcept {
-  const bool is_too_large = size_bytes >= here.fails_from_bytes;
-  if (is_too_large) here.fails_from_bytes = SIZE_MAX;
-  if (!is_too_large && !is_counted_to()) return false;
+  if (!is_refused_by_size(size_bytes) && !is_counted_to()) return false;
   errno = ENOMEM;
   return true;
 }
@@ -157,6 +166,17 @@ int posix_memalign(void** memory, std::size_t alignment, std::size_t size_bytes)
 void free(void* memory) noexcept {
   count_free(memory);
   __libc_free(memory);
+}
+
+// Pools take pages from the system by themselves.
+void* mmap(void* address, std::size_t size_bytes, int protection, int flags, int file,
+           off_t offset) noexcept {
+  if (file == -1 && is_refused_by_size(size_bytes)) {
+    errno = ENOMEM;
+    return MAP_FAILED;
+  }
+  return reinterpret_cast<void*>(
+      ::syscall(SYS_mmap, address, size_bytes, protection, flags, file, offset));
 }
 
 }  // extern "C"

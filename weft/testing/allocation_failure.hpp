@@ -2,8 +2,9 @@
 //
 // Problem: the branch behind a failed allocation runs for the first time in production. Contract:
 // while one lives, the first allocation of at least so many bytes by this thread fails, once:
-// malloc() gives nothing, operator new throws std::bad_alloc. One at a time. Counts on the malloc
-// of allocation_counter.hpp; a sanitizer brings its own, which cannot be told.
+// malloc() gives nothing, operator new throws std::bad_alloc, mmap() fails for memory without a
+// file. One at a time. Counts on the malloc of allocation_counter.hpp; a sanitizer brings its own,
+// which cannot be told.
 //
 //   const weft::testing::allocation_failure once{1 << 20};
 //   EXPECT_THROW(std::string(1 << 20, 'x'), std::bad_alloc);

@@ -186,7 +186,7 @@ TEST_P(engine_unsupported, says_so_where_it_reads_from_the_disk) {
     batch.run();
     noting_sink sink{operations};
     engine_counts counts{metrics_->shard(0)};
-    EXPECT_EQ(batch.tell(0, sink, counts), 2U);
+    EXPECT_EQ(batch.tell(0, 0, sink, counts), 2U);
     EXPECT_EQ(sink.last_kind, failure_kind::unsupported);
     EXPECT_TRUE(sink.text().contains(no_function)) << sink.text();
     co_return;

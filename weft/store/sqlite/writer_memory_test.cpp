@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,8 +17,10 @@
 #include <weft/base/random.hpp>
 #include <weft/store/sqlite/engine_counts.hpp>
 #include <weft/store/sqlite/engine_fixture_test.hpp>
+#include <weft/store/sqlite/folder_lock.hpp>
 #include <weft/store/sqlite/memory_budget.hpp>
 #include <weft/store/sqlite/queued_write.hpp>
+#include <weft/store/sqlite/served_file.hpp>
 #include <weft/store/sqlite/writer.hpp>
 #include <weft/testing/allocation_failure.hpp>
 
@@ -93,13 +96,20 @@ class writer_memory : public engine_fixture {
   }
   void TearDown() override {
     writer_.reset();
+    file_.reset();
+    lock_.reset();
     sqlite3_finalize(find_);
     sqlite3_close(reader_);
     schema_ = {};
     engine_fixture::TearDown();
   }
 
-  void make_writer() { writer_.emplace(path_of("shop"), options_, commits_); }
+  void make_writer() {
+    writer_.reset();
+    if (!lock_) lock_.emplace(std::filesystem::path{path_of("shop")}.parent_path().string());
+    file_.emplace(path_of("shop"), *lock_, [] {});
+    writer_.emplace(*file_, options_, commits_);
+  }
 
   written_batch& add(std::deque<written_batch>& to, std::vector<std::int64_t> ids,
                      const char* note = "new") {
@@ -185,6 +195,8 @@ class writer_memory : public engine_fixture {
   catalog_ref schema_;
   std::optional<engine_counts> counts_;
   std::atomic<std::uint64_t> commits_{0};
+  std::optional<folder_lock> lock_;
+  std::optional<served_file> file_;
   std::optional<writer> writer_;
   std::int64_t version_ = 0;
   std::int64_t next_id_ = 100;

@@ -1,0 +1,66 @@
+"""All attacks on memory and time at once, in a memory group of 256 MiB, beside an honest client. `bench/siege` is the long form."""
+
+import re
+import sqlite3
+
+import httpx
+import pytest
+from memory_group import memory_group
+from siege import MIB, Siege
+from weft_process import Server, wait_until
+
+LIMIT_BYTES = 256 * MIB
+HONEST_REQUESTS = 100
+ROW = {"filters": [{"column": "id", "value": 1}]}
+
+
+def besieged_data(folder):
+    with sqlite3.connect(folder / "demo.db") as database:
+        database.executescript("""
+            CREATE TABLE users(id INTEGER PRIMARY KEY, name TEXT);
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+              INSERT INTO users SELECT i, 'user ' || i FROM n;
+            CREATE TABLE blobs(id INTEGER PRIMARY KEY, data TEXT);
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 128)
+              INSERT INTO blobs SELECT i, hex(zeroblob(250000)) FROM n;""")
+    database.close()
+    return folder
+
+
+@pytest.fixture
+def key(run_weftd, tmp_path):
+    done = run_weftd("keygen", "--databases", "demo")
+    (tmp_path / "keys.toml").write_text(done.stdout)
+    return re.search(r"[0-9a-f]{16}\.[0-9a-f]{64}", done.stderr)[0]
+
+
+def resident_bytes(pid):
+    with open(f"/proc/{pid}/status") as status:
+        return int(re.search(r"VmRSS:\s+(\d+) kB", status.read())[1]) * 1024
+
+
+def test_a_server_under_all_attacks_at_once_serves_on(weftd, key, tmp_path):
+    (tmp_path / "data").mkdir()
+    data = besieged_data(tmp_path / "data")
+    with memory_group(LIMIT_BYTES) as group:
+        with Server([weftd, "--listen", "127.0.0.1:0", "--threads", "1", "--data", data, "--keys",
+                     tmp_path / "keys.toml"], preexec=group.join) as server:
+            before = resident_bytes(server.pid)
+            with Siege(server.port, key, scale=0.2) as siege, httpx.Client(
+                    headers={"X-API-KEY": key}, timeout=60) as honest:
+                for number in range(HONEST_REQUESTS):
+                    reply = honest.post(server.url("/ping"), json={"sequence": number})
+                    assert reply.status_code == 200, reply.text
+                    reply = honest.post(server.url("/0.1.0/demo/users/pk-read"), json=ROW)
+                    assert reply.status_code in (200, 503), reply.text
+                siege.end()
+            print(siege.outcomes)
+            assert group.kills() == 0
+            assert server.process.poll() is None
+            assert honest_read(server, key) == 200
+            wait_until(lambda: resident_bytes(server.pid) < before + LIMIT_BYTES / 4, patience_s=90)
+            assert server.stop() == 0, server.log
+
+
+def honest_read(server, key):
+    return httpx.post(server.url("/0.1.0/demo/users/pk-read"), json=ROW, headers={"X-API-KEY": key}, timeout=60).status_code
