@@ -144,7 +144,7 @@ def test_what_is_not_finished_at_the_deadline_is_told(start, connect, folder):
         stuck.send()
         download = connect(server)
         first = begin_download(download)
-        endless = [Upload(connect(server), f"endless{number}", chunked=False, size=1 << 40) for number in range(3)]
+        endless = [Upload(connect(server), f"endless{number}", chunked=False, size=1 << 32) for number in range(3)]
         replies = [threads.submit(go_on_until_answered, upload) for upload in endless]
         server.send_signal()
         for reply in (rest(stuck.client), *(each.result() for each in replies)):

@@ -66,10 +66,10 @@ def test_who_reads_below_the_rate_is_cut(weftd, backend):
 def test_memory_comes_back_after_a_crowd(weftd, backend):
     """500 clients ask for megabytes, take nothing, and go."""
     ask = PREFACE + settings(initial_window=0) + b"".join(
-        frame(HEADERS, END_HEADERS | END_STREAM, id, request(b"/openapi.json")) for id in streams(ASKED))
+        frame(HEADERS, END_HEADERS | END_STREAM, id, request(b"/metrics")) for id in streams(ASKED))
     with start(weftd, backend) as server:
         for _ in range(20):  # what a few cost stays
-            curl(server.url("/openapi.json"))
+            curl(server.url("/metrics"))
         before = resident_mib(server)
         frames_before = counted(server, "loop_frame_bytes")
         with contextlib.ExitStack() as crowd:

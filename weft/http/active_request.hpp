@@ -60,7 +60,7 @@ struct active_request {
 
   static void* operator new(std::size_t size_bytes) {
     // Two kilobytes; with libstdc++, whose strings are larger, somewhat more.
-    static_assert(sizeof(active_request) <= 2048 + 64);
+    static_assert(sizeof(active_request) <= 2048 + 96);
     return frame_pool::allocate(size_bytes);
   }
   static void operator delete(void* memory, std::size_t size_bytes) noexcept {
