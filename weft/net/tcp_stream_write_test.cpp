@@ -264,6 +264,8 @@ TEST_P(tcp_stream_write_test, fails_where_there_is_no_memory_to_send_with) {
   if (!testing::allocation_failure::is_available()) GTEST_SKIP() << "malloc is not ours here";
   run([&]() -> task<void> {
     auto pair = co_await connected_pair(loop());
+    EXPECT_TRUE((co_await pair.client.write("warm")).has_value());  // buffers are pages, too
+    EXPECT_EQ(co_await read_up_to(pair.server, 4), "warm");
     {
       const no_frames none;
       const auto outcome = co_await pair.client.write("lost");
