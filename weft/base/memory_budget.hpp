@@ -55,13 +55,15 @@ class memory_budget {
   /// Part of a process: a shard.
   class member {
    public:
+    member() = default;
+    member(const member&) = delete;
+    member& operator=(const member&) = delete;
+    virtual ~member() = default;
+
     /// Others need memory: the least that is dispensable is to be given back until at most
     /// `target_bytes` of the budget are taken. Any thread, and under the budget's lock.
     virtual void ask_for_relief(std::size_t target_bytes) noexcept = 0;
     list_hook in_budget;
-
-   protected:
-    ~member() = default;
   };
 
   explicit memory_budget(std::size_t limit_bytes = unlimited) noexcept : limit_{limit_bytes} {}

@@ -53,7 +53,8 @@ bool connection::needs_memory(const active_request& work) const noexcept {
 }
 
 void connection::keep_memory(active_request& work, memory_reservation memory) {
-  input_->bytes.make_room(memory.bytes() - received().size(), std::move(memory));
+  const std::size_t missing_bytes = memory.bytes() - received().size();
+  input_->bytes.make_room(missing_bytes, std::move(memory));
   work.head.rebase(received().data());
 }
 

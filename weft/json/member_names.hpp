@@ -63,6 +63,8 @@ using glz::decode_field_value;
 using glz::parse_and_invoke;
 // NOLINTEND(misc-unused-using-decls)
 
+// glaze gives lvalues, and uses them again.
+// NOLINTBEGIN(cppcoreguidelines-missing-std-forward)
 template <auto Options, class T, class Value, class... Index>
 [[gnu::always_inline]] inline constexpr void parse_and_invoke(Value&& value, read_context& context,
                                                               const char*& at, const char*& end,
@@ -91,5 +93,6 @@ template <auto Options, auto FieldOptions, class T, std::size_t I, class Value, 
     if (!context.charge(owned)) return;
   glz::decode_field_value<Options, FieldOptions, T, I>(value, context, at, end, index...);
 }
+// NOLINTEND(cppcoreguidelines-missing-std-forward)
 
 }  // namespace weft::json::detail

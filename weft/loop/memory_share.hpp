@@ -90,7 +90,7 @@ class memory_share final : private memory_budget::member, private runnable, priv
   memory_share(memory_budget& budget, event_loop& loop);
   memory_share(const memory_share&) = delete;
   memory_share& operator=(const memory_share&) = delete;
-  ~memory_share();
+  ~memory_share() override;
 
   /// Other shards ask this one no more. Before the loop's mailbox ends.
   void leave() noexcept;
