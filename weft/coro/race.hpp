@@ -90,7 +90,7 @@ task<race_result<T...>> race(task<T>... work) {
 template <class... Work>
   requires detail::tasks_that_borrow<Work...>
 borrowing_task<race_result<detail::value_of<Work>...>> race(Work&&... work WEFT_LIFETIME_BOUND) {
-  return race(detail::unwrap(std::move(work))...);
+  return race(detail::unwrap(std::forward<Work>(work))...);
 }
 
 template <class T>

@@ -42,7 +42,7 @@ template <class... Work>
   requires detail::tasks_that_borrow<Work...>
 borrowing_task<std::tuple<detail::stored<detail::value_of<Work>>...>> when_all(
     Work&&... work WEFT_LIFETIME_BOUND) {
-  return when_all(detail::unwrap(std::move(work))...);
+  return when_all(detail::unwrap(std::forward<Work>(work))...);
 }
 
 template <class T>

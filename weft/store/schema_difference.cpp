@@ -69,6 +69,7 @@ class comparison {
   void compare_indexes(const table_definition& before, const table_definition& after) {
     const auto texts_of = [](const table_definition& in) {
       std::vector<std::string> texts;
+      texts.reserve(in.indexes.size());
       for (const secondary_index& each : in.indexes) texts.push_back(text_of(in, each));
       return texts;
     };

@@ -48,7 +48,7 @@ void note_index(const char* path, file_identity found) noexcept {
     known_indexes& all = indexes();
     const std::lock_guard lock{all.mutex};
     all.by_path[path] = found;
-  } catch (const std::bad_alloc&) {
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
     // It stays unknown, and is not looked at.
   }
 }
@@ -117,14 +117,15 @@ const char* open_files_vfs() noexcept {
 
 bool has_known_files(sqlite3* of) noexcept {
   sqlite3_vfs* used = nullptr;
-  return sqlite3_file_control(of, "main", SQLITE_FCNTL_VFS_POINTER, &used) == SQLITE_OK &&
-         used == &state.own;
+  const int code =
+      sqlite3_file_control(of, "main", SQLITE_FCNTL_VFS_POINTER, static_cast<void*>(&used));
+  return code == SQLITE_OK && used == &state.own;
 }
 
 sqlite3_file* open_database(sqlite3* of) noexcept {
   sqlite3_file* file = nullptr;
   // Where it fails, there is no file.
-  sqlite3_file_control(of, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  sqlite3_file_control(of, "main", SQLITE_FCNTL_FILE_POINTER, static_cast<void*>(&file));
   return file != nullptr && file->pMethods != nullptr ? file : nullptr;
 }
 
@@ -132,7 +133,7 @@ sqlite3_file* open_database(sqlite3* of) noexcept {
 sqlite3_file* open_log(sqlite3* of) noexcept {
   sqlite3_file* file = nullptr;
   // Where it fails, there is no log.
-  sqlite3_file_control(of, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
+  sqlite3_file_control(of, "main", SQLITE_FCNTL_JOURNAL_POINTER, static_cast<void*>(&file));
   const bool is_open = file != nullptr && file->pMethods != nullptr;
   return is_open && note_of(file).methods == file->pMethods ? file : nullptr;
 }

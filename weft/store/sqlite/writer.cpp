@@ -67,7 +67,7 @@ void writer::end(bool is_last) noexcept {
   try {
     static_cast<void>(settle_held());
     if (is_last && !connection_ && !file_.is_refused()) open_to_end();
-  } catch (const std::bad_alloc&) {
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
     // The log stays, as after a crash.
   }
   close();
@@ -130,7 +130,7 @@ void writer::work() {
       if (has_ended()) return;
       try {
         empty_idle_log();
-      } catch (const std::bad_alloc&) {
+      } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
         // It is tried again after the next pause.
       }
       continue;
