@@ -156,4 +156,5 @@ def test_what_is_not_finished_at_the_deadline_is_told(start, connect, folder):
         assert len(got) - HEAD.match(got).end() < len(LARGE), "its length tells that this is not all"
         assert server.wait_for_end() == 0, server.log
         assert "5 connections are cut" in server.log
-    assert sorted(path.name for path in folder.iterdir()) == ["large"]
+    assert sorted(path.name for path in folder.iterdir()) == [".unfinished", "large"]
+    assert not list((folder / ".unfinished").iterdir())
