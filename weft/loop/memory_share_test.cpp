@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,8 +44,8 @@ class memory_share_test : public loop_fixture {
 
   void ask(customer& who, std::size_t size_bytes, memory_priority as,
            duration patience = seconds{1}, stop_token stop = {}) {
-    loop_->spawn_in(environment{.stop = stop, .runs_on = loop_.get()},
-                    wait(*share_, who, size_bytes, as, patience));
+    environments_.push_back({.stop = stop, .runs_on = loop_.get()});
+    loop_->spawn_in(environments_.back(), wait(*share_, who, size_bytes, as, patience));
     settle();
   }
   static task<void> wait(memory_share& from, customer& who, std::size_t size_bytes,
@@ -64,6 +65,7 @@ class memory_share_test : public loop_fixture {
     settle();
   }
 
+  std::deque<environment> environments_;  // of tasks under way
   memory_budget budget_{16 * slice};
   memory_share* share_ = nullptr;
 };
