@@ -56,9 +56,12 @@ class scope final : public scope_registration {
   /// As spawn(), in an environment of the task's own, made from this scope's and alive until the
   /// task has ended.
   void spawn_in(const environment& env, task<void> work, priority band = priority::normal) noexcept;
+  /// A temporary environment ends before the task does.
+  void spawn_in(const environment&&, task<void>, priority = priority::normal) = delete;
   /// As spawn_in(), but runs the task up to its first wait now, which spares it the ready queue.
   /// For who is run by the loop itself: never from within a coroutine.
   void start_in(const environment& env, task<void> work) noexcept;
+  void start_in(const environment&&, task<void>) = delete;
 
   /// What tasks spawned here inherit.
   [[nodiscard]] const environment& inherited() const noexcept { return environment_; }

@@ -145,11 +145,13 @@ class event_loop final : public scheduler {
     expect_here("spawn()");
     tasks_->spawn(std::move(work), band);
   }
-  /// As spawn(), in an environment of the task's own that outlives it.
+  /// As spawn(), in an environment of the task's own, which must outlive it.
   void spawn_in(const environment& env, task<void> work) noexcept {
     expect_here("spawn_in()");
     tasks_->spawn_in(env, std::move(work));
   }
+  /// A temporary environment ends before the task does.
+  void spawn_in(const environment&&, task<void>) = delete;
   /// What a task spawned here inherits.
   [[nodiscard]] const environment& root() const noexcept { return tasks_->inherited(); }
 
