@@ -4,7 +4,8 @@
 // the temporary string after it is gone. Contract: constructed from any text, which it copies at
 // the call, before the task begins; the caller may destroy the text at once. Up to 4 KiB come from
 // the shard's frame pool, so that a warm call allocates nothing; longer texts come from the heap.
-// Moving it leaves the text where it is: views stay valid. One shard.
+// Moving it leaves the text where it is: views stay valid. One shard: a call of remote<T> that would
+// take it to another does not compile.
 //
 //   task<result<page>> get(owned_text url) { co_return co_await fetch(parse(url.view())); }
 //   pages.push_back(get("http://host/" + std::to_string(id)));
@@ -22,6 +23,8 @@ namespace weft {
 
 class owned_text {
  public:
+  using stays_on_its_shard = void;
+
   owned_text() noexcept = default;
   template <class Text>
     requires std::convertible_to<const Text&, std::string_view>

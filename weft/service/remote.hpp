@@ -6,10 +6,10 @@
 // remote.call(&T::method, arguments...)` runs the method there, as on() does (loop/on.hpp), and
 // gives what it gives as a result: result<R> for R, result<R>, task<R> and task<result<R>>.
 // Arguments become the method's parameters at the call and are moved there, so a method takes
-// values that own what they hold. The caller's deadline and stop request hold
-// there too. errc::closed: T has not been started there, or stops; a call under way is awaited
-// before T stops, so none ends in the midst. Calls of one shard begin in the order in which they
-// were made. A remote<T> is read by any thread.
+// values that own what they hold, in memory of no shard's own (a std::string, not an owned_text).
+// The caller's deadline and stop request hold there too. errc::closed: T has not been started
+// there, or stops; a call under way is awaited before T stops, so none ends in the midst. Calls of
+// one shard begin in the order in which they were made. A remote<T> is read by any thread.
 //
 //   explicit order_api(remote<order_book>& orders);
 //   result<order> found = co_await orders.call(&order_book::find, id);
@@ -76,6 +76,7 @@ template <class... P>
 struct kept_arguments {
   static constexpr bool are_values = (!std::is_reference_v<P> && ...);
   static constexpr bool own = (!is_view<P> && ...);
+  static constexpr bool may_cross = (!requires { typename P::stays_on_its_shard; } && ...);
   using type = std::tuple<std::remove_reference_t<P>...>;
 };
 template <class Method>
@@ -161,6 +162,9 @@ class remote {
     static_assert(kept::own,
                   "what a method is given crosses to another shard: let it take what owns its "
                   "memory, such as a std::string, not a view");
+    static_assert(kept::may_cross,
+                  "what a method is given crosses to another shard: let it take a std::string, not "
+                  "an owned_text, whose memory is its shard's, nor what else stays_on_its_shard");
     static_assert(std::is_invocable_v<Method, T&, std::decay_t<A>...>,
                   "the arguments of call() are those that the method takes");
     static_assert(!std::is_reference_v<std::invoke_result_t<Method, T&, std::decay_t<A>...>>,
