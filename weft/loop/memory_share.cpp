@@ -96,7 +96,7 @@ bool memory_share::others_wait(memory_priority as) noexcept {
 
 memory_reservation memory_share::try_reserve(memory_kind kind, std::size_t size_bytes,
                                              memory_priority as) noexcept {
-  if (others_wait(as) || !take(size_bytes, as)) return {};
+  if (!may_ever_have(size_bytes, as) || others_wait(as) || !take(size_bytes, as)) return {};
   in_use_[std::to_underlying(kind)].add(size_bytes);
   return {*this, kind, size_bytes};
 }
@@ -146,7 +146,8 @@ void memory_share::serve_lines() noexcept {
     first->wake();
   }
   spare_most_ = 2 * slice_bytes;
-  if (timer::armed()) loop_.timers().disarm(*this);
+  // Beyond the limit on_retry() has relief to ask for, though nobody waits.
+  if (timer::armed() && budget_.taken() <= budget_.limit()) loop_.timers().disarm(*this);
 }
 
 void memory_share::try_again_soon() noexcept {

@@ -182,6 +182,13 @@ TEST_F(memory_share_test, what_can_never_be_had_is_refused_at_once) {
   EXPECT_TRUE(share_->may_ever_have(8 * slice, low));
 }
 
+TEST_F(memory_share_test, no_size_is_so_large_that_it_passes_for_a_small_one) {
+  const auto some = share_->try_reserve(bodies, 100, low);
+  for (const std::size_t huge : {SIZE_MAX, SIZE_MAX - 200, SIZE_MAX - slice})
+    EXPECT_FALSE(share_->try_reserve(bodies, huge, memory_priority::high)) << huge;
+  EXPECT_EQ(budget_.taken(), slice);
+}
+
 TEST_F(memory_share_test, who_waits_gets_what_another_shard_gives_back) {
   ASSERT_TRUE(budget_.take(8 * slice, low));  // another shard's
   customer waiting;
@@ -225,6 +232,28 @@ TEST_F(memory_share_test, beyond_the_limit_the_slowest_readers_are_dropped_first
   EXPECT_LE(budget_.taken(), budget_.limit());
   share_->note_progress(middle);
   share_->note_progress(latest);
+}
+
+TEST_F(memory_share_test, beyond_the_limit_readers_are_dropped_until_it_is_kept) {
+  reader first, second, third;
+  first.memory = share_->hold(memory_kind::output, 10 * slice);
+  share_->note_stalled(first, reader::kind);
+  second.memory = share_->hold(memory_kind::output, 10 * slice);
+  share_->note_stalled(second, reader::kind);
+  settle();
+  ASSERT_TRUE(first.is_dropped);
+  ASSERT_FALSE(second.is_dropped);
+  // More than the limit again, before what was dropped is looked at; and a part of it goes by
+  // itself.
+  third.memory = share_->hold(memory_kind::output, 12 * slice);
+  share_->note_stalled(third, reader::kind);
+  settle();
+  third.memory.shrink(8 * slice);
+  ASSERT_GT(budget_.taken(), budget_.limit());
+  pass(milliseconds{100});
+  EXPECT_TRUE(second.is_dropped);
+  EXPECT_LE(budget_.taken(), budget_.limit());
+  if (!third.is_dropped) share_->note_progress(third);
 }
 
 TEST_F(memory_share_test, those_who_hold_next_to_nothing_are_left_alone) {
