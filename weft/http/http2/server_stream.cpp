@@ -184,7 +184,7 @@ void server_stream::gather(std::string_view data) {
 }
 
 void server_stream::release_window() noexcept {
-  if (withheld_ == 0) return;
+  if (withheld_ == 0 || waits_for_memory_) return;
   session_.consume_stream(*this, std::exchange(withheld_, 0));
   pace_->forgive(loop_.now() - withheld_since_);
   set(pace_->due(loop_.now(), gathered_));

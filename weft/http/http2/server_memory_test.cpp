@@ -1,0 +1,72 @@
+// HTTP/2 where the shard is short of memory: in memory, in virtual time.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include <weft/base/memory_budget.hpp>
+#include <weft/http/request.hpp>
+#include <weft/loop/memory_share.hpp>
+#include <weft/loop/sleep.hpp>
+#include <weft/testing/http2_client.hpp>
+#include <weft/testing/http_fixture.hpp>
+
+namespace weft::http::http2 {
+namespace {
+
+using testing::http2_client;
+using namespace std::chrono_literals;
+
+constexpr std::size_t limit_bytes = std::size_t{64} << 20U;
+constexpr std::size_t low_bytes = limit_bytes / 2;  // what bodies may take
+
+class http2_server_memory : public testing::in_memory {
+ protected:
+  void SetUp() override {
+    in_memory::SetUp();
+    serve_within({.http2 = {.stream_window_bytes = 65'535, .connection_window_bytes = 65'535}});
+    memory().budget().set_limit(limit_bytes);
+    http().post("/size", [](const request& r) { return std::to_string(r.body().size()); });
+  }
+  void TearDown() override {
+    memory().budget().set_limit(memory_budget::unlimited);
+    in_memory::TearDown();
+  }
+
+  [[nodiscard]] memory_share& memory() noexcept { return loop().memory(); }
+  task<net::tcp_stream> connected() { co_return std::move((co_await world().connect()).stream()); }
+};
+
+TEST_F(http2_server_memory, a_body_that_waits_for_memory_is_let_come_no_further) {
+  run([&]() -> task<void> {
+    http2_client client{co_await connected()};
+    const auto window_of = [&](std::int32_t id) {
+      return nghttp2_session_get_stream_remote_window_size(client.library(), id);
+    };
+    const std::int32_t oldest = client.begin("POST", "/size", {{"content-length", "60001"}}, false);
+    client.give(oldest, std::string(60'000, 'x'), false);
+    co_await client.send();
+    std::ignore = co_await sleep_for(loop(), 1ms);
+    auto others = memory().hold(memory_kind::bodies, low_bytes);
+    const std::int32_t waits = client.begin("POST", "/size", {{"content-length", "150000"}}, false);
+    client.give(waits, std::string(38'000, 'x'), false);
+    for (co_await client.send(); window_of(waits) != 27'535; co_await client.send())
+      if (!co_await client.turn()) break;
+    std::ignore = co_await sleep_for(loop(), 1ms);
+    client.give(oldest, "x", true);
+    EXPECT_EQ((co_await client.reply(oldest)).body, "60001");
+    EXPECT_EQ(memory().gauges().waits, 1U);
+    EXPECT_EQ(window_of(waits), 27'535);
+    others.reset();
+    client.give(waits, std::string(112'000, 'x'), true);
+    const auto answer = co_await client.reply(waits);
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_EQ(answer.body, "150000");
+  });
+}
+
+}  // namespace
+}  // namespace weft::http::http2
