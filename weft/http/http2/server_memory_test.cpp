@@ -8,6 +8,8 @@
 #include <utility>
 
 #include <weft/base/memory_budget.hpp>
+#include <weft/coro/event.hpp>
+#include <weft/http/body_writer.hpp>
 #include <weft/http/request.hpp>
 #include <weft/loop/memory_share.hpp>
 #include <weft/loop/sleep.hpp>
@@ -30,6 +32,11 @@ class http2_server_memory : public testing::in_memory {
     serve_within({.http2 = {.stream_window_bytes = 65'535, .connection_window_bytes = 65'535}});
     memory().budget().set_limit(limit_bytes);
     http().post("/size", [](const request& r) { return std::to_string(r.body().size()); });
+    http().get("/much", [] { return std::string(100'000, 'x'); });
+    http().get("/news", [this](body_writer& out) -> task<result<void>> {
+      if (auto sent = co_await out.write("news"); !sent) co_return sent;
+      co_return co_await may_end_.wait();
+    });
   }
   void TearDown() override {
     memory().budget().set_limit(memory_budget::unlimited);
@@ -38,6 +45,8 @@ class http2_server_memory : public testing::in_memory {
 
   [[nodiscard]] memory_share& memory() noexcept { return loop().memory(); }
   task<net::tcp_stream> connected() { co_return std::move((co_await world().connect()).stream()); }
+
+  event may_end_;
 };
 
 TEST_F(http2_server_memory, a_body_that_waits_for_memory_is_let_come_no_further) {
@@ -65,6 +74,35 @@ TEST_F(http2_server_memory, a_body_that_waits_for_memory_is_let_come_no_further)
     const auto answer = co_await client.reply(waits);
     EXPECT_EQ(answer.status, 200);
     EXPECT_EQ(answer.body, "150000");
+  });
+}
+
+TEST_F(http2_server_memory, who_has_taken_all_that_there_was_is_not_dropped) {
+  run([&]() -> task<void> {
+    http2_client client{co_await connected(), {.stream_window_bytes = 100'000}};
+    const std::int32_t news = client.begin("GET", "/news");
+    co_await client.until([&] { return client.so_far(news).body == "news"; });
+    EXPECT_EQ((co_await client.ask("GET", "/much")).body.size(), 100'000U)
+        << "more than its window";
+    std::ignore = co_await sleep_for(loop(), 1s);
+    const auto others = memory().hold(memory_kind::output, limit_bytes);
+    std::ignore = co_await sleep_for(loop(), 1s);
+    EXPECT_EQ(memory().gauges().dropped_peers, 0U);
+    may_end_.set();
+    EXPECT_TRUE((co_await client.reply(news)).is_whole);
+  });
+}
+
+TEST_F(http2_server_memory, who_lets_nothing_come_is_dropped) {
+  run([&]() -> task<void> {
+    http2_client client{co_await connected(),
+                        {.stream_window_bytes = 100'000, .takes_bodies = false}};
+    const std::int32_t much = client.begin("GET", "/much");
+    co_await client.until([&] { return client.so_far(much).body.size() == 65'535; });
+    const auto others = memory().hold(memory_kind::output, limit_bytes);
+    std::ignore = co_await sleep_for(loop(), 1s);
+    EXPECT_EQ(memory().gauges().dropped_peers, 1U);
+    EXPECT_EQ(http().connections(), 0U);
   });
 }
 

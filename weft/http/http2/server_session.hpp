@@ -190,10 +190,11 @@ class server_session final : public client_link,
   void frame_output();
   /// Of a body. False: the connection's window is shut.
   [[nodiscard]] bool frame_data(server_stream& from);
-  // As a slow peer, from when something waits for the client until no stream is left.
+  // As a slow peer, from when something waits for the client until nothing does.
   void note_blocked() noexcept;
   void note_taken() noexcept;
   void note_unblocked() noexcept;
+  [[nodiscard]] bool has_bodies_queued() noexcept;
   static std::size_t held_bytes(slow_peer& self) noexcept;
   static void drop(slow_peer& self) noexcept;
   static constexpr slow_peer_kind slow_kind{.held_bytes = &held_bytes, .drop = &drop};

@@ -236,6 +236,8 @@ void server_session::frame_output() {
   std::ignore = stream_.pump();
   if (has_room()) [[likely]] {
     held_frames_ = 0;
+    if (is_blocked_ && !has_bodies_queued()) [[unlikely]]
+      note_unblocked();
     // The others have their turn, and then the rest.
     if (!ready_.empty() && out_window_ > 0) flush_later();
     return;
@@ -308,6 +310,12 @@ void server_session::note_taken() noexcept {
 
 void server_session::note_unblocked() noexcept {
   if (std::exchange(is_blocked_, false)) loop_.memory().note_progress(*this);
+}
+
+bool server_session::has_bodies_queued() noexcept {
+  for (const server_stream& each : streams_)
+    if (each.queued_bytes() != 0) return true;
+  return false;
 }
 
 std::size_t server_session::held_bytes(slow_peer& self) noexcept {
