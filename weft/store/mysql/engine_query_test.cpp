@@ -120,7 +120,8 @@ TEST_P(mysql_engine_query, only_reads_and_only_its_own_database) {
   run_engine({people, two_people,
               "CREATE FUNCTION sneaky() RETURNS INT MODIFIES SQL DATA BEGIN "
               "DELETE FROM people; RETURN 1; END",
-              "CREATE SEQUENCE counted"},
+              "CREATE FUNCTION next(x INT) RETURNS INT RETURN x",
+              "CREATE VIEW accounts AS SELECT user FROM mysql.user", "CREATE SEQUENCE counted"},
              [&](engine& on) -> task<void> {
                for (const std::string_view text :
                     {"DELETE FROM people",
@@ -151,6 +152,13 @@ TEST_P(mysql_engine_query, only_reads_and_only_its_own_database) {
                      "SELECT seq FROM seq_1_to_9",
                      "SELECT wsrep_sync_wait_upto_gtid('0-0-0', 1)",
                      "SELECT master_gtid_wait('0-0-1', 1)",
+                     "SELECT * FROM accounts",
+                     "WITH accounts AS (SELECT * FROM accounts) SELECT * FROM accounts",
+                     "WITH accounts AS (SELECT 1) SELECT * FROM engine_test.accounts",
+                     "SELECT * FROM (WITH accounts AS (SELECT 1) SELECT 1) a, accounts",
+                     "WITH a AS (SELECT 1) (SELECT id FROM people) ORDER BY 1, SLEEP(1)",
+                     "WITH a AS (SELECT 1) VALUES (1), (2) ORDER BY 1, sneaky()",
+                     "SELECT next(1)",
                      "SHOW TABLES",
                      "SELECT * FROM Information_Schema.tables",
                      "CALL p()",

@@ -344,18 +344,16 @@ constexpr auto functions = std::to_array<std::string_view>({"abs",
 static_assert(std::ranges::is_sorted(functions));
 
 constexpr auto keywords = std::to_array<std::string_view>(
-    {"against",   "all",      "and",       "any",           "as",      "between",   "binary",
-     "bit",       "by",       "case",      "columns",       "cube",    "datetime",  "dec",
-     "decimal",   "distinct", "div",       "double",        "else",    "end",       "escape",
-     "except",    "exists",   "fetch",     "first",         "fixed",   "float",     "from",
-     "group",     "having",   "in",        "index",         "integer", "intersect", "interval",
-     "is",        "join",     "key",       "lateral",       "like",    "limit",     "match",
-     "member",    "national", "nchar",     "nested",        "next",    "not",       "number",
-     "numeric",   "nvarchar", "of",        "offset",        "on",      "or",        "over",
-     "partition", "real",     "regexp",    "rlike",         "rollup",  "row",       "select",
-     "separator", "signed",   "some",      "straight_join", "then",    "union",     "unsigned",
-     "using",     "value",    "varbinary", "varchar",       "when",    "where",     "with",
-     "xor"});
+    {"all",       "and",      "any",      "as",        "between",   "binary",    "bit",
+     "by",        "case",     "datetime", "dec",       "decimal",   "distinct",  "div",
+     "double",    "else",     "end",      "except",    "exists",    "fetch",     "fixed",
+     "float",     "from",     "group",    "having",    "in",        "index",     "integer",
+     "intersect", "interval", "is",       "join",      "key",       "like",      "limit",
+     "match",     "national", "nchar",    "not",       "number",    "numeric",   "nvarchar",
+     "offset",    "on",       "or",       "over",      "partition", "real",      "regexp",
+     "rlike",     "row",      "select",   "separator", "signed",    "some",      "straight_join",
+     "then",      "union",    "unsigned", "using",     "value",     "varbinary", "varchar",
+     "when",      "where",    "with",     "xor"});
 static_assert(std::ranges::is_sorted(keywords));
 
 constexpr std::size_t longest_name = 32;

@@ -102,11 +102,8 @@ class query_reader {
     qualifier_ = here;
     parts_ = 1;
     const query_place place = clauses_.place_of(before);
-    if (place == query_place::common_table) {
-      common_tables_.push_back(name_of(here));
-      return {};
-    }
-    if (is_sign(next_, "(")) return judge_call(before, here);
+    if (place == query_place::common_table) return {};
+    if (is_sign(next_, "(")) return judge_call(before, here, place);
     const bool is_subquery = begins_query(here) && !is_sign(next_, ".");
     if (place == query_place::table && !is_subquery) return judge_source(here);
     return here.is == token_kind::word ? judge_word(here) : std::string{};
@@ -115,7 +112,9 @@ class query_reader {
   /// What stands where a table is named.
   std::string judge_source(const token& here) {
     table_follows_ = is_sign(next_, ".");
-    return table_follows_ ? judge_database(here) : judge_table(here);
+    if (table_follows_) return judge_database(here);
+    const bool is_of_query = clauses_.has_common_table(name_of(here)) || is_word(here, "dual");
+    return is_of_query ? std::string{} : judge_table(here);
   }
 
   [[nodiscard]] std::string judge_database(const token& named) const {
@@ -129,12 +128,9 @@ class query_reader {
 
   [[nodiscard]] std::string judge_table(const token& here) const {
     const std::string name = name_of(here);
-    const bool is_known = std::ranges::any_of(schema_.tables(),
-                                              [&](const auto& each) {
-                                                return each->database() == request_.database &&
-                                                       is_same_word(each->name(), name);
-                                              }) ||
-                          is_in(name, common_tables_) || is_word(here, "dual");
+    const bool is_known = std::ranges::any_of(schema_.tables(), [&](const auto& each) {
+      return each->database() == request_.database && is_same_word(each->name(), name);
+    });
     return is_known ? std::string{}
                     : weft::format(
                           "{} is no table of {} that is served: views are not, and a new "
@@ -152,15 +148,21 @@ class query_reader {
     return ++parts_ == 3 ? judge_database(qualifier_) : std::string{};
   }
 
-  [[nodiscard]] std::string judge_call(const token& before, const token& here) const {
+  [[nodiscard]] std::string judge_call(const token& before, const token& here,
+                                       query_place place) const {
     const bool is_quoted = here.is == token_kind::quoted_name;
     if (is_quoted ? is_allowed_function(name_of(here)) : is_allowed_before_parenthesis(here.text))
       return is_quoted ? std::string{} : judge_word(here);
     // The name of a subquery, with those of its columns.
     const bool names_columns =
         is_sign(before, ")") || (is_word(before, "as") && is_sign(earlier_, ")"));
-    return names_columns ? std::string{}
-                         : weft::format("the function {}() is not allowed in a query", here.text);
+    // Elsewhere MariaDB calls stored functions by these words.
+    const bool is_clause = (is_word(here, "lateral") && place == query_place::table) ||
+                           (is_word(here, "of") && is_word(before, "member")) ||
+                           (is_word(here, "columns") && before.is == token_kind::text);
+    return names_columns || is_clause
+               ? std::string{}
+               : weft::format("the function {}() is not allowed in a query", here.text);
   }
 
   [[nodiscard]] std::string judge_word(const token& here) const {
@@ -221,11 +223,10 @@ class query_reader {
   bool are_named_;
   std::vector<bool> is_used_;
   query_clauses clauses_;
-  std::vector<std::string> common_tables_;  // that stand behind WITH
-  bool table_follows_ = false;              // behind the database's name and a point
-  token qualifier_;                         // the first part of a name
-  int parts_ = 0;                           // of that name
-  token earlier_;                           // before the one before
+  bool table_follows_ = false;  // behind the database's name and a point
+  token qualifier_;             // the first part of a name
+  int parts_ = 0;               // of that name
+  token earlier_;               // before the one before
   token next_;
   query_text made_;
   std::size_t copied_ = 0;  // of the text, into made_.sql

@@ -69,6 +69,16 @@ TEST(mysql_query_text, lets_what_reads_through_as_it_is) {
                                       "SELECT * FROM (TABLE a UNION SELECT b.x FROM b) d",
                                       "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT n.i + 1 "
                                       "FROM n WHERE n.i < 9), m AS (SELECT 2) SELECT n.i FROM n, m",
+                                      "WITH x AS (SELECT 1) (SELECT a.x FROM a, x) UNION (SELECT 2 "
+                                      "FROM x) ORDER BY 1, MOD(2, 3)",
+                                      "WITH x (a, b) AS (SELECT 1, 2), y AS (SELECT a FROM x) "
+                                      "TABLE y",
+                                      "WITH x AS (SELECT 1) SELECT * FROM (WITH x AS (SELECT * "
+                                      "FROM x) SELECT * FROM x) d, (SELECT * FROM x) e",
+                                      "SELECT * FROM t, JSON_TABLE(t.doc, '$' COLUMNS(i INT PATH "
+                                      "'$.i')) j, LATERAL (SELECT 1) l",
+                                      "SELECT MATCH (t.a) AGAINST ('x' WITH QUERY EXPANSION), 1 "
+                                      "MEMBER OF ('[1]') FROM t",
                                       "SELECT EXTRACT(YEAR FROM t.d), TRIM(' ' FROM t.a) FROM t",
                                       "SELECT a.x, COUNT(*) FROM a GROUP BY a.x, a.y WITH ROLLUP",
                                       "SELECT a.x FROM a ORDER BY a.x, a.y LIMIT 1",
@@ -196,6 +206,15 @@ TEST(mysql_query_text, reads_tables_of_the_catalog_alone) {
         "WITH x AS (SELECT 1) TABLE fresh.t",
         "WITH x AS (SELECT 1), y AS (SELECT 1) SELECT * FROM z",
         "WITH x AS (SELECT 1) SELECT * FROM x, fresh.t",
+        "WITH x AS (SELECT * FROM x) SELECT * FROM x",
+        "WITH y AS (SELECT 1), x (a) AS (SELECT * FROM x) SELECT * FROM x",
+        "WITH x AS (SELECT 1) SELECT * FROM shop.x",
+        "WITH X AS (SELECT 1) SELECT * FROM x",
+        "SELECT * FROM (WITH x AS (SELECT 1) SELECT * FROM x) d, x",
+        "(WITH x AS (SELECT 1) SELECT * FROM x) UNION SELECT * FROM x",
+        "WITH x AS (SELECT 1) (SELECT 1) ORDER BY 1, y LIMIT 1 UNION SELECT * FROM y",
+        "WITH RECURSIVE x AS (SELECT 1) SELECT * FROM recursive",
+        "SELECT * FROM shop.dual",
         "SELECT * FROM (WITH x AS (SELECT 1) SELECT * FROM x) y, fresh.t",
         "SELECT * FROM (SELECT * FROM a LIMIT 1) x, fresh.t",
         "SELECT TRIM(SELECT x FROM fresh.t)",
@@ -214,12 +233,33 @@ TEST(mysql_query_text, reads_tables_of_the_catalog_alone) {
 
 TEST(mysql_query_text, calls_functions_of_the_list_alone) {
   for (const std::string_view text :
-       {"SELECT wsrep_sync_wait_upto_gtid('0-0-0', 9)", "SELECT `wsrep_last_seen_gtid`()",
-        "SELECT master_pos_wait('a', 1)", "SELECT f(1)", "SELECT shop.f(1)", "SELECT fresh.f(1)",
-        "SELECT mariadb_schema.concat('a')", "SELECT * FROM f(1)",
-        "SELECT spider_direct_sql('SELECT 1', 't', 'host \"h\"')", "SELECT sys_exec('id')",
-        "SELECT `in`(1)", "SELECT 1 IN (sleep(1))", "SELECT (1) + sleep(1)", "SELECT ROW_COUNT()",
-        "SELECT FOUND_ROWS()", "SELECT LAST_INSERT_ID()", "SELECT ps_current_thread_id()"}) {
+       {"SELECT wsrep_sync_wait_upto_gtid('0-0-0', 9)",
+        "SELECT `wsrep_last_seen_gtid`()",
+        "SELECT master_pos_wait('a', 1)",
+        "SELECT f(1)",
+        "SELECT shop.f(1)",
+        "SELECT fresh.f(1)",
+        "SELECT mariadb_schema.concat('a')",
+        "SELECT * FROM f(1)",
+        "SELECT spider_direct_sql('SELECT 1', 't', 'host \"h\"')",
+        "SELECT sys_exec('id')",
+        "SELECT `in`(1)",
+        "SELECT 1 IN (sleep(1))",
+        "SELECT (1) + sleep(1)",
+        "SELECT ROW_COUNT()",
+        "WITH x AS (SELECT 1) (SELECT 1) ORDER BY 1, sleep(1)",
+        "WITH x AS (SELECT 1) (SELECT 1) UNION (SELECT 2) ORDER BY (1), sleep(1)",
+        "WITH x AS (SELECT 1) VALUES (1), (2) ORDER BY 1, sleep(1)",
+        "WITH x AS (SELECT 1) TABLE t ORDER BY a, sleep(1)",
+        "SELECT next(1)",
+        "SELECT 1, lateral(1)",
+        "SELECT of(1)",
+        "SELECT columns(1) FROM t",
+        "SELECT a FROM t ORDER BY rollup(1)",
+        "SELECT a, against(1) FROM t",
+        "SELECT FOUND_ROWS()",
+        "SELECT LAST_INSERT_ID()",
+        "SELECT ps_current_thread_id()"}) {
     const std::string told = read(text);
     EXPECT_EQ(told.find(" | "), std::string::npos) << text << ": " << told;
   }
