@@ -1,5 +1,6 @@
 """Queries that no thread could be stopped in: they end at their time, with their client, and with the server."""
 
+import fcntl
 import itertools
 import os
 import signal
@@ -148,6 +149,19 @@ def test_the_process_of_a_query_is_confined(weftd, folder):
         assert is_served(server) and queries_of(server) == [process], "it is kept for the next"
         assert metric(server, "store_query_processes_killed_total") == 0
         assert server.stop() == 0, server.log
+
+
+def test_the_process_of_a_query_serves_no_folder(weftd, folder):
+    """Of a server that has come while another had the lock of the folder, which has gone since."""
+    with open(folder / ".weft.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with serve(weftd, folder) as server:
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            told = server.log.count("serves this folder")
+            assert is_served(server) and queries_of(server)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            assert server.stop() == 0, server.log
+    assert server.log.count("serves this folder") == told == 1
 
 
 def test_what_the_kernel_lacks_is_told_at_start(weftd, folder):

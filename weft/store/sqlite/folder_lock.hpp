@@ -1,15 +1,15 @@
 // Who serves a folder of databases, and which files those are.
 //
 // Problem: two servers of one folder should know of each other; and a log that a killed server has
-// left must not be put into a file that was moved there since. Contract: take() makes FOLDER's
+// left must not be put into a file that was moved there since. Contract: it makes FOLDER's
 // `.weft.lock`, a regular file that its user alone may read, and locks it by flock(2) as long as
 // this lives: that is what counts, so that one which a killed program has left is taken over. What
 // is in it is for people, process and host, and for who comes next: note_owner() writes down which
 // file each database is, and its log, owner_of() gives what a killed program has written. Who does
 // not hold the lock goes on without: it is advice. A clean end removes the file. Any thread.
 //
-//   folder_lock lock = folder_lock::take("/var/lib/shop");
-//   if (!lock.is_held()) log::warning(lock.holder());
+//   folder_lock lock{"/var/lib/shop"};
+//   if (!lock.is_held()) log::info(lock.trouble());
 #pragma once
 
 #include <cstdint>
@@ -35,13 +35,15 @@ struct log_owner {
 
 class folder_lock {
  public:
+  /// Of no folder, and not held.
+  folder_lock() = default;
   explicit folder_lock(const std::string& folder);
   folder_lock(const folder_lock&) = delete;
   folder_lock& operator=(const folder_lock&) = delete;
   ~folder_lock();
 
   [[nodiscard]] bool is_held() const noexcept { return descriptor_ >= 0; }
-  /// Who holds it, or why nobody can, for people; empty: this program does.
+  /// Who holds it, or why nobody can, for people; empty: this program does, or does not want to.
   [[nodiscard]] const std::string& trouble() const noexcept { return trouble_; }
 
   /// As the program has left it that held the lock before.

@@ -166,7 +166,8 @@ int serve_queries(int argc, char** argv) {
   if (argc != 6 || !read_number(argv[4], memory_bytes) || !read_number(argv[5], busy_timeout) ||
       ::getsockname(query_channel, reinterpret_cast<sockaddr*>(&unused), &size) != 0)
     return complain("a program starts it for itself, and people have no use for it");
-  const auto files = storage::open({.directory = argv[2], .busy_timeout = duration{busy_timeout}});
+  const auto files =
+      storage::open({.directory = argv[2], .busy_timeout = duration{busy_timeout}}, takes_lock::no);
   if (!files) return complain(files.error());
   load_what_is_elsewhere();
   const auto has = enter_sandbox((*files)->path_of(argv[3]), memory_bytes);

@@ -63,7 +63,8 @@ std::vector<option_fault> engine_options::faults() const {
   return found;
 }
 
-std::expected<std::shared_ptr<storage>, std::string> storage::open(const engine_options& options) {
+std::expected<std::shared_ptr<storage>, std::string> storage::open(const engine_options& options,
+                                                                   takes_lock how) {
   std::error_code why;
   if (!options.create.empty()) files::create_directories(options.directory, why);
   const files::path real = files::canonical(options.directory, why);
@@ -73,9 +74,9 @@ std::expected<std::shared_ptr<storage>, std::string> storage::open(const engine_
   std::weak_ptr<storage>& known = all.by_path[real.string()];
   std::shared_ptr<storage> opened = known.lock();
   if (opened == nullptr) {
-    opened = std::shared_ptr<storage>{new storage{real.string(), options}};
+    opened = std::shared_ptr<storage>{new storage{real.string(), options, how}};
     known = opened;
-    if (!opened->lock_.is_held()) log::info(opened->lock_.trouble());
+    if (const std::string& why = opened->lock_.trouble(); !why.empty()) log::info(why);
   }
   for (const std::string& each : options.create)
     if (std::string fault = opened->create(each); !fault.empty())

@@ -36,11 +36,14 @@ class event_loop;
 
 namespace weft::store::sqlite {
 
+/// Whether others are to know that this process serves the folder.
+enum class takes_lock : bool { no, yes };
+
 class storage : public std::enable_shared_from_this<storage> {
  public:
   /// Makes what options.create names. A line for people, where that or the folder is not to be had.
   [[nodiscard]] static std::expected<std::shared_ptr<storage>, std::string> open(
-      const engine_options& options);
+      const engine_options& options, takes_lock how = takes_lock::yes);
   storage(const storage&) = delete;
   storage& operator=(const storage&) = delete;
   ~storage();
@@ -102,8 +105,10 @@ class storage : public std::enable_shared_from_this<storage> {
   }
 
  private:
-  storage(std::string directory, const engine_options& options)
-      : directory_{std::move(directory)}, options_{options}, lock_{directory_} {
+  storage(std::string directory, const engine_options& options, takes_lock how)
+      : directory_{std::move(directory)},
+        options_{options},
+        lock_{how == takes_lock::yes ? folder_lock{directory_} : folder_lock{}} {
     idle_readers_.reserve(idle_readers_max);
   }
   struct database_files {
