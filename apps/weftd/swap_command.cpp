@@ -22,6 +22,7 @@
 #include <weft/service/command_line.hpp>
 
 #include <apps/weftd/control_message.hpp>
+#include <apps/weftd/terminal_line.hpp>
 
 namespace weftd {
 namespace {
@@ -121,18 +122,17 @@ std::expected<std::string, std::string> receive_line(int from, unsigned timeout_
 }
 
 int complain(const std::string& what, int code = exit_failed) {
-  std::fprintf(stderr, "weftd swap: %s\n", what.c_str());
+  print_line(stderr, "weftd swap: " + what);
   return code;
 }
 
 int tell(const control_reply& told, const swap_words& said) {
   if (!told.error.empty()) return complain(told.error);
   for (const std::string& each : told.differences)
-    std::fprintf(stderr, "the schema has changed: %s\n", each.c_str());
-  const bool is_said =
-      std::printf("%s is served from %s now; the former file is %s\n", said.database.c_str(),
-                  said.file.c_str(), told.kept.c_str()) >= 0 &&
-      std::fflush(stdout) == 0;
+    print_line(stderr, "the schema has changed: " + each);
+  print_line(stdout, weft::format("{} is served from {} now; the former file is {}", said.database,
+                                  said.file, told.kept));
+  const bool is_said = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   return is_said ? 0 : complain("stdout takes nothing; the file is served all the same");
 }
 

@@ -139,6 +139,16 @@ def test_what_cannot_be_served_is_refused_and_nothing_changes(serve, swap, folde
         assert server.stop() == 0, server.log
 
 
+def test_what_files_say_moves_no_cursor(serve, swap, folder):
+    make(folder / "new", "new", f'{SAME}; CREATE TABLE "u\x1b[2J"(id INTEGER PRIMARY KEY)')
+    with serve() as server:
+        done = swap(folder / "new\x1b[2J")
+        assert done.returncode == 1 and "\x1b" not in done.stderr and r"new\x1b[2J" in done.stderr, done
+        done = swap(folder / "new")
+        assert done.returncode == 0 and "\x1b" not in done.stderr and r"table u\x1b[2J: it is new" in done.stderr, done
+        assert server.stop() == 0, server.log
+
+
 def test_a_program_that_writes_all_the_time_does_not_lose_its_rows(serve, swap, folder):
     make(folder / "new", "new")
     ended = threading.Event()
