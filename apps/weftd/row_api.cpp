@@ -48,8 +48,6 @@ api_fault not_done(weft::error why, std::string_view what) {
   if (why == weft::errc::exhausted)  // no memory, or no thread could be started
     return try_again(weft::format("the rows were not {}: {}", what, why.message()));
   if (why == weft::errc::unavailable) return not_reachable();
-  if (why == weft::errc::exhausted)
-    return try_again(weft::format("the rows were not {}: memory ran out: try again", what));
   const http::status code = why == weft::errc::timed_out ? http::status::gateway_timeout
                                                          : http::status::internal_server_error;
   return {code, weft::format("the rows were not {}: {}", what, why.message())};
