@@ -7,14 +7,19 @@
 #include <cstdint>
 #include <deque>
 #include <filesystem>
+#include <fstream>
 #include <memory>
+#include <new>
 #include <optional>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <weft/base/random.hpp>
+#include <weft/store/sqlite/database_swap.hpp>
 #include <weft/store/sqlite/engine_counts.hpp>
 #include <weft/store/sqlite/engine_fixture_test.hpp>
 #include <weft/store/sqlite/folder_lock.hpp>
@@ -287,6 +292,92 @@ TEST_P(writer_memory, says_what_is_so_of_any_group) {
     if (HasFailure()) return;
   }
   expect_that_it_goes_on(true);
+}
+
+/// A database that has the schema of the others, and its log rows.
+class moved_database {
+ public:
+  moved_database(std::string path, std::string content, folder_lock& lock,
+                 const engine_options& options, std::atomic<std::uint64_t>& commits)
+      : path_{std::move(path)}, content_{std::move(content)} {
+    for (const char* const ending : {"", "-wal", "-shm"}) std::filesystem::remove(path_ + ending);
+    put(content_);
+    file_.emplace(path_, lock, [] {});
+    writer_.emplace(*file_, options, commits);
+  }
+
+  [[nodiscard]] writer& by() noexcept { return *writer_; }
+  /// In place, while it is open.
+  void put(const std::string& content) const { std::ofstream{path_, std::ios::binary} << content; }
+  [[nodiscard]] std::string content_at_the_end() {
+    writer_.reset();
+    return content_of(path_);
+  }
+  [[nodiscard]] static std::string content_of(const std::string& path) {
+    std::ostringstream all;
+    all << std::ifstream{path, std::ios::binary}.rdbuf();
+    return all.str();
+  }
+
+ private:
+  std::string path_;
+  std::string content_;
+  std::optional<served_file> file_;
+  std::optional<writer> writer_;
+};
+
+TEST_P(writer_memory, puts_no_log_into_another_file_at_whichever_allocation_it_ends) {
+  if (!testing::allocation_failure::is_available()) GTEST_SKIP() << "the malloc is a sanitizer's";
+  const std::string content = moved_database::content_of(path_of("shop"));
+  const std::string other = content + std::string(4096, '\0');
+  for (const auto how : {testing::failing::once, testing::failing::for_good}) {
+    bool has_failed = true;
+    for (std::uint64_t nth = 1; has_failed; ++nth) {
+      moved_database moved{path_of("moved"), content, *lock_, options_, commits_};
+      std::deque<written_batch> made;
+      queued_write* const first = &*add(made, {next_id_++}).queued;
+      queued_write* const second = &*add(made, {next_id_++}).queued;
+      moved.by().write_here({&first, 1});
+      moved.put(other);
+      {
+        const hoard all;
+        const testing::allocation_failures here{nth, how};
+        moved.by().write_here({&second, 1});
+        has_failed = here.has_failed();
+      }
+      ASSERT_TRUE(moved.content_at_the_end() == other) << "allocation " << nth;
+    }
+  }
+}
+
+TEST_P(writer_memory, goes_on_after_a_swap_that_has_no_memory) {
+  if (!testing::allocation_failure::is_available()) GTEST_SKIP() << "the malloc is a sanitizer's";
+  const std::string content = moved_database::content_of(path_of("shop"));
+  const std::string path = path_of("moved");
+  bool has_failed = true;
+  for (std::uint64_t nth = 1; has_failed; ++nth) {
+    moved_database moved{path, content, *lock_, options_, commits_};
+    std::ofstream{path + ".new", std::ios::binary} << content;
+    std::deque<written_batch> made;
+    queued_write* const first = &*add(made, {next_id_++}).queued;
+    queued_write* const second = &*add(made, {next_id_++}).queued;
+    moved.by().write_here({&first, 1});
+    database_swap with{path + ".new", path};
+    {
+      const testing::allocation_failures here{nth, testing::failing::once};
+      try {
+        static_cast<void>(moved.by().swap(with));
+      } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
+        // Whatever was done by then.
+      }
+      has_failed = here.has_failed();
+    }
+    moved.by().write_here({&second, 1});
+    said_sink said;
+    second->tell(*counts_, said);
+    ASSERT_EQ(said.dones, 1U) << "allocation " << nth;
+    if (!with.kept().empty()) std::filesystem::remove(with.kept());
+  }
 }
 
 }  // namespace
