@@ -1,5 +1,6 @@
 """The documents tell the truth: their code compiles, and what they name exists."""
 
+import fnmatch
 import re
 
 import pytest
@@ -8,7 +9,11 @@ from documents import BLOCK, DOCUMENTS, ROOT, blocks_of, cpp_blocks, words
 BLOCKS = cpp_blocks()
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)[^)]*\)")
 PATH = re.compile(r"`((?:weft|apps|examples|bench|tests|tools|docs|cmake)/[\w./-]*\w)`")
-TEST = re.compile(r"\bTEST(?:_P|_F)?\((\w+), (\w+)\)")
+TEST = re.compile(r"\bTEST(?:_P|_F)?\(\s*(\w+),\s*(\w+)\)")
+PYTHON_TEST = re.compile(r"^(?:async )?def (test_\w+)", re.MULTILINE)
+# In a column of tests: `suite.case`, `suite.*`, `test_file.py`, `::test_name`, and a target that ends in _fuzz.
+LIKE_A_TEST = re.compile(r"^[\w/]+\.(?:\w+|\*)$|::|_fuzz$|^test_\w+$|^tests/")
+PARAMETER_SET = re.compile(r"^\w+/")  # as in sqlite/suite.case, where both engines run one suite
 VERB = re.compile(r"\bmake ([a-z][a-z0-9-]*)")
 
 
@@ -58,7 +63,7 @@ def test_what_it_names_exists(path):
 
 
 def named_tests(text):
-    """The cases in the last column of tables that end with a column `test`; files are looked at elsewhere."""
+    """Whatever stands in code in the last column of tables that end with a column `test`."""
     in_table = False
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("|") else []
@@ -66,11 +71,30 @@ def named_tests(text):
             in_table = True
         in_table = in_table and bool(cells)
         if in_table:
-            yield from re.findall(r"`(\w+\.\w+)`", cells[-1])
+            yield from re.findall(r"`([^`]+)`", cells[-1])
+
+
+def existing_tests():
+    """The cases of GoogleTest as `suite.case`, those of pytest as `test_file.py::test_name`, files as `test_file.py`."""
+    for folder in ("weft", "apps", "tests"):
+        for path in (ROOT / folder).rglob("*_test.[ch]pp"):
+            yield from (".".join(found) for found in TEST.findall(path.read_text()))
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        yield path.name
+        yield from (f"{path.name}::{name}" for name in PYTHON_TEST.findall(path.read_text()))
+    yield from (path.stem for path in (ROOT / "weft").rglob("*_fuzz.cpp"))
+
+
+def is_among(named, there):
+    """Whether a test is there: by its name, with `*` for any part of it, `::name` in any file, or as a file of the repository."""
+    if named.startswith(("tests/", "weft/")) and "::" not in named:
+        return (ROOT / named).exists()
+    name = PARAMETER_SET.sub("", named.removeprefix("tests/system/"))
+    return bool(fnmatch.filter(there, f"*{name}" if name.startswith("::") else name))
 
 
 def test_tests_that_are_named_exist():
-    there = {".".join(found) for path in [*ROOT.glob("weft/**/*_test.cpp"), *ROOT.glob("tests/simulation/*_test.cpp")] for found in TEST.findall(path.read_text())}
-    named = [name for path in DOCUMENTS for name in named_tests(path.read_text())]
+    there = set(existing_tests())
+    named = [name for path in DOCUMENTS for name in named_tests(path.read_text()) if LIKE_A_TEST.search(name)]
     assert named
-    assert not [name for name in named if name not in there]
+    assert not [name for name in named if not is_among(name, there)]
