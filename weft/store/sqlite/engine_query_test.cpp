@@ -94,6 +94,33 @@ INSTANTIATE_TEST_SUITE_P(sqlite, engine_query,
                          ::testing::Values(backend_kind::simulated, backend_kind::epoll),
                          backend_name);
 
+/// Ends its turn after each row.
+struct turns_sink final : query_sink {
+  explicit turns_sink(event_loop& on) noexcept : loop{on} {}
+  void columns(std::span<const column>) override {}
+  bool row(std::span<const value>) override {
+    turns.push_back(loop.turns());
+    return true;
+  }
+  void failed(const failure& why) override { ADD_FAILURE() << why.message; }
+  [[nodiscard]] bool is_turn_over() override { return true; }
+  event_loop& loop;
+  std::vector<std::uint64_t> turns;
+};
+
+TEST_P(engine_query, yields_between_two_rows) {
+  run([&](engine& shop) -> task<void> {
+    turns_sink sink{*loop_};
+    const auto told = co_await shop.query(
+        {.database = "shop", .text = "SELECT id FROM many WHERE id <= 300"}, sink);
+    EXPECT_TRUE(told.value_or(false));
+    EXPECT_EQ(sink.turns.size(), 300U);
+    // A turn may take the next slice from a thread, with a row, before it runs what is ready.
+    for (std::size_t i = 2; i < sink.turns.size(); ++i)
+      EXPECT_GT(sink.turns[i], sink.turns[i - 2]) << i;
+  });
+}
+
 TEST_P(engine_query, tells_columns_as_they_are_declared_and_the_rest_as_it_is) {
   run([&](engine& shop) -> task<void> {
     EXPECT_EQ(co_await ask(shop, "SELECT * FROM people ORDER BY id"),

@@ -427,6 +427,24 @@ TEST_P(engine_scan, lets_no_more_in_than_may_wait) {
   });
 }
 
+TEST_P(engine_scan, yields_between_two_rows) {
+  run([&](engine& shop) -> task<void> {
+    struct turns_sink final : scan_sink {
+      explicit turns_sink(event_loop& on) noexcept : loop{on} {}
+      void row(std::span<const value>) override { turns.push_back(loop.turns()); }
+      void failed(const failure& why) override { ADD_FAILURE() << why.message; }
+      [[nodiscard]] bool is_turn_over() override { return true; }
+      event_loop& loop;
+      std::vector<std::uint64_t> turns;
+    } sink{*loop_};
+    const catalog_ref schema = shop.schema();
+    EXPECT_TRUE((co_await shop.scan(all_of(*schema->find("shop", "t")), sink)).has_value());
+    EXPECT_EQ(sink.turns.size(), 7U);
+    for (std::size_t i = 1; i < sink.turns.size(); ++i)
+      EXPECT_GT(sink.turns[i], sink.turns[i - 1]) << i;
+  });
+}
+
 TEST_P(engine_scan, ends_when_its_sink_has_enough) {
   run_sql("shop",
           "INSERT INTO t(id,n) WITH RECURSIVE c(x) AS (SELECT 100 UNION ALL SELECT x+1 FROM c "

@@ -6,6 +6,7 @@
 #include <weft/coro/with_deadline.hpp>
 #include <weft/loop/blocking.hpp>
 #include <weft/loop/memory_share.hpp>
+#include <weft/store/turn_share.hpp>
 
 namespace weft::store::sqlite {
 namespace {
@@ -76,7 +77,11 @@ task<result<bool>> query_line::run_on_threads(storage& from, const query_request
       co_return false;
     }
     counts_.query_rows.add(run.rows());
-    if (!run.tell(to)) co_return co_await has_no_more(run);
+    for (;;) {
+      if (!run.tell(to)) co_return co_await has_no_more(run);
+      if (run.has_told_all()) break;
+      co_await next_turn(loop_);
+    }
     if (run.is_over()) co_return !run.is_cut();
   }
 }

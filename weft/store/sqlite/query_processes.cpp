@@ -13,6 +13,7 @@
 #include <weft/loop/memory_share.hpp>
 #include <weft/store/sqlite/query_message.hpp>
 #include <weft/store/sqlite/query_run.hpp>
+#include <weft/store/turn_share.hpp>
 
 namespace weft::store::sqlite {
 namespace {
@@ -129,6 +130,7 @@ task<result<bool>> query_processes::question::go_on(query_process& process, even
       const bool wants_more = to.row(left.first(columns.size()));
       left = left.subspan(columns.size());
       if (!wants_more) co_return co_await end_early(process, loop, *answer, told + 1);
+      if (to.is_turn_over()) co_await next_turn(loop);
     }
     if (is_at_rest) co_return answer->is == query_answer::state::is_all;
     if (const auto sent = co_await process.send(loop, command); !sent) co_return fail(sent.error());

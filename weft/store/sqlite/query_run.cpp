@@ -42,6 +42,7 @@ void query_run::advance() {
   const query_watch watched{&ask_whether_to_go_on, this};
   rows_before_ += rows_.size();
   rows_.clear();
+  told_ = 0;
   room_.clear();
   if (select_ != nullptr || begin()) find_rows();
   if (is_in_the_way_) fail(failure_kind::busy, kept_the_log);
@@ -262,9 +263,10 @@ bool query_run::fail(int code) {
 bool query_run::tell(query_sink& to) {
   if (!has_told_columns_) to.columns(columns_);
   has_told_columns_ = true;
-  told_ = 0;
-  while (told_ < rows_.size())
+  while (told_ < rows_.size()) {
     if (!to.row(rows_[told_++])) return false;
+    if (to.is_turn_over()) break;
+  }
   return true;
 }
 

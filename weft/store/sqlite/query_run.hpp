@@ -1,6 +1,6 @@
 // One query of a client's, on threads that may wait for the disk.
 //
-// Contract: each advance() finds some of the next rows, 256 or 256 KiB of them at most, and keeps
+// Contract: each advance() finds some of the next rows, 256 or 64 KiB of them at most, and keeps
 // copies, which tell() hands over on the shard; between two the statement stays where it is, in one
 // snapshot, on a connection of its own, confined (confinement.hpp), with so much memory at most.
 // It ends once `until` has passed, stop() was called, or the database's writer calls on readers to
@@ -60,9 +60,10 @@ class query_run {
   /// Any thread: nobody waits for it any more.
   void stop() noexcept { is_unwanted_.store(true, std::memory_order_relaxed); }
 
-  /// What the last advance() has found. False: the sink has enough.
+  /// What the last advance() has found, until the sink's turn is over: call it again while
+  /// has_told_all() is false. False: the sink has enough.
   [[nodiscard]] bool tell(query_sink& to);
-  /// Whether the sink had enough only with the last of them.
+  /// Nothing of the last advance() is left.
   [[nodiscard]] bool has_told_all() const noexcept { return told_ == rows_.size(); }
   /// How many rows that were.
   [[nodiscard]] std::size_t rows() const noexcept { return rows_.size(); }
