@@ -4,7 +4,7 @@
 //   - what is reserved at once never goes beyond the ceiling of its priority;
 //   - a wait ends with its memory, at its deadline or since it is called off, whichever way round
 //     these come, and then holds nothing;
-//   - readers are dropped only while memory is short, and each once;
+//   - a reader is dropped at most once;
 //   - all is given back in the end.
 // It throws weft::testing::sim_failure, which names the seed.
 #pragma once

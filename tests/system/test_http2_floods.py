@@ -14,11 +14,6 @@ GROWN_MIB_MAX = 16
 SECONDS = 0.5
 
 
-def resident_mib(pid):
-    with open(f"/proc/{pid}/status", encoding="ascii") as status:
-        return int(re.search(r"VmRSS:\s+(\d+)", status.read())[1]) / 1024
-
-
 def counted(server, name):
     return sum(float(value) for value in re.findall(rf"^{re.escape(name)} (\S+)$", curl(server.url("/metrics")),
                                                     re.MULTILINE))
@@ -35,7 +30,7 @@ def target(weftd, backend):
 @pytest.mark.parametrize("flood", floods(b"/healthz"), ids=lambda flood: flood.name)
 def test_who_floods_is_cut(target, flood):
     attack(target.port, flood, 0.1)  # what it takes once is taken
-    before = resident_mib(target.pid)
+    before = target.memory_kib("VmRSS") / 1024
     seen = attack(target.port, flood, SECONDS)
     assert seen.connections > 1
     assert set(seen.codes) <= {flood.code}, seen
@@ -43,7 +38,7 @@ def test_who_floods_is_cut(target, flood):
     assert curl("--http2-prior-knowledge", target.url("/healthz")) == "ok\n"
     cut = counted(target, f'http2_connections_cut_total{{reason="{flood.reason}"}}')
     assert cut >= seen.connections
-    assert resident_mib(target.pid) - before < GROWN_MIB_MAX
+    assert target.memory_kib("VmRSS") / 1024 - before < GROWN_MIB_MAX
 
 
 def test_who_takes_nothing_is_reset(target):

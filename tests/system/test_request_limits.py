@@ -38,8 +38,7 @@ def server(weftd, folder, key, tmp_path):
 
 
 def peak_mib(server):
-    with open(f"/proc/{server.pid}/status") as status:
-        return int(re.search(r"VmHWM:\s+(\d+) kB", status.read())[1]) / 1024
+    return server.memory_kib("VmHWM") / 1024
 
 
 def filled(before, element, after):

@@ -5,7 +5,6 @@ import os
 import signal
 import threading
 import time
-from pathlib import Path
 
 import httpx
 import pytest
@@ -37,11 +36,6 @@ def start(weftd, database):
 def person(action, key, **content):
     body = {"filters": given(id=key), **({"writeColumns": given(**content)} if content else {})}
     return operation(f"shop/people/{action}", body)
-
-
-def memory_kib(server, which):
-    status = Path(f"/proc/{server.pid}/status").read_text()
-    return int(status.split(f"{which}:")[1].split()[0])
 
 
 def is_well(server):
@@ -243,7 +237,7 @@ def test_rows_that_are_too_large_together_are_refused_and_kept_by_nobody(start, 
     all_of_them = [operation("shop/photos/pk-read", {"filters": given(id=n)}) for n in range(1, 101)]
     with start("--store.mysql.engine.read_memory_bytes=8000000", threads=1) as server, RowClient(server) as client:
         assert client.batch(one, one)[0] == 200
-        before = memory_kib(server, "VmHWM")
+        before = server.memory_kib("VmHWM")
         status, text = client.fault("batch", {"operations": all_of_them})
         assert status == 413 and "more than 8000000 bytes (store.mysql.engine.read_memory_bytes)" in text, text
         status, text = client.ask("shop/photos/scan", {"limit": 100})
@@ -251,7 +245,7 @@ def test_rows_that_are_too_large_together_are_refused_and_kept_by_nobody(start, 
         status, text = client.ask("sql", {"database": "shop", "query": "SELECT * FROM photos"})
         assert status == 200 and json.loads(text)["truncated"]
         assert client.batch(*all_of_them[:5])[0] == 200
-        assert memory_kib(server, "VmHWM") - before < 60_000  # of 100 MB
+        assert server.memory_kib("VmHWM") - before < 60_000  # of 100 MB
         assert server.stop() == 0, server.log
 
 

@@ -164,6 +164,7 @@ def test_a_program_that_writes_all_the_time_does_not_lose_its_rows(serve, swap, 
         other = threading.Thread(target=write_all_the_time)
         other.start()
         wait_until(lambda: len(committed) > 5)
+        before = set(committed)
         done = swap(folder / "new")
         ended.set()
         other.join()
@@ -172,6 +173,7 @@ def test_a_program_that_writes_all_the_time_does_not_lose_its_rows(serve, swap, 
         assert server.stop() == 0, server.log
     rows = rows_of(kept_in(folder)[0])
     assert {id: a for id, a in rows.items() if id < LOADED} == whole("old")
+    assert before <= set(rows), "a row that was committed before the swap is lost"
 
 
 def test_words_that_are_wrong_are_told(weftd, folder, tmp_path):

@@ -34,16 +34,11 @@ def large(tmp_path_factory):
     return path
 
 
-def memory_kib(server, field):
-    with open(f"/proc/{server.pid}/status") as status:
-        return int(re.search(rf"^{field}:\s+(\d+) kB", status.read(), re.MULTILINE)[1])
-
-
 def test_curl_stores_a_large_file_in_little_memory(server, uploads, large, tmp_path):
     small = tmp_path / "small.txt"
     small.write_text("small")
     curl("-F", f"file=@{small}", server.url("/upload"))  # so that all is warm
-    before = memory_kib(server, "VmHWM")
+    before = server.memory_kib("VmHWM")
     told = curl("-F", "note=hello", "-F", f"file=@{large};filename=../../up.bin", "-F", f"file=@{small}", server.url("/upload"))
     note, first, second = told.splitlines()
     assert note == "note=hello"
@@ -51,7 +46,7 @@ def test_curl_stores_a_large_file_in_little_memory(server, uploads, large, tmp_p
     assert name == "up.bin" and path.startswith(str(uploads)) and int(size) == LARGE_BYTES
     assert subprocess.run(["cmp", path, large]).returncode == 0
     assert second.startswith("small.txt|") and second.endswith("|5")
-    grown = memory_kib(server, "VmHWM") - before
+    grown = server.memory_kib("VmHWM") - before
     print(f"{grown} KiB more for {LARGE_BYTES} bytes")
     assert grown <= MEMORY_MOST_KIB
     assert server.stop() == 0, server.log

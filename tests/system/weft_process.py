@@ -120,6 +120,11 @@ class Server:
         with open(f"/proc/{self.pid}/status") as status:
             return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", status.read(), re.MULTILINE)[1])
 
+    def memory_kib(self, field):
+        """VmRSS: what it has in memory now; VmHWM: the most so far."""
+        with open(f"/proc/{self.pid}/status") as status:
+            return int(re.search(rf"^{field}:\s+(\d+) kB", status.read(), re.MULTILINE)[1])
+
     def connect(self):
         return socket.create_connection(("127.0.0.1", self.port), timeout=self.patience_s)
 
