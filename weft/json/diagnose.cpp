@@ -80,7 +80,7 @@ walker find_token(std::string_view text, glz::error_code code, std::size_t offse
 }  // namespace
 
 error diagnose(std::string_view text, reader_report report) noexcept {
-  if (const std::optional<error> not_json = check(text)) return *not_json;
+  if (walker before{text}; !before.past(report.offset)) return before.failure();
   const auto code = static_cast<glz::error_code>(report.code);
   const walker place = find_token(text, code, report.offset);
   const reason why = explain(code, place.token());

@@ -20,6 +20,8 @@ struct reader_report {
   std::size_t most = 0;  // of the elements that a list takes
 };
 
+// Names the first fault of `text`. What follows the place that the reader came to is not looked at,
+// so that megabytes behind a fault cost nothing.
 [[nodiscard, gnu::cold]] error diagnose(std::string_view text, reader_report report) noexcept;
 
 // Whether all of `text` is one JSON value, down to what a reader may skip.

@@ -58,6 +58,7 @@ struct error {
   // contract.
   [[nodiscard]] std::string message() const;
 
+  // False: what precedes the fault may begin a JSON text. What follows is not looked at.
   [[nodiscard]] bool is_not_json() const noexcept { return code < errc::wrong_type; }
 };
 

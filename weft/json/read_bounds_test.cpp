@@ -210,8 +210,16 @@ TEST(json_read_bounds, depth_is_bounded_wherever_it_is) {
   }();
   EXPECT_EQ((code_of<sparse, lenient>(R"({"x":)" + deep)), errc::too_deep);
   EXPECT_EQ((code_of<sparse, lenient>(objects)), errc::too_deep);
-  EXPECT_EQ(code_of<sparse>(R"({"a":)" + deep), errc::too_deep);
-  EXPECT_EQ(code_of<sparse>(deep), errc::too_deep);
+  EXPECT_EQ(code_of<sparse>(R"({"a":)" + deep), errc::wrong_type);
+  EXPECT_EQ(code_of<sparse>(deep), errc::wrong_type);
+}
+
+TEST(json_read_bounds, the_first_fault_is_named_whatever_follows) {
+  EXPECT_EQ(code_of<sparse>(R"({"a":1} and no JSON)"), errc::wrong_type);
+  EXPECT_EQ(code_of<sparse>(R"({"a":tru])"), errc::syntax);
+  EXPECT_EQ(code_of<sparse>(R"({"unknown":)"), errc::unknown_key);
+  EXPECT_EQ(code_of<sparse_list>(repeated(R"({"all":[)", "{}", 2'000'000, ",no JSON")),
+            errc::too_large);
 }
 
 /// To the reader every name with an escape is unknown.

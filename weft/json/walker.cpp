@@ -242,7 +242,9 @@ bool walker::literal(std::string_view word) noexcept {
 }
 
 void walker::skip_white_space() noexcept {
-  while (!at_end() && std::string_view{" \t\r\n"}.contains(text_[position_])) ++position_;
+  for (; !at_end(); ++position_)
+    if (const char byte = here(); byte != ' ' && byte != '\n' && byte != '\r' && byte != '\t')
+      return;
 }
 
 bool walker::fail(errc code, std::string_view what) noexcept {

@@ -23,8 +23,10 @@ class walker {
  public:
   explicit walker(std::string_view text) noexcept : text_(text) {}
 
-  // Call one of the two, once. True: all of the text is one JSON value.
+  // Call one of the three, once. True: all of the text is one JSON value.
   [[nodiscard]] bool to_end() noexcept { return walk(text_.size()) == outcome::ended; }
+  // True: what comes before the end of the token that holds byte `offset` may begin a JSON value.
+  [[nodiscard]] bool past(std::size_t offset) noexcept { return walk(offset) != outcome::failed; }
   // True: stands at the token that holds byte `offset`, or at the first one after it.
   [[nodiscard]] bool to_token(std::size_t offset) noexcept {
     return walk(offset) == outcome::stopped;
