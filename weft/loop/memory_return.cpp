@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <tuple>
 
 #include <weft/coro/frame_pool.hpp>
 #include <weft/loop/blocking.hpp>
@@ -20,6 +21,10 @@ constexpr std::uint64_t own_resumptions = 16;
 #ifdef __GLIBC__
 /// Less is not worth the page faults.
 constexpr std::size_t heap_least_bytes = 4 * 1024 * 1024;
+/// Smaller blocks would cost more by their page faults than they would save.
+constexpr int mapped_least_bytes = 1024 * 1024;
+/// What malloc keeps at the end of its heap: it stands at 128 KiB once the other is said.
+constexpr int kept_at_end_bytes = 8 * 1024 * 1024;
 
 /// Of all threads, so by one of them at a time.
 void trim_heap() noexcept {
@@ -48,6 +53,14 @@ task<result<void>> return_buffers(event_loop& loop, const memory_return_options&
 }
 
 }  // namespace
+
+void map_large_blocks() noexcept {
+#ifdef __GLIBC__
+  // Where it is refused, memory comes back later.
+  std::ignore = ::mallopt(M_MMAP_THRESHOLD, mapped_least_bytes);
+  std::ignore = ::mallopt(M_TRIM_THRESHOLD, kept_at_end_bytes);
+#endif
+}
 
 task<void> return_memory(event_loop& loop, memory_return_options options) {
   for (std::uint64_t seen = 0;;) {

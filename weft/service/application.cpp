@@ -291,6 +291,7 @@ std::uint32_t application::state::buffers_of_shard() const noexcept {
 
 void application::state::begin() {
   limit_memory();
+  if (!keeps_memory(settings.realtime())) map_large_blocks();
   metrics.emplace(telemetry::registry_options{.shards = options.threads});
   loops_counted = metrics->add_source([this](telemetry::snapshot& into) {
     std::vector<loop_gauges> gauges(options.threads);
