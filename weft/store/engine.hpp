@@ -53,6 +53,8 @@ class read_sink {
   /// Whether so much has been made of the rows that others are to have their turn before the next
   /// operation. Asked after each; to say yes begins the next share.
   [[nodiscard]] virtual bool is_turn_over() { return false; }
+  /// Whether no more is taken: the operations that are left are not made. Asked after each.
+  [[nodiscard]] virtual bool is_full() const { return false; }
 
  protected:
   ~read_sink() = default;

@@ -244,6 +244,7 @@ std::size_t key_lookup::tell(std::size_t first, read_sink& to, engine_counts& co
       case outcome::open:
       case outcome::missing: to.missing(i); break;
     }
+    if (to.is_full()) break;
     if (to.is_turn_over()) return i + 1;
   }
   return found_.size();

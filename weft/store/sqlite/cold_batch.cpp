@@ -6,11 +6,6 @@
 #include <weft/store/sqlite/sql_text.hpp>
 
 namespace weft::store::sqlite {
-namespace {
-
-constexpr std::size_t copied_bytes_max = 1024 * 1024;
-
-}  // namespace
 
 void cold_batch::run() {
   auto by = from_.reader(database_);
@@ -93,6 +88,7 @@ std::size_t cold_batch::tell(std::size_t first, std::size_t from, read_sink& to,
         to.failed(first + i, {.kind = each.why, .message = each.message});
         break;
     }
+    if (to.is_full()) break;
     if (to.is_turn_over()) return i + 1;
   }
   return found_.size();

@@ -25,6 +25,9 @@ namespace weft::store::sqlite {
 
 class cold_batch {
  public:
+  /// No further operation is made once so much was copied.
+  static constexpr std::size_t copied_bytes_max = std::size_t{1024} * 1024;
+
   /// `version`: of the schema that the operations are of.
   cold_batch(storage& from, std::string_view database, std::int64_t version,
              std::span<const key_read> operations) noexcept
@@ -36,6 +39,7 @@ class cold_batch {
   /// How many operations were done; their numbers count from `first`. What was found is counted.
   std::size_t tell(std::size_t first, std::size_t from, read_sink& to, engine_counts& counts) const;
   [[nodiscard]] std::size_t size() const noexcept { return found_.size(); }
+  [[nodiscard]] std::size_t copied_bytes() const noexcept { return copied_bytes_; }
   /// Whether it ended because the schema is of another version.
   [[nodiscard]] bool is_stale() const noexcept { return is_stale_; }
 

@@ -33,6 +33,8 @@ namespace weft::store::sqlite {
 namespace {
 
 constexpr std::size_t cold_operations_max = 256;
+/// How long reads that wait for the disk wait for their memory.
+constexpr duration memory_wait = std::chrono::seconds{1};
 constexpr unsigned refreshes_max = 3;
 constexpr std::string_view rows_are_alike =
     "rows of the table may have NULL for their keys, and cannot be told apart, since columns are "
@@ -255,7 +257,9 @@ void engine::state::read_warm(std::span<const key_read> operations, progress& at
     if (at.why != shard_database::outcome::told) return;
     ++at.done;
     counts.warm_reads.add();
-    if (at.done < operations.size() && to.is_turn_over()) return;
+    if (at.done == operations.size()) return;
+    if (to.is_full()) at.done = operations.size();
+    if (to.is_turn_over()) return;
   }
 }
 
@@ -269,18 +273,23 @@ task<result<void>> engine::state::read_cold(std::span<const key_read> operations
     if (each.from->database() != at.at->name()) break;
     ++count;
   }
+  auto memory = co_await with_timeout(
+      memory_wait, reserve_memory(loop.memory(), memory_kind::queries, cold_batch::copied_bytes_max,
+                                  memory_priority::normal));
+  if (!memory) co_return fail(errc::exhausted);
   const std::string name = at.at->name();  // which may go meanwhile
   cold_batch batch{*files, name, at.at->version(), operations.subspan(at.done, count)};
   const time_point began = loop.now();
   const auto waited = co_await blocking([&] { batch.run(); });
   if (!waited) co_return fail(waited.error());
   counts.cold_waits.record(loop.now() - began);
+  if (batch.copied_bytes() > memory->bytes()) memory->grow(batch.copied_bytes() - memory->bytes());
   const std::size_t told_of = batch.size();
-  for (std::size_t told = 0; told < told_of;) {
+  for (std::size_t told = 0; told < told_of && !to.is_full();) {
     told = batch.tell(at.done, told, to, counts);
     if (told < told_of) co_await next_turn(loop);
   }
-  at.done += told_of;
+  at.done = to.is_full() ? operations.size() : at.done + told_of;
   counts.cold_reads.add(told_of);
   at.why = batch.is_stale() ? shard_database::outcome::stale : shard_database::outcome::told;
   co_return {};
