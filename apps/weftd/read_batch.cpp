@@ -1,6 +1,7 @@
 #include <apps/weftd/read_batch.hpp>
 
 #include <charconv>
+#include <utility>
 
 #include <weft/base/format.hpp>
 
@@ -31,6 +32,7 @@ read_batch::read_batch(const store::catalog& schema, std::span<const read_operat
       faults_.push_back({i, std::move(plan.error())});
     }
   }
+  memory_.give_up_reply();
   reply_ = R"({"result":[)";
 }
 
@@ -39,38 +41,43 @@ void read_batch::finish() {
   reply_ += "]}";
 }
 
-/// Whether there is a reply still: a batch fails as a whole, though the engine goes on.
-bool read_batch::goes_on() {
-  if (!failure_ && reply_.size() > bytes_max_)
-    failure_ = api_fault{
-        weft::http::status::content_too_large,
-        weft::format(
-            "the reply would have more than {} bytes: ask for fewer rows or columns at once",
-            bytes_max_)};
-  if (!failure_ && !memory_.has_room()) failure_ = no_memory();
-  return !failure_ && !is_outdated_;
+/// A batch fails as a whole, though the engine goes on.
+void read_batch::fail(api_fault why) {
+  if (!failure_) failure_ = std::move(why);
+  memory_.give_up_reply();
+}
+
+/// Behind each operation, so that no batch of many under way has more than is counted.
+void read_batch::check_size() {
+  if (memory_.reply_bytes() > bytes_max_)
+    fail({weft::http::status::content_too_large,
+          weft::format(
+              "the reply would have more than {} bytes: ask for fewer rows or columns at once",
+              bytes_max_)});
+  else if (!memory_.has_room())
+    fail(no_memory());
 }
 
 void read_batch::row(std::size_t operation, std::span<const store::value> values) {
-  if (!goes_on()) return;
   tell_faults_before(planned_[operation]);
   begin(200);
   const store::key_read& plan = plans_[operation];
   append_data(*plan.from, plan.columns, values, reply_);
   reply_ += "}}";
+  check_size();
 }
 
 void read_batch::missing(std::size_t operation) {
-  if (!goes_on()) return;
   tell_faults_before(planned_[operation]);
   tell_nothing(404, "the row does not exist");
+  check_size();
 }
 
 void read_batch::failed(std::size_t /*operation*/, const store::failure& why) {
   if (why.kind == store::failure_kind::schema_changed)
     is_outdated_ = true;
-  else if (!failure_)
-    failure_ = fault_of(why);
+  else
+    fail(fault_of(why));
 }
 
 void read_batch::tell_faults_before(std::size_t operation) {

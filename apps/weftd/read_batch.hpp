@@ -43,9 +43,11 @@ class read_batch final : public weft::store::read_sink {
   void row(std::size_t operation, std::span<const weft::store::value> values) override;
   void missing(std::size_t operation) override;
   void failed(std::size_t operation, const weft::store::failure& why) override;
-  [[nodiscard]] bool is_turn_over() override { return share_.is_used_up(reply_.size()); }
+  [[nodiscard]] bool is_turn_over() override { return share_.is_used_up(memory_.reply_bytes()); }
+  [[nodiscard]] bool is_full() const override { return failure_ || is_outdated_; }
 
-  [[nodiscard]] bool goes_on();
+  void fail(api_fault why);
+  void check_size();
   void tell_faults_before(std::size_t operation);
   void begin(int code);
   void tell_nothing(int code, std::string_view message);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <weft/base/assert.hpp>
+#include <weft/http/body_writer.hpp>
 #include <weft/http/exchange.hpp>
 #include <weft/loop/event_loop.hpp>
 
@@ -22,23 +23,51 @@ void clear(std::string& text) noexcept {
 }  // namespace
 
 bool request_memory::count_reply() {
-  if (reply.capacity() <= held.bytes()) return true;
+  if (reply.size() >= part_bytes) {
+    parts_bytes_ += reply.size();
+    parts_.push_back(std::move(reply));
+    reply.clear();
+    reply.reserve(parts_.back().size());  // rows are alike
+  }
+  const std::size_t bytes = parts_bytes_ + reply.capacity();
+  if (bytes <= held_.bytes()) return true;
   weft::memory_share& all = weft::event_loop::current().memory();
-  held.reset();
-  held =
-      all.try_reserve(weft::memory_kind::replies, reply.capacity(), weft::memory_priority::normal);
-  if (held) return true;
+  held_.reset();
+  held_ = all.try_reserve(weft::memory_kind::replies, bytes, weft::memory_priority::normal);
+  if (held_) return true;
   // Who asks again finds some, if others take nothing of what is held for them.
   all.note_refused();
   const std::size_t most = all.budget().ceiling(weft::memory_priority::normal);
-  all.budget().ask_for_relief(most - std::min(most, reply.capacity()));
+  all.budget().ask_for_relief(most - std::min(most, bytes));
   return false;
+}
+
+void request_memory::give_up_reply() noexcept {
+  clear(reply);
+  parts_.clear();
+  parts_bytes_ = 0;
+  held_.reset();
 }
 
 void request_memory::send(weft::http::exchange& e, weft::http::status code) {
   if (reply.size() <= uncounted_bytes) return e.reply(code, "application/json", reply);
-  held.reset();  // from now on it is the connection's
+  held_.reset();  // from now on it is the connection's
   e.reply(weft::http::response::json_text(std::exchange(reply, {}), code));
+}
+
+weft::task<void> request_memory::send_all(weft::http::exchange& e, weft::http::status code) {
+  if (parts_.empty()) co_return send(e, code);
+  parts_bytes_ += reply.size();
+  parts_.push_back(std::move(reply));
+  weft::http::body_writer& out = e.writer();
+  out.start({code, weft::http::application_json, {}}, parts_bytes_);
+  for (std::string& each : parts_) {
+    const std::size_t size_bytes = each.size();
+    // Where the client has gone, there is nothing to be said.
+    if (const auto sent = co_await out.write(std::move(each)); !sent) co_return;
+    held_.shrink(held_.bytes() - std::min(held_.bytes(), size_bytes));
+  }
+  e.end_body();
 }
 
 using_memory::using_memory(request_memory& memory) noexcept
@@ -66,10 +95,9 @@ request_memory_pool::lease request_memory_pool::take() {
 
 void request_memory_pool::take_back(request_memory* given) noexcept {
   std::unique_ptr<request_memory> memory{given};
-  memory->held.reset();
+  memory->give_up_reply();
   if (free_.size() == kept) return;
   clear(memory->document);
-  clear(memory->reply);
   memory->room.clear();
   free_.push_back(std::move(memory));
 }

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include <weft/coro/task.hpp>
 #include <weft/json/bounded_vector.hpp>
 #include <weft/loop/memory_share.hpp>
 #include <weft/store/scratch.hpp>
@@ -30,27 +31,41 @@ enum class status : std::uint16_t;
 
 namespace weftd {
 
-struct request_memory {
+class request_memory {
+ public:
   static constexpr std::size_t kept_bytes = 256 * 1024;
 
   /// A reply up to this size is not asked about.
   static constexpr std::size_t uncounted_bytes = 64 * 1024;
 
-  /// Whether the shard has memory for as much of a reply as there is by now. False: the reply is to
-  /// end here, or to be given up.
-  [[nodiscard]] bool has_room() { return reply.capacity() <= uncounted_bytes || count_reply(); }
-  /// Sends the reply, whose memory is given away if that is long.
-  void send(weft::http::exchange& e, weft::http::status code);
+  /// A long reply is kept in parts of this size or a row more: to let one text grow would copy all
+  /// of it again and again, each time for as long as a hundred small requests take.
+  static constexpr std::size_t part_bytes = 256 * 1024;
 
-  std::string document;           // as json::read_lent() keeps it
-  std::string reply;              // as it is made
-  weft::store::scratch room;      // for everything between
-  weft::memory_reservation held;  // for the reply, where it is long
+  std::string document;       // as json::read_lent() keeps it
+  std::string reply;          // as it is made: its last part
+  weft::store::scratch room;  // for everything between
   /// What a batch may have that is read into it.
   std::size_t operations_max = 128;
 
+  /// Of all parts.
+  [[nodiscard]] std::size_t reply_bytes() const noexcept { return parts_bytes_ + reply.size(); }
+  /// To be asked behind each row: whether the shard has memory for as much of a reply as there is
+  /// by now. False: the reply is to end here, or to be given up.
+  [[nodiscard]] bool has_room() { return reply.capacity() <= uncounted_bytes || count_reply(); }
+  /// Forgets the reply, and gives its memory back.
+  void give_up_reply() noexcept;
+  /// Sends a reply of one part, whose memory is given away if that is long.
+  void send(weft::http::exchange& e, weft::http::status code);
+  /// Sends a reply of any length, and gives the memory back with each part.
+  [[nodiscard]] weft::task<void> send_all(weft::http::exchange& e, weft::http::status code);
+
  private:
   [[nodiscard]] bool count_reply();
+
+  std::vector<std::string> parts_;
+  std::size_t parts_bytes_ = 0;
+  weft::memory_reservation held_;  // for the reply, where it is long
 };
 
 /// On this thread, while it lives; not over a wait.

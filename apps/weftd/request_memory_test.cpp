@@ -3,7 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <string>
+#include <utility>
 #include <vector>
+
+#include <weft/loop/event_loop.hpp>
+#include <weft/loop/make_backend.hpp>
 
 namespace weftd {
 namespace {
@@ -26,6 +31,32 @@ TEST(request_memory, of_a_large_reply_is_given_up) {
   request_memory_pool pool;
   { pool.take()->reply.assign(2 * request_memory::kept_bytes, 'r'); }
   EXPECT_LT(pool.take()->reply.capacity(), request_memory::kept_bytes);
+}
+
+TEST(request_memory, a_long_reply_is_set_aside_in_parts_that_are_never_copied) {
+  const auto loop = weft::event_loop::create({.backend = weft::backend_kind::simulated});
+  ASSERT_TRUE(loop.has_value());
+  request_memory_pool pool;
+  (*loop)->spawn([](request_memory_pool& memories) -> weft::task<void> {
+    const auto memory = memories.take();
+    const std::string row(100'000, 'r');
+    for (std::size_t rows = 1; rows <= 100; ++rows) {
+      memory->reply += row;
+      EXPECT_TRUE(memory->has_room());
+      EXPECT_EQ(memory->reply_bytes(), rows * row.size());
+      EXPECT_LE(memory->reply.capacity(), 2 * request_memory::part_bytes);
+    }
+    EXPECT_GE(weft::event_loop::current().memory().gauges().bytes[std::to_underlying(
+                  weft::memory_kind::replies)],
+              100 * row.size());
+    memory->give_up_reply();
+    EXPECT_EQ(memory->reply_bytes(), 0U);
+    EXPECT_EQ(weft::event_loop::current().memory().gauges().bytes[std::to_underlying(
+                  weft::memory_kind::replies)],
+              0U);
+    co_return;
+  }(pool));
+  (*loop)->run();
 }
 
 TEST(request_memory, of_many_at_once_is_given_up) {

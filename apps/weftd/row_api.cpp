@@ -257,7 +257,7 @@ weft::task<void> row_api::answer_scan(http::exchange& e, api_version spoken) {
     if (rows.failure()) co_return reply(e, *rows.failure(), spoken);
     if (rows.is_outdated()) continue;
     rows.finish(*rest);
-    co_return memory->send(e, http::status::ok);
+    co_return co_await memory->send_all(e, http::status::ok);
   }
   reply(e, outdated(), spoken);
 }
@@ -282,7 +282,7 @@ weft::task<void> row_api::answer_reads(http::exchange& e, api_version spoken) {
     if (reads.failure()) co_return reply(e, *reads.failure(), spoken);
     if (reads.is_outdated()) continue;
     reads.finish();
-    co_return memory->send(e, http::status::ok);
+    co_return co_await memory->send_all(e, http::status::ok);
   }
   reply(e, outdated(), spoken);
 }

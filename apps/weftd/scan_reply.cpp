@@ -9,6 +9,7 @@ namespace store = weft::store;
 scan_reply::scan_reply(const store::scan_request& asked, std::size_t bytes_max,
                        request_memory& memory)
     : asked_{asked}, bytes_max_{bytes_max}, memory_{memory}, reply_{memory.reply} {
+  memory_.give_up_reply();
   reply_ = R"({"data":[)";
 }
 

@@ -38,9 +38,9 @@ class scan_reply final : public weft::store::scan_sink {
   void row(std::span<const weft::store::value> values) override;
   void failed(const weft::store::failure& why) override;
   [[nodiscard]] bool is_full() const override {
-    return reply_.size() >= bytes_max_ || !memory_.has_room();
+    return memory_.reply_bytes() >= bytes_max_ || !memory_.has_room();
   }
-  [[nodiscard]] bool is_turn_over() override { return share_.is_used_up(reply_.size()); }
+  [[nodiscard]] bool is_turn_over() override { return share_.is_used_up(memory_.reply_bytes()); }
 
   const weft::store::scan_request& asked_;
   std::size_t bytes_max_;

@@ -191,7 +191,7 @@ weft::task<void> sql_api::answer_sql(http::exchange& e, api_version spoken) {
   memory->reply += R"(],"rows":)";
   memory->reply += std::to_string(rows.rows());
   memory->reply += *is_all && !rows.is_cut() ? "}" : R"(,"truncated":true})";
-  memory->send(e, http::status::ok);
+  co_await memory->send_all(e, http::status::ok);
 }
 
 weft::task<void> sql_api::answer_ronsql(http::exchange& e, api_version spoken) {
@@ -218,7 +218,7 @@ weft::task<void> sql_api::answer_ronsql(http::exchange& e, api_version spoken) {
   if (rows.failure()) co_return reply(e, *rows.failure(), spoken);
   if (!*is_all || rows.is_cut()) co_return reply(e, too_many(options_), spoken);
   memory->reply += "]}";
-  memory->send(e, http::status::ok);
+  co_await memory->send_all(e, http::status::ok);
 }
 
 }  // namespace weftd

@@ -32,12 +32,12 @@ bool sql_reply::row(std::span<const store::value> values) {
     reply_ += names_[i];
     reply_ += ':';
     store::append_json(values[i], columns_[i], reply_);
-    if (reply_.size() > bytes_max_) return leave_out_row(before);
+    if (memory_.reply_bytes() > bytes_max_) return leave_out_row(before);
   }
   reply_ += '}';
   ++rows_;
   if (!memory_.has_room()) failure_ = no_memory();
-  return !failure_ && reply_.size() < bytes_max_;
+  return !failure_ && memory_.reply_bytes() < bytes_max_;
 }
 
 /// False.

@@ -42,7 +42,7 @@ class sql_reply final : public weft::store::query_sink {
   void columns(std::span<const weft::store::column> given) override;
   bool row(std::span<const weft::store::value> values) override;
   void failed(const weft::store::failure& why) override;
-  [[nodiscard]] bool is_turn_over() override { return share_.is_used_up(reply_.size()); }
+  [[nodiscard]] bool is_turn_over() override { return share_.is_used_up(memory_.reply_bytes()); }
   void append_names();
   bool leave_out_row(std::size_t before);
 
