@@ -64,7 +64,18 @@ class ready_queue {
     return take(index, *link);
   }
 
+  /// The oldest item of `band`, which has one, though more urgent ones may be ready.
+  [[nodiscard]] runnable* pop_from(priority band) noexcept {
+    const auto index = static_cast<unsigned>(band);
+    if (left_in_round_[index] != 0) --left_in_round_[index];
+    return take(index, heads_[index]);
+  }
+
   [[nodiscard]] bool empty() const noexcept { return occupied_ == 0; }
+  /// Of normal priority or more urgent.
+  [[nodiscard]] bool has_urgent() const noexcept {
+    return (occupied_ & ((1U << static_cast<unsigned>(priority::low)) - 1U)) != 0;
+  }
   [[nodiscard]] bool has(priority band) const noexcept {
     return (occupied_ & bit_of(static_cast<unsigned>(band))) != 0;
   }

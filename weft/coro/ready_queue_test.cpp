@@ -44,6 +44,30 @@ TEST(ready_queue, what_it_gives_is_linked_to_nothing) {
   EXPECT_EQ(queue.pop(), &b);
 }
 
+TEST(ready_queue, gives_the_oldest_of_a_band_before_more_urgent_ones) {
+  for (const bool in_rounds : {false, true}) {
+    random dice{1};
+    ready_queue queue;
+    item urgent{1};
+    std::deque<item> patient;
+    queue.push(urgent, priority::normal);
+    for (int i = 2; i < 40; ++i) queue.push(patient.emplace_back(i), priority::low);
+    EXPECT_EQ(number_of(queue.pop_from(priority::low)), 2);
+    EXPECT_EQ(queue.pop(), &urgent);
+    std::vector<int> rest;
+    while (!queue.empty()) {
+      runnable* const next = in_rounds ? queue.pop_any(dice) : queue.pop();
+      rest.push_back(number_of(next));
+      if (queue.empty()) break;
+      rest.push_back(number_of(queue.pop_from(priority::low)));
+    }
+    std::ranges::sort(rest);
+    std::vector<int> expected(37);
+    std::iota(expected.begin(), expected.end(), 3);
+    EXPECT_EQ(rest, expected);
+  }
+}
+
 #ifndef NDEBUG
 TEST(ready_queue_death_test, an_item_is_in_it_once) {
   ready_queue queue;

@@ -202,7 +202,7 @@ bool event_loop::start(operation& op) noexcept {
     return true;
   }
   op.pending = true;
-  schedule(op);
+  schedule(op, priority::low);  // whoever has had so much gives way
   return false;
 }
 
@@ -251,17 +251,26 @@ void event_loop::run_ready_in_pieces() noexcept {
 template <class Next, class Note>
 void event_loop::run_items(Next next, Note note) noexcept {
   unsigned run = 0;
+  bool has_run_patient = false;
   produced_bytes_ = 0;
-  for (items_left_ = options_.resumptions_per_turn; items_left_ > 0; --items_left_) {
-    runnable* item = next();
-    if (item == nullptr) break;
+  const auto run_item = [&](runnable& item) {
     answers_left_ = options_.answers_per_resumption;
     ++run;
-    item->run(*item);
+    item.run(item);
     note_stall();
     note();
     detail::running.forget();
+  };
+  for (items_left_ = options_.resumptions_per_turn; items_left_ > 0; --items_left_) {
+    if (!ready_.has_urgent()) {
+      if (ready_.empty()) break;
+      has_run_patient = true;
+    }
+    run_item(*next());
   }
+  // However busy a shard is, one of those who have given way has its turn.
+  if (items_left_ == 0 && !has_run_patient && ready_.has(priority::low)) [[unlikely]]
+    run_item(*ready_.pop_from(priority::low));
   if (run == 0) return;
   has_worked_ = true;
   gauges_.resumptions.add(run);

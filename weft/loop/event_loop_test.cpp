@@ -71,6 +71,44 @@ TEST_P(event_loop_test, a_turn_runs_no_more_once_much_has_been_produced) {
   EXPECT_EQ(turns, (std::vector<std::uint64_t>{0, 0, 0, 1, 1, 2, 2, 3}));
 }
 
+TEST_P(event_loop_test, who_gives_way_goes_after_what_becomes_ready_meanwhile) {
+  loop_.reset();
+  open({.backend = GetParam(), .shuffle_seed = 0});
+  std::vector<int> order;
+  loop_->spawn([](event_loop& loop, std::vector<int>& into) -> task<void> {
+    co_await yield{loop};
+    into.push_back(1);
+  }(*loop_, order));
+  loop_->spawn([](event_loop& loop, std::vector<int>& into) -> task<void> {
+    loop.spawn(note(into, 3));
+    into.push_back(2);
+    co_return;
+  }(*loop_, order));
+  loop_->run();
+  EXPECT_EQ(order, (std::vector{2, 3, 1}));
+}
+
+TEST_P(event_loop_test, who_gives_way_has_a_turn_however_busy_the_others_are) {
+  loop_.reset();
+  open({.backend = GetParam(), .resumptions_per_turn = 8});
+  int left = 20;
+  loop_->spawn([](event_loop& loop, int& rounds) -> task<void> {
+    for (; rounds > 0; --rounds) co_await yield{loop};
+  }(*loop_, left));
+  // Each begins the next before it ends, so that there is always one that is more urgent.
+  struct endless {
+    static task<void> work(event_loop& loop, const int& others) {
+      if (others > 0) loop.spawn(work(loop, others));
+      co_return;
+    }
+  };
+  loop_->spawn(endless::work(*loop_, left));
+  for (int turn = 0; turn < 1'000 && left > 0; ++turn) loop_->run_once(time_point::min());
+  EXPECT_EQ(left, 0);
+  left = 0;
+  loop_->run();
+}
+
 TEST_P(event_loop_test, runs_again_after_it_has_finished) {
   std::vector<int> order;
   loop_->spawn(note(order, 1));

@@ -97,15 +97,16 @@ class [[nodiscard]] until_stopped : private stop_registration, private runnable 
   std::coroutine_handle<> waiting_;
 };
 
-/// Awaitable: gives way to all who are ready, of normal priority or more urgent; each has had a
-/// turn before this goes on.
+/// Awaitable: gives way to all who are ready, of normal priority or more urgent, and to those who
+/// become so until the loop asks the kernel again; goes on in the band of low priority, of which
+/// one has a turn whenever the loop asks the kernel, however busy the shard is.
 class [[nodiscard]] yield : private giving_way {
  public:
   explicit yield(event_loop& loop) noexcept : loop_{loop} {}
   bool await_ready() const noexcept { return false; }
   void await_suspend(std::coroutine_handle<> resumed) noexcept {
     waiting = resumed;
-    loop_.schedule(*this);
+    loop_.schedule(*this, priority::low);
   }
   void await_resume() const noexcept {}
 

@@ -50,7 +50,7 @@ void stream_receiver::give_way(event_loop& loop, function on_turn) noexcept {
   on_turn_ = on_turn;
   read_.on_answer = &on_given_way;
   read_.pending = true;
-  loop.schedule(read_);
+  loop.schedule(read_, priority::low);
 }
 
 void stream_receiver::on_given_way(operation& op) noexcept {

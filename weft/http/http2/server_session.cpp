@@ -225,7 +225,7 @@ void server_session::on_begin(runnable& self) noexcept {
   server_stream* const first = session.to_begin_.pop_front();
   if (!session.to_begin_.empty()) {
     session.beginning_.is_scheduled = true;
-    session.loop_.schedule(session.beginning_);
+    session.loop_.schedule(session.beginning_, priority::low);
   }
   first->begin_work();
   const std::size_t now = session.produced_bytes();
