@@ -112,6 +112,7 @@ task<bool> connection::receive_more(active_request& work, time_point due) {
     co_return false;
   }
   host_.counts.received_bytes.add(bytes->size());
+  loop_.note_produced(bytes->size());  // others have their turn within a long body, too
   input_->bytes.append(std::move(*bytes));
   work.head.rebase(received().data());
   co_return true;
@@ -167,6 +168,7 @@ task<result<std::string_view>> connection::receive_body(buffer_ref& slot) {
   if (!bytes) co_return fail(bytes.error());
   slot = std::move(*bytes);
   host_.counts.received_bytes.add(slot.size());
+  loop_.note_produced(slot.size());
   co_return slot.text();
 }
 

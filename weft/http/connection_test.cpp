@@ -530,6 +530,7 @@ TEST_F(connection_in_memory, lingers_after_a_timeout_too) {
 }
 
 TEST_F(connection_in_memory, does_not_keep_what_chunks_are_wrapped_in) {
+  if (WEFT_ADDRESS_SANITIZER != 0) GTEST_SKIP() << "frames count in this build";
   run([&]() -> task<void> {
     auto client = co_await world().connect();
     co_await client.send("POST /size HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");

@@ -128,6 +128,7 @@ std::size_t server_stream::held_bytes() const noexcept {
 }
 
 void server_stream::take_data(std::string_view data) {
+  loop_.note_produced(data.size());  // others have their turn within a long body, too
   if (drops_input_) return session_.consume(*this, data.size());
   if (still_to_come_) {
     if (data.size() > *still_to_come_) {
@@ -225,6 +226,11 @@ void server_stream::drop_input() noexcept {
 void server_stream::answer_in_turn(active_request& work) {
   if (session_.may_answer()) [[likely]]
     return answer(work);
+  // A reply would have to wait as well. The client may ask again (RFC 9113 section 8.7).
+  if (loop_.memory().is_short(memory_priority::high)) {
+    loop_.memory().note_refused();
+    return reset(NGHTTP2_REFUSED_STREAM);
+  }
   if (!work_) keep_work();
   session_.stand_in_line(*this);
 }
