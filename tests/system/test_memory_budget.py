@@ -1,5 +1,6 @@
 """Clients that make weftd hold memory for them: what it holds stays within its budget, and small requests are answered."""
 
+import collections
 import contextlib
 import json
 import re
@@ -8,6 +9,7 @@ import socket
 import sqlite3
 import struct
 
+import httpx
 import pytest
 from http2_floods import DATA, END_HEADERS, HEADERS, PREFACE, frame, request, settings, stall, streams
 from memory_group import memory_group
@@ -232,3 +234,52 @@ def test_slow_readers_of_a_topic_share_its_messages(example):
         for reader in readers:
             reader.close()
         assert server.stop() == 0, server.log
+
+
+def batch_of(rows):
+    operations = [{"method": "POST", "relative-url": "shop/page/pk-read",
+                   "body": {"filters": [{"column": "id", "value": row}], "operationId": str(row)}} for row in rows]
+    return json.dumps({"operations": operations}).encode()
+
+
+@pytest.mark.parametrize("coding", ["identity", "gzip"])
+def test_a_long_reply_in_parts_comes_whole(limited, coding):
+    rows = [row % 17 for row in range(30)]  # 16 is none
+    reply = httpx.post(limited.url("/0.1.0/batch"), content=batch_of(rows), headers={"Accept-Encoding": coding}, timeout=60)
+    assert reply.status_code == 200 and reply.headers.get("Content-Encoding", "identity") == coding
+    if coding == "identity":
+        assert int(reply.headers["Content-Length"]) == len(reply.content)
+    for row, told in zip(rows, reply.json()["result"], strict=True):
+        assert told["code"] == (404 if row == 16 else 200) and told["body"]["operationId"] == str(row)
+        assert told["body"]["data"] == ({} if row == 16 else {"id": row, "text": "x" * 500_000})
+    still_holds(limited)
+
+
+def first_of(client):
+    """Of its reply. Empty: it was dropped, as one that takes nothing."""
+    try:
+        return client.recv(12)
+    except ConnectionError:
+        return b""
+
+
+def test_a_crowd_that_asks_for_long_replies_at_once_shares_what_there_is(limited):
+    body = batch_of(range(4))
+    ask = b"POST /0.1.0/batch HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+    with contextlib.ExitStack() as crowd:
+        clients = [crowd.enter_context(limited.connect()) for _ in range(300)]
+        for client in clients:
+            client.sendall(ask)
+        told = collections.Counter(first_of(client) for client in clients)
+        assert set(told) <= {b"HTTP/1.1 200", b"HTTP/1.1 503", b""} and told[b"HTTP/1.1 200"] > 0, told
+        still_holds(limited)
+
+
+def test_crowds_of_streams_that_must_wait_are_refused(limited):
+    asked = stall(b"/openapi.json", count=100)
+    with contextlib.ExitStack() as crowd:
+        for _ in range(1_000):
+            client = crowd.enter_context(limited.connect())
+            client.sendall(asked)
+        wait_until(lambda: number(limited, "memory_refused_total") + number(limited, "memory_dropped_peers_total") > 0)
+        still_holds(limited)

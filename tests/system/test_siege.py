@@ -12,17 +12,18 @@ from weft_process import Server, wait_until
 
 LIMIT_BYTES = 256 * MIB
 HONEST_REQUESTS = 100
+BLOBS = 128
 ROW = {"filters": [{"column": "id", "value": 1}]}
 
 
 def besieged_data(folder):
     with sqlite3.connect(folder / "demo.db") as database:
-        database.executescript("""
+        database.executescript(f"""
             CREATE TABLE users(id INTEGER PRIMARY KEY, name TEXT);
             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
               INSERT INTO users SELECT i, 'user ' || i FROM n;
             CREATE TABLE blobs(id INTEGER PRIMARY KEY, data TEXT);
-            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 128)
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {BLOBS})
               INSERT INTO blobs SELECT i, hex(zeroblob(250000)) FROM n;""")
     database.close()
     return folder
@@ -42,7 +43,7 @@ def test_a_server_under_all_attacks_at_once_serves_on(weftd, key, tmp_path):
         with Server([weftd, "--listen", "127.0.0.1:0", "--threads", "1", "--data", data, "--keys",
                      tmp_path / "keys.toml"], preexec=group.join) as server:
             before = server.memory_kib("VmRSS")
-            with Siege(server.port, key, scale=0.2) as siege, httpx.Client(
+            with Siege(server.port, key) as siege, httpx.Client(
                     headers={"X-API-KEY": key}, timeout=60) as honest:
                 for number in itertools.takewhile(lambda n: n < HONEST_REQUESTS or not siege.is_under_way(), itertools.count()):
                     reply = honest.post(server.url("/ping"), json={"sequence": number})
