@@ -288,10 +288,7 @@ std::expected<void, std::string> writer::settle_held() {
   const file_place place = connection_->look();
   if (place == file_place::in_place) return {};
   file_.note(*connection_, place);
-  const bool is_overwritten = place == file_place::overwritten || connection_->is_overwritten();
-  const bool is_of_another =
-      place == file_place::log_replaced || (is_overwritten && connection_->has_pages_in_log());
-  if (is_of_another || is_suspect_) {
+  if (is_log_of_another(place) || is_suspect_) {
     forsake(place);
     return {};
   }
@@ -310,8 +307,23 @@ std::expected<void, std::string> writer::settle_held() {
   return {};
 }
 
+/// Whether what is in the log must not be put into the file.
+bool writer::is_log_of_another(file_place place) noexcept {
+  const bool is_overwritten = place == file_place::overwritten || connection_->is_overwritten();
+  return place == file_place::log_replaced || (is_overwritten && connection_->has_pages_in_log());
+}
+
 std::expected<void, std::string> writer::swap(database_swap& with) {
   const std::lock_guard lock{writing_};
+  try {
+    return swap_held(with);
+  } catch (const std::bad_alloc&) {
+    close();  // with the lock that keeps others from writing
+    throw;
+  }
+}
+
+std::expected<void, std::string> writer::swap_held(database_swap& with) {
   if (auto begun = begin_swap(); !begun) return begun;
   auto renamed = with.rename();
   static_cast<void>(connection_->run("ROLLBACK"));
@@ -401,7 +413,10 @@ int writer::move_pages(int how) noexcept {
 }
 
 void writer::close() noexcept {
-  if (connection_ && !is_suspect_) static_cast<void>(move_pages(SQLITE_CHECKPOINT_TRUNCATE));
+  if (connection_ && is_log_of_another(connection_->look()))
+    connection_->close_without_log();
+  else if (connection_ && !is_suspect_)
+    static_cast<void>(move_pages(SQLITE_CHECKPOINT_TRUNCATE));
   statements_.reset();
   connection_.reset();
   log_pages_ = 0;

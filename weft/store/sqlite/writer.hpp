@@ -87,7 +87,9 @@ class writer {
   [[nodiscard]] std::expected<void, fault> make_ready();
   [[nodiscard]] std::expected<connection, fault> open() const;
   [[nodiscard]] std::expected<void, std::string> settle_held();
+  [[nodiscard]] bool is_log_of_another(file_place place) noexcept;
   void forsake(file_place place);
+  [[nodiscard]] std::expected<void, std::string> swap_held(database_swap& with);
   [[nodiscard]] std::expected<void, std::string> begin_swap();
   [[nodiscard]] bool is_commit_in_place(std::span<queued_write* const> batches);
   void empty_idle_log();
