@@ -65,7 +65,7 @@ sim: setup build/release/build.ninja ## simulated worlds with faults, SEEDS=2000
 autobahn: setup build ## the whole Autobahn test suite for WebSockets, some minutes
 	@WEFT_AUTOBAHN=whole python3 -m pytest -q tests/system/test_autobahn.py
 
-mutants: setup-build ## break the library in ways that the simulator must see
+mutants: setup-build ## break the library in ways that the simulator or a test must see
 	@tools/mutants
 
 docs: ## where to read
