@@ -79,6 +79,116 @@ def test_a_log_that_a_killed_server_has_left_is_not_put_into_another_file(serve,
     assert rows_of(folder / "shop.db") == whole("new")
 
 
+def kill(server):
+    server.send_signal(signal.SIGKILL)
+    server.process.wait()
+
+
+def cut_and_fill(source, target):
+    os.truncate(target, 0)
+    target.write_bytes(source.read_bytes())
+
+
+@pytest.mark.parametrize("schema", [SAME, OTHER], ids=["same", "other"])
+@pytest.mark.parametrize("overwrite", [shutil.copyfile, shutil.copy2, cut_and_fill], ids=["copy", "copy with times", "truncate and write"])
+def test_a_log_that_a_killed_server_has_left_is_not_put_into_a_file_overwritten_in_place(serve, folder, overwrite, schema):
+    make(folder / "new", "new", schema)
+    with serve() as server, RowClient(server) as client:
+        for id in range(17):
+            assert write(client, id, "written")[0] == 200
+        kill(server)
+    overwrite(folder / "new", folder / "shop.db")
+    before = (folder / "shop.db").read_bytes()
+    for _ in range(2):  # a clean end forgets nothing
+        with serve() as server, RowClient(server) as client:
+            server.wait_for_log("was overwritten in place after weft was killed")
+            assert client.ask("shop/t/scan", {"limit": 10})[0] in (404, 500, 503)
+            assert write(client, 3, "later")[0] in (404, 500, 503)
+            assert server.get("/readyz")[0] == 503
+            assert (folder / "shop.db").read_bytes() == before, "nothing was put into it"
+            assert size_of(folder / "shop.db-wal") > 0, "and the log is kept"
+            server.stop()
+    for ending in ("-wal", "-shm"):
+        (folder / f"shop.db{ending}").unlink(missing_ok=True)
+    with serve() as server, RowClient(server) as client:
+        assert all_of(client) == whole("new")
+        assert server.stop() == 0, server.log
+    assert rows_of(folder / "shop.db") == whole("new")
+
+
+def test_a_file_that_was_truncated_after_a_kill_is_refused(serve, folder):
+    with serve() as server, RowClient(server) as client:
+        assert write(client, 3, "written")[0] == 200
+        kill(server)
+    os.truncate(folder / "shop.db", 0)
+    with serve() as server, RowClient(server) as client:
+        server.wait_for_log("was overwritten in place after weft was killed")
+        assert write(client, 4, "later")[0] in (404, 500, 503)
+        server.stop()
+    assert size_of(folder / "shop.db") == 0 and size_of(folder / "shop.db-wal") > 0
+
+
+def test_a_file_overwritten_after_pages_were_moved_and_a_kill_is_refused(serve, folder):
+    make(folder / "new", "new")
+    with serve("--store.sqlite.engine.checkpoint_pages=20") as server, RowClient(server) as client:
+        for id in range(200):  # pages are moved at every twentieth or so, while the log goes on
+            assert write(client, id, "written")[0] == 200
+        kill(server)
+    assert size_of(folder / "shop.db-wal") > 0
+    shutil.copyfile(folder / "new", folder / "shop.db")
+    with serve() as server:
+        server.wait_for_log("was overwritten in place after weft was killed")
+        server.stop()
+
+
+def test_the_log_that_a_killed_server_has_left_is_emptied_at_the_next_start(serve, folder):
+    make(folder / "new", "new")
+    with serve() as server, RowClient(server) as client:
+        assert write(client, 3, "written")[0] == 200
+        kill(server)
+    assert size_of(folder / "shop.db-wal") > 0
+    with serve() as server, RowClient(server) as client:
+        assert all_of(client) == whole("old") | {3: "written"}
+        assert size_of(folder / "shop.db-wal") == 0
+        kill(server)
+    shutil.copyfile(folder / "new", folder / "shop.db")
+    with serve() as server, RowClient(server) as client:
+        assert all_of(client) == whole("new")
+        assert server.stop() == 0, server.log
+
+
+def test_a_file_of_which_only_the_times_have_changed_is_served_once_the_lock_file_is_removed(serve, folder):
+    with serve() as server, RowClient(server) as client:
+        assert write(client, 3, "written")[0] == 200
+        kill(server)
+    os.utime(folder / "shop.db")
+    with serve() as server:
+        server.wait_for_log("remove .weft.lock")
+        server.stop()
+    os.remove(folder / ".weft.lock")
+    with serve() as server, RowClient(server) as client:
+        assert all_of(client) == whole("old") | {3: "written"}
+        assert server.stop() == 0, server.log
+
+
+def test_another_program_may_move_pages_after_a_kill(serve, folder):
+    """Of a program that was there before, and of one that opens the database when nobody has it open."""
+    expected = whole("old")
+    for is_early in (True, False):
+        with serve() as server, RowClient(server) as client:
+            assert write(client, 3, f"written{is_early}")[0] == 200
+            with closing(sqlite3.connect(folder / "shop.db", isolation_level=None)) as other:
+                if is_early:
+                    assert other.execute("SELECT count(*) FROM t").fetchone() == (ROWS,)
+                kill(server)
+                other.execute("UPDATE t SET a='theirs' WHERE id=7")
+                assert other.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[0] == 0
+                expected |= {3: f"written{is_early}", 7: "theirs"}
+                with serve() as next, RowClient(next) as reader:
+                    assert all_of(reader) == expected
+                    assert next.stop() == 0, next.log
+
+
 def test_a_log_that_another_program_has_written_is_not_put_into_another_file(serve, folder):
     make(folder / "new", "new")
     with closing(sqlite3.connect(folder / "shop.db", isolation_level=None)) as other:

@@ -1,7 +1,10 @@
 #include <weft/store/sqlite/file_watch.hpp>
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstddef>
 
@@ -11,10 +14,12 @@ namespace {
 constexpr int index_page_bytes = 32 * 1024;
 constexpr std::int64_t quiet_ns = 50'000'000;
 // Of the index, in words (sqlite.org/walformat.html, section 2.1).
+constexpr std::size_t commits_at = 2;
 constexpr std::size_t last_frame_at = 4;
 constexpr std::size_t salts_at = 8;
 constexpr std::size_t moved_at = 24;
 constexpr std::size_t moving_at = 32;
+using index_head = std::array<std::uint32_t, moving_at + 1>;
 
 /// What the name of a log, or of its index, stands for.
 file_place place_of(const std::string& path, file_identity opened) noexcept {
@@ -39,7 +44,35 @@ std::optional<std::uint32_t> index_word(sqlite3* of, std::size_t at) noexcept {
   return __atomic_load_n(static_cast<const volatile std::uint32_t*>(mapped) + at, __ATOMIC_ACQUIRE);
 }
 
+/// Of an index that nobody here has open.
+std::optional<index_head> read_index(const std::string& path) noexcept {
+  const int opened = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (opened < 0) return std::nullopt;
+  index_head head{};
+  const ssize_t got = ::pread(opened, head.data(), sizeof head, 0);
+  ::close(opened);
+  if (got != static_cast<ssize_t>(sizeof head)) return std::nullopt;
+  return head;
+}
+
+bool is_moving(const file_memory::log_progress& pages) noexcept { return pages.done < pages.begun; }
+
 }  // namespace
+
+/// Who moves pages first says so in the index, and a log that is begun anew has other salts.
+bool was_overwritten_since(const file_trace& then, const std::string& database,
+                           const std::string& index) noexcept {
+  struct stat now{};
+  // First: what is moved meanwhile is in the index by then.
+  if (::stat(database.c_str(), &now) != 0 || stamp_of(now) == then.last.seen) return false;
+  // To close an index that this process has open would end SQLite's locks of it.
+  const auto head = identity_of_index(index) ? std::nullopt : read_index(index);
+  if (!head || (*head)[commits_at] < then.commits) return false;
+  const file_memory::log_progress progress{.salts = {(*head)[salts_at], (*head)[salts_at + 1]},
+                                           .begun = (*head)[moving_at],
+                                           .done = (*head)[moved_at]};
+  return !is_moving(progress) && progress == then.last.progress;
+}
 
 std::string_view to_string(file_place is) noexcept {
   switch (is) {
@@ -140,8 +173,7 @@ bool file_watch::is_overwritten(const struct stat& now) noexcept {
   if (!last || last->seen != seen) {
     const auto progress = read_progress();
     if (!progress) return false;
-    const bool is_moving = progress->done < progress->begun;
-    if (last && !is_moving && last->progress == *progress) return true;
+    if (last && !is_moving(*progress) && last->progress == *progress) return true;
     last = {seen, *progress};
   }
   stamp_ = seen;
@@ -160,6 +192,14 @@ void file_watch::remember() noexcept {
   // What has changed beside what the caller has done is not to be taken for that.
   if (memory_->last && memory_->last->seen != stamp_of(now)) return;
   if (const auto progress = read_progress()) memory_->last = {stamp_of(now), *progress};
+}
+
+std::optional<file_trace> file_watch::trace() const noexcept {
+  const auto commits = log() ? index_word(opened_, commits_at) : std::nullopt;
+  if (memory_ == nullptr || !commits) return std::nullopt;
+  const std::lock_guard lock{memory_->mutex};
+  if (!memory_->last) return std::nullopt;
+  return file_trace{*memory_->last, *commits};
 }
 
 bool file_watch::has_pages_in_log() const noexcept {

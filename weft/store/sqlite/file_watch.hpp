@@ -58,6 +58,7 @@ struct file_memory {
   struct state {
     stamp seen;
     log_progress progress;
+    friend bool operator==(const state&, const state&) noexcept = default;
   };
 
   /// What one of them has found, whereupon all are to be closed.
@@ -65,6 +66,18 @@ struct file_memory {
   std::mutex mutex;
   std::optional<state> last;  // under mutex
 };
+
+/// What is left of a state when all processes have ended that had the file open.
+struct file_trace {
+  file_memory::state last;
+  std::uint32_t commits =
+      0;  // that the index had counted by then; it counts anew once it is rebuilt
+};
+/// Whether the database was written to since, though no page was moved into it. False where that
+/// cannot be known: somebody has moved pages or rebuilt the index, or there is none, or this
+/// process has opened it.
+[[nodiscard]] bool was_overwritten_since(const file_trace& then, const std::string& database,
+                                         const std::string& index) noexcept;
 
 class file_watch {
  public:
@@ -85,6 +98,8 @@ class file_watch {
   void remember_in(file_memory* shared) noexcept { memory_ = shared; }
   /// Who has just written, or moved pages, makes it known.
   void remember() noexcept;
+  /// What was seen of the file last; nothing: nobody has looked yet, or it has no log.
+  [[nodiscard]] std::optional<file_trace> trace() const noexcept;
 
  private:
   [[nodiscard]] std::optional<file_memory::log_progress> read_progress() const noexcept;

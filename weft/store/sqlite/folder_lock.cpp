@@ -11,6 +11,7 @@
 #include <charconv>
 #include <cstddef>
 #include <system_error>
+#include <utility>
 
 #include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
@@ -24,6 +25,17 @@ constexpr int tries = 10;  // while others come and go
 std::string host_name() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+/// Another one after each start of the machine; empty: nobody knows.
+std::string boot_name() {
+  std::string text(64, '\0');
+  const int opened = ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+  if (opened < 0) return {};
+  const ssize_t got = ::pread(opened, text.data(), text.size(), 0);
+  ::close(opened);
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return text.substr(0, text.find('\n'));
 }
 
 std::string read_all(int descriptor) {
@@ -57,6 +69,17 @@ bool read_mark(std::string_view& line, file_mark& into) noexcept {
   return read_number(take_word(line), into.inode) && read_number(take_word(line), into.born);
 }
 
+template <class... Number>
+bool read_numbers(std::string_view& line, Number&... into) noexcept {
+  return (read_number(take_word(line), into) && ...);
+}
+
+bool read_file_trace(std::string_view& line, file_trace& into) noexcept {
+  auto& [seen, progress] = into.last;
+  return read_numbers(line, seen.bytes, seen.seconds, seen.nanoseconds, progress.salts[0],
+                      progress.salts[1], progress.begun, progress.done, into.commits);
+}
+
 /// The rest of the first line that begins with this word; empty: there is none.
 std::string_view find_line(std::string_view text, std::string_view word) noexcept {
   while (!text.empty()) {
@@ -83,8 +106,9 @@ bool is_at(const std::string& path, int descriptor) noexcept {
 folder_lock::folder_lock(const std::string& folder) : path_{folder + "/.weft.lock"} {
   take();
   if (!is_held()) return;
-  read_owners(read_all(descriptor_));
-  write();
+  boot_ = boot_name();
+  read_notes(read_all(descriptor_));
+  write(must_last::yes);
 }
 
 folder_lock::~folder_lock() {
@@ -126,20 +150,34 @@ void folder_lock::take() {
 }
 
 /// Of this host, and of this folder: a copy of it has other files.
-void folder_lock::read_owners(std::string_view text) {
+void folder_lock::read_notes(std::string_view text) {
   struct stat own{};
   std::uint64_t inode = 0;
   if (::fstat(descriptor_, &own) != 0 || find_line(text, "host") != host_name()) return;
   if (!read_number(find_line(text, "lock"), inode) || inode != own.st_ino) return;
+  const bool is_same_boot = !boot_.empty() && find_line(text, "boot") == boot_;
   while (!text.empty()) {
     std::string_view line = take_line(text);
-    if (take_word(line) != "database") continue;
-    log_owner owner;
-    const bool is_good = read_mark(line, owner.database) && read_mark(line, owner.log);
-    if (is_good) before_.push_back({std::string{line}, owner});
+    const std::string_view word = take_word(line);
+    if (word == "end") break;  // what is behind it is older
+    if (word == "database") read_owner(line);
+    if (word == "trace" && is_same_boot) read_trace(line);
   }
   // Until they are opened they are as they were.
   now_ = before_;
+}
+
+void folder_lock::read_owner(std::string_view line) {
+  log_owner owner;
+  const bool is_good = read_mark(line, owner.database) && read_mark(line, owner.log);
+  if (is_good) before_.push_back({std::string{line}, owner});
+}
+
+void folder_lock::read_trace(std::string_view line) {
+  file_trace trace;
+  if (!read_file_trace(line, trace)) return;
+  const auto of = std::ranges::find(before_, line, &entry::database);
+  if (of != before_.end()) of->trace = trace;
 }
 
 std::optional<log_owner> folder_lock::owner_of(std::string_view database) const {
@@ -153,13 +191,30 @@ void folder_lock::note_owner(std::string_view database, log_owner is) {
   const std::lock_guard lock{mutex_};
   const auto known = std::ranges::find(now_, database, &entry::database);
   if (known != now_.end())
-    known->owner = is;
+    *known = {std::move(known->database), is};
   else
     now_.push_back({std::string{database}, is});
-  write();
+  write(must_last::yes);
 }
 
-void folder_lock::write() const {
+std::optional<file_trace> folder_lock::trace_of(std::string_view database) const {
+  const auto found = std::ranges::find(before_, database, &entry::database);
+  if (found == before_.end()) return std::nullopt;
+  return found->trace;
+}
+
+void folder_lock::note_trace(std::string_view database, const file_trace& is) {
+  if (!is_held()) return;
+  const std::lock_guard lock{mutex_};
+  const auto known = std::ranges::find(now_, database, &entry::database);
+  if (known == now_.end()) return;
+  known->trace = is;
+  write(must_last::no);
+}
+
+/// Owners come first: where they are does not change with what is noted more often. The system
+/// has all of it even if this program is killed now.
+void folder_lock::write(must_last how) const {
   struct stat own{};
   if (::fstat(descriptor_, &own) != 0) return;
   std::string text = weft::format("process {}\nhost {}\nlock {}\n", ::getpid(), host_name(),
@@ -168,10 +223,19 @@ void folder_lock::write() const {
     text += weft::format("database {} {} {} {} {}\n", each.owner.database.inode,
                          each.owner.database.born, each.owner.log.inode, each.owner.log.born,
                          each.database);
+  text += weft::format("boot {}\n", boot_);
+  for (const entry& each : now_)
+    if (each.trace) {
+      const auto& [seen, progress] = each.trace->last;
+      text += weft::format("trace {} {} {} {} {} {} {} {} {}\n", seen.bytes, seen.seconds,
+                           seen.nanoseconds, progress.salts[0], progress.salts[1], progress.begun,
+                           progress.done, each.trace->commits, each.database);
+    }
+  text += "end\n";
   const bool is_written =
       ::pwrite(descriptor_, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) &&
       ::ftruncate(descriptor_, static_cast<off_t>(text.size())) == 0 &&
-      ::fdatasync(descriptor_) == 0;
+      (how == must_last::no || ::fdatasync(descriptor_) == 0);
   if (!is_written)
     log::warning(
         weft::format("{}: a log that is left when this program is killed will not be told "

@@ -5,8 +5,10 @@
 // `.weft.lock`, a regular file that its user alone may read, and locks it by flock(2) as long as
 // this lives: that is what counts, so that one which a killed program has left is taken over. What
 // is in it is for people, process and host, and for who comes next: note_owner() writes down which
-// file each database is, and its log, owner_of() gives what a killed program has written. Who does
-// not hold the lock goes on without: it is advice. A clean end removes the file. Any thread.
+// file each database is, and its log, owner_of() gives what a killed program has written. What
+// note_trace() writes down, of the file's content, trace_of() gives until the machine starts anew.
+// Who does not hold the lock goes on without: it is advice. A clean end removes the file. Any
+// thread.
 //
 //   folder_lock lock{"/var/lib/shop"};
 //   if (!lock.is_held()) log::info(lock.trouble());
@@ -18,6 +20,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <weft/store/sqlite/file_watch.hpp>
 
 namespace weft::store::sqlite {
 
@@ -53,16 +57,26 @@ class folder_lock {
   /// Durable when it returns.
   void note_owner(std::string_view database, log_owner is);
 
+  /// As owner_of(): how the file was when that program looked last.
+  [[nodiscard]] std::optional<file_trace> trace_of(std::string_view database) const;
+  /// Of a database whose owner is known. A killed program has written it, a power cut may lose it.
+  void note_trace(std::string_view database, const file_trace& is);
+
  private:
   struct entry {
     std::string database;
     log_owner owner;
+    std::optional<file_trace> trace{};
   };
+  enum class must_last : bool { no, yes };
   void take();
-  void read_owners(std::string_view text);
-  void write() const;
+  void read_notes(std::string_view text);
+  void read_owner(std::string_view line);
+  void read_trace(std::string_view line);
+  void write(must_last how) const;
 
   std::string path_;
+  std::string boot_;
   int descriptor_ = -1;
   std::string trouble_;
   bool is_kept_ = false;

@@ -68,6 +68,46 @@ TEST_F(folder_lock_test, takes_over_what_a_killed_program_has_left) {
   EXPECT_TRUE(text().contains("database 19 5 8 6 shop.db\n")) << text();
 }
 
+TEST_F(folder_lock_test, believes_a_trace_until_the_machine_starts_anew_or_the_owner_is_another) {
+  const file_trace is{{{.bytes = 8192, .seconds = 5, .nanoseconds = 6},
+                       {.salts = {7, 4'000'000'000}, .begun = 9, .done = 9}},
+                      10};
+  {
+    folder_lock first{folder_};
+    first.note_trace("nobody.db", is);
+    first.note_owner("shop.db", {{.inode = 19, .born = 5}, {.inode = 8, .born = 6}});
+    first.note_owner("a b.db", {{.inode = 18, .born = 5}, {.inode = 9, .born = 6}});
+    first.note_trace("shop.db", is);
+    first.note_trace("a b.db", is);
+    first.note_owner("a b.db", {{.inode = 20, .born = 5}, {.inode = 10, .born = 6}});
+    first.keep();
+  }
+  const std::string left = text();
+  EXPECT_TRUE(left.contains("trace 8192 5 6 7 4000000000 9 9 10 shop.db\nend\n")) << left;
+  {
+    folder_lock next{folder_};
+    const auto found = next.trace_of("shop.db");
+    ASSERT_TRUE(found.has_value());
+    EXPECT_EQ(found->last, is.last);
+    EXPECT_EQ(found->commits, 10U);
+    EXPECT_FALSE(next.trace_of("a b.db").has_value()) << "that was of another log";
+    EXPECT_FALSE(next.trace_of("nobody.db").has_value());
+    EXPECT_EQ(text().substr(text().find("boot ")), left.substr(left.find("boot ")));
+    next.keep();
+  }
+  leave(left + "trace 1 2 3 4 5 6 7 8 shop.db\n");
+  {
+    folder_lock over_a_longer_text{folder_};
+    const auto found = over_a_longer_text.trace_of("shop.db");
+    EXPECT_TRUE(found && found->last == is.last) << "what is behind the end is older";
+    over_a_longer_text.keep();
+  }
+  leave(left.substr(0, left.find("boot ")) + "boot another\n" + left.substr(left.find("trace ")));
+  const folder_lock after_a_restart{folder_};
+  EXPECT_TRUE(after_a_restart.owner_of("shop.db").has_value());
+  EXPECT_FALSE(after_a_restart.trace_of("shop.db").has_value());
+}
+
 TEST_F(folder_lock_test, does_not_believe_what_is_of_another_host_or_folder_or_broken) {
   std::string good;
   {

@@ -71,6 +71,7 @@ class connection {
   }
   /// Its caller has just written, or moved pages.
   void remember() noexcept { files_.remember(); }
+  [[nodiscard]] std::optional<file_trace> trace() const noexcept { return files_.trace(); }
 
   /// A result code of SQLite's. Answers are dropped.
   [[nodiscard]] int run(const char* sql) noexcept;

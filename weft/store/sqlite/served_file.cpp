@@ -105,7 +105,26 @@ void served_file::note_log(const connection& of) {
     logs_.push_back(*each);
     is_new = true;
   }
-  if (is_new) folder_.note_owner(name(), {mark_of(path_), mark_of(beside("-wal"))});
+  if (!is_new) return;
+  folder_.note_owner(name(), {mark_of(path_), mark_of(beside("-wal"))});
+  traced_.reset();
+}
+
+void served_file::note_trace(const connection& of) noexcept {
+  try {
+    const std::lock_guard lock{mutex_};
+    const auto now = of.trace();
+    if (!now || now->last == traced_ || served_ != of.identity()) return;
+    folder_.note_trace(name(), *now);
+    traced_ = now->last;
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
+    // It is noted after the next commit.
+  }
+}
+
+bool served_file::take_left_log() {
+  const std::lock_guard lock{mutex_};
+  return std::exchange(has_left_log_, false);
 }
 
 void served_file::note(const connection& of, file_place seen) {
@@ -188,11 +207,19 @@ std::expected<void, std::string> served_file::admit_first() {
   const auto log = find_file(beside("-wal"));
   if (!expected_ || !log || log->bytes == 0) return {};
   const bool is_its_log = is_same(expected_->log, mark_of(beside("-wal")));
-  if (!is_its_log || is_same(expected_->database, mark_of(path_))) return {};
+  if (!is_its_log) return {};
+  if (!is_same(expected_->database, mark_of(path_)))
+    return refuse(
+        "it is another file than the one that was served when weft was killed, whose rows the log "
+        "(-wal) holds: to serve this file, move -wal and -shm away; to serve the former one, put "
+        "it back");
+  const auto trace = folder_.trace_of(name());
+  has_left_log_ = !trace || !was_overwritten_since(*trace, path_, beside("-shm"));
+  if (has_left_log_) return {};
   return refuse(
-      "it is another file than the one that was served when weft was killed, whose rows the log "
-      "(-wal) holds: to serve this file, move -wal and -shm away; to serve the former one, put it "
-      "back");
+      "it was overwritten in place after weft was killed, while its log (-wal) held rows: to serve "
+      "it as it is, remove -wal and -shm; if only its times have changed, stop weft and remove "
+      ".weft.lock");
 }
 
 std::expected<void, std::string> served_file::admit_same(std::uint64_t bytes) {
@@ -204,7 +231,7 @@ std::expected<void, std::string> served_file::admit_same(std::uint64_t bytes) {
   if (spoilt_ && log && log->identity == *spoilt_ && log->bytes > 0)
     return refuse(
         "it was overwritten in place while its log (-wal) held rows: to serve it as it is, remove "
-        "-wal and -shm; if only its times have changed, start weft anew");
+        "-wal and -shm; if only its times have changed, stop weft and remove .weft.lock");
   if (must_reopen_) {
     logs_.clear();
     uses_ = std::make_shared<file_memory>();

@@ -44,8 +44,13 @@ class served_file {
   [[nodiscard]] std::expected<connection, std::string> open(access how);
   /// Of a connection that open() has given, once it has read: which log it has.
   void note_log(const connection& of);
+  /// Of such a connection, once it has written or moved pages: what a killed program leaves behind.
+  void note_trace(const connection& of) noexcept;
   /// What look() of such a connection has given.
   void note(const connection& of, file_place seen);
+
+  /// Whether a killed program's log has just been found beside its file: once.
+  [[nodiscard]] bool take_left_log();
 
   /// Whether the database is not served, though it should be.
   [[nodiscard]] bool is_refused() const noexcept {
@@ -75,8 +80,10 @@ class served_file {
 
   std::mutex mutex_;
   // All under mutex_.
-  std::optional<log_owner> expected_;  // whose the log is that a killed program has left
+  std::optional<log_owner> expected_;         // whose the log is that a killed program has left
+  std::optional<file_memory::state> traced_;  // as it was noted last
   std::optional<file_identity> served_;
+  bool has_left_log_ = false;
   bool had_content_ = false;
   bool is_denied_ = false;               // in the last open()
   std::vector<file_identity> logs_;      // of the file that is served, and their indexes

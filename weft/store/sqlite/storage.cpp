@@ -150,7 +150,9 @@ std::expected<connection, std::string> storage::open(std::string_view database) 
       return std::unexpected{std::move(settled.error())};
     }
   }
-  return of.file.open(access::read_only);
+  auto opened = of.file.open(access::read_only);
+  if (opened && of.file.take_left_log()) of.by.empty_left_log();
+  return opened;
 }
 
 bool storage::lease::is_in_place() {

@@ -178,6 +178,7 @@ void writer::write(std::span<queued_write* const> batches) noexcept {
     const auto ready = make_ready();
     if (ready) {
       write_group_or_each(batches);
+      if (connection_) file_.note_trace(*connection_);
       return;
     }
     for (queued_write* const each : batches)
@@ -371,7 +372,16 @@ void writer::forsake(file_place place) {
 /// A file that is moved over one with an empty log cannot be mixed with it.
 void writer::empty_idle_log() {
   const std::lock_guard lock{writing_};
-  if (!settle_held() || !connection_ || log_pages_ == 0) return;
+  if (settle_held() && connection_ && log_pages_ != 0) empty_whole_log();
+}
+
+/// Nor can one that is overwritten after the next kill.
+void writer::empty_left_log() {
+  const std::lock_guard lock{writing_};
+  if (make_ready()) empty_whole_log();
+}
+
+void writer::empty_whole_log() noexcept {
   const int code = move_pages(SQLITE_CHECKPOINT_TRUNCATE);
   is_suspect_ = is_suspect_ || (code & 0xff) == SQLITE_IOERR;
   if (code == SQLITE_OK) log_pages_ = 0;
@@ -409,6 +419,7 @@ int writer::move_pages(int how) noexcept {
   const auto usual = std::chrono::duration_cast<std::chrono::milliseconds>(options_.busy_timeout);
   sqlite3_busy_timeout(database, static_cast<int>(usual.count()));
   if (connection_->look() == file_place::in_place) connection_->remember();
+  file_.note_trace(*connection_);
   return code;
 }
 

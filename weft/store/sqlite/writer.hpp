@@ -67,6 +67,8 @@ class writer {
   /// Closes files that have not their names any more, once what is in the log is in the database
   /// that it belongs to. A line for people where that has to wait for somebody.
   [[nodiscard]] std::expected<void, std::string> settle();
+  /// Puts the log that a killed program has left into its database, where that can be done now.
+  void empty_left_log();
   /// While no batch is being written, and none by another program either. A line for people where
   /// that cannot be had, or the files could not be exchanged.
   [[nodiscard]] std::expected<void, std::string> swap(database_swap& with);
@@ -93,6 +95,7 @@ class writer {
   [[nodiscard]] std::expected<void, std::string> begin_swap();
   [[nodiscard]] bool is_commit_in_place(std::span<queued_write* const> batches);
   void empty_idle_log();
+  void empty_whole_log() noexcept;
   void open_to_end();
   void write_group_or_each(std::span<queued_write* const> batches);
   void fail_batch(queued_write& batch, const write_group& of,
