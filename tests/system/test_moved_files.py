@@ -8,6 +8,8 @@ import re
 import shutil
 import signal
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 
 import pytest
@@ -187,6 +189,65 @@ def test_another_program_may_move_pages_after_a_kill(serve, folder):
                 with serve() as next, RowClient(next) as reader:
                     assert all_of(reader) == expected
                     assert next.stop() == 0, next.log
+
+
+LEAVES_A_JOURNAL = """
+import os, signal, sqlite3, sys
+database = sqlite3.connect(sys.argv[1], isolation_level=None)
+database.execute("PRAGMA cache_size=5")
+database.execute("BEGIN")
+database.execute("UPDATE t SET a=a||hex(randomblob(4000))")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def set_mode(path, mode):
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute(f"PRAGMA journal_mode={mode}").fetchone() == (mode.lower(),)
+
+
+def leave_a_journal(path):
+    """As a program does that is killed within a transaction: it has written to the file, and a journal is to undo that."""
+    subprocess.run([sys.executable, "-c", LEAVES_A_JOURNAL, path], check=False)
+    assert size_of(path.with_name(f"{path.name}-journal")) > 0
+
+
+@pytest.mark.parametrize("mode", ["WAL", "DELETE"])
+def test_a_journal_that_another_program_has_left_is_not_put_into_another_file(serve, folder, mode):
+    make(folder / "new", "new")
+    set_mode(folder / "new", mode)
+    set_mode(folder / "shop.db", "DELETE")
+    with serve() as server, RowClient(server) as client:
+        assert read(client) == "old1"
+        os.link(folder / "shop.db", folder / "former")
+        leave_a_journal(folder / "shop.db")
+        os.replace(folder / "new", folder / "shop.db")
+        before = (folder / "shop.db").read_bytes()
+        status, text = client.ask("shop/t/pk-read", {"filters": given(id=1)})
+        assert status == 500 and "rollback journal (-journal)" in text, text
+        assert write(client, 4, "later")[0] == 500
+        assert server.get("/readyz")[0] == 503
+        assert (folder / "shop.db").read_bytes() == before, "nothing was put into it"
+        (folder / "shop.db-journal").rename(folder / "former-journal")
+        assert write(client, 4, "later")[0] == 200
+        assert all_of(client) == whole("new") | {4: "later"}
+        assert server.stop() == 0, server.log
+    assert rows_of(folder / "former") == whole("old"), "and whose it is gets it"
+
+
+def test_a_journal_is_not_put_into_another_file_after_a_kill(serve, folder):
+    make(folder / "new", "new")
+    with serve() as server, RowClient(server) as client:
+        assert write(client, 3, "written")[0] == 200
+        kill(server)
+    set_mode(folder / "shop.db", "DELETE")
+    leave_a_journal(folder / "shop.db")
+    os.replace(folder / "new", folder / "shop.db")
+    before = (folder / "shop.db").read_bytes()
+    with serve() as server:
+        server.wait_for_log("rollback journal (-journal)")
+        assert (folder / "shop.db").read_bytes() == before, "nothing was put into it"
+        server.stop()
 
 
 def test_a_log_that_another_program_has_written_is_not_put_into_another_file(serve, folder):

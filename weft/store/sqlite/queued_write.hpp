@@ -5,7 +5,7 @@
 // has begun it is awaited. Then tell() says of each operation what has become of it, unless
 // is_stale(): the schema is of another version, and nothing was done. Where there are no threads it
 // is made at once. Whatever runs out of memory on the way, what is said of a batch is true, or is
-// failure_kind::unknown; once its commit is durable nothing is allocated before tell().
+// failure_kind::unknown; an allocation that fails once its commit is durable changes nothing of it.
 //
 //   queued_write batch{loop, writer, version, operations};
 //   if (auto waited = co_await batch; !waited) co_return fail(waited.error());

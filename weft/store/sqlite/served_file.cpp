@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <memory>
@@ -31,6 +32,19 @@ std::optional<found_file> find_file(const std::string& path) noexcept {
   struct stat found{};
   if (::stat(path.c_str(), &found) != 0) return std::nullopt;
   return found_file{identity_in(found), static_cast<std::uint64_t>(found.st_size)};
+}
+
+/// Whether a transaction is to be undone by it. SQLite does that to whatever file has the name.
+bool is_hot_journal(const std::string& path) noexcept {
+  constexpr std::string_view begin =
+      "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7";  // sqlite.org/fileformat.html
+  const int opened = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (opened < 0) return false;
+  std::array<char, begin.size()> read{};
+  const ssize_t got = ::pread(opened, read.data(), read.size(), 0);
+  ::close(opened);
+  return got == static_cast<ssize_t>(read.size()) &&
+         std::string_view{read.data(), read.size()} == begin;
 }
 
 /// As the file system knows it.
@@ -204,11 +218,12 @@ std::expected<void, std::string> served_file::admit() {
 }
 
 std::expected<void, std::string> served_file::admit_first() {
+  if (!expected_) return {};
+  const bool is_its_database = is_same(expected_->database, mark_of(path_));
+  if (!is_its_database && is_hot_journal(beside("-journal"))) return refuse_journal();
   const auto log = find_file(beside("-wal"));
-  if (!expected_ || !log || log->bytes == 0) return {};
-  const bool is_its_log = is_same(expected_->log, mark_of(beside("-wal")));
-  if (!is_its_log) return {};
-  if (!is_same(expected_->database, mark_of(path_)))
+  if (!log || log->bytes == 0 || !is_same(expected_->log, mark_of(beside("-wal")))) return {};
+  if (!is_its_database)
     return refuse(
         "it is another file than the one that was served when weft was killed, whose rows the log "
         "(-wal) holds: to serve this file, move -wal and -shm away; to serve the former one, put "
@@ -247,6 +262,7 @@ std::expected<void, std::string> served_file::take_over() {
     return refuse(
         "it was replaced by another file, and the log (-wal) holds rows of the former one: to "
         "serve the new file, remove -wal and -shm, and next time use `weftd swap`");
+  if (is_hot_journal(beside("-journal"))) return refuse_journal();
   remove_log_and_index();
   logs_.clear();
   spoilt_.reset();
@@ -268,6 +284,13 @@ void served_file::remove_log_and_index() {
   const std::string index = beside("-shm");
   if (const auto found = find_file(index); found && is_known_log(found->identity))
     ::unlink(index.c_str());  // as above
+}
+
+std::unexpected<std::string> served_file::refuse_journal() const {
+  return refuse(
+      "it was replaced by another file, and there is a rollback journal (-journal), which may be "
+      "the former one's: to serve the new file, move -journal away; to serve the former one, put "
+      "it back");
 }
 
 std::unexpected<std::string> served_file::refuse(std::string why) const {

@@ -71,6 +71,7 @@ class served_file {
   [[nodiscard]] bool is_known_log(file_identity log) const noexcept;
   [[nodiscard]] std::string beside(std::string_view ending) const;
   void remove_log_and_index();
+  [[nodiscard]] std::unexpected<std::string> refuse_journal() const;
   [[nodiscard]] std::unexpected<std::string> refuse(std::string why) const;
 
   std::string path_;

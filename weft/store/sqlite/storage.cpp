@@ -251,7 +251,9 @@ void storage::roll_back_others(connection& reader) {
   if (!identify(reader.path() + "-journal")) return;
   const auto read = reader.number("PRAGMA schema_version");
   if (read || read.error() != SQLITE_READONLY_ROLLBACK) return;
-  if (auto other = connection::open(reader.path(), access::read_write))
+  auto other = connection::open(reader.path(), access::read_write);
+  // Another file that has the name by now is none of the journal's.
+  if (other && other->identity() == reader.identity())
     static_cast<void>(other->number("PRAGMA schema_version"));
 }
 
