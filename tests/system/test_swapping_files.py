@@ -9,7 +9,7 @@ import threading
 from contextlib import closing
 
 import pytest
-from marked_files import LOADED, OTHER, ROWS, SAME, Load, all_of, make, read, rows_of, whole, write
+from marked_files import LOADED, OTHER, ROWS, SAME, Load, all_of, make, query, read, rows_of, whole, write
 from row_client import RowClient
 from weft_process import Server, run, wait_until
 
@@ -39,6 +39,18 @@ def swap(weftd, folder):
         return run([weftd, "swap", file, "--data", data, "--database", database, *more])
 
     return ask
+
+
+def holders_of(path):
+    """Processes that have the file open, by their names."""
+    found = []
+    for process in os.listdir("/proc"):
+        try:
+            if process.isdigit() and any(os.path.samefile(f"/proc/{process}/fd/{fd}", path) for fd in os.listdir(f"/proc/{process}/fd")):
+                found.append(open(f"/proc/{process}/comm").read().strip())
+        except OSError:
+            continue  # it has ended meanwhile, or is somebody else's
+    return found
 
 
 def kept_in(folder):
@@ -211,3 +223,20 @@ def test_the_socket_is_its_users_alone_and_goes_with_the_server(serve, swap, fol
         assert read(client) == "new1"
         assert server.stop() == 0, server.log
     assert ROWS == len(rows_of(folder / "shop.db"))
+
+
+@pytest.mark.parametrize("how", ["swap", "move"])
+def test_the_process_of_a_query_lets_go_of_a_file_that_was_replaced(serve, swap, folder, how):
+    make(folder / "new", "new")
+    os.link(folder / "shop.db", folder / "former")
+    with serve() as server, RowClient(server) as client:  # nothing is noticed by waiting for it
+        assert query(client) == whole("old")
+        assert holders_of(folder / "former")
+        if how == "swap":
+            assert swap(folder / "new").returncode == 0
+        else:
+            os.replace(folder / "new", folder / "shop.db")
+            assert read(client) == "new1"  # it is noticed
+        wait_until(lambda: not holders_of(folder / "former"))
+        assert query(client) == whole("new")
+        assert server.stop() == 0, server.log

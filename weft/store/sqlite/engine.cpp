@@ -133,7 +133,7 @@ task<void> engine::state::follow() {
     files_changed->reset();
     // Too many who wait for a thread: later, then.
     static_cast<void>(co_await refresh());
-    co_await queries.end_idle();
+    co_await queries.end_idle(*files);
   }
 }
 

@@ -39,8 +39,9 @@ class query_line {
   [[nodiscard]] borrowing_task<result<bool>> run(storage& from,
                                                  const query_request& request WEFT_LIFETIME_BOUND,
                                                  query_sink& to);
-  /// Ends processes that nobody has used since the last call but one.
-  [[nodiscard]] task<void> end_idle() { return processes_.end_idle(); }
+  /// Ends processes that nobody has used since the last call but one, or that have open what their
+  /// database's name no longer stands for.
+  [[nodiscard]] task<void> end_idle(const storage& from) { return processes_.end_idle(from); }
 
  private:
   [[nodiscard]] task<result<void>> enter();

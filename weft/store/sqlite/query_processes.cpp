@@ -175,8 +175,14 @@ task<result<query_processes::worker>> query_processes::start(storage& from, std:
   co_return worker{.process = std::move(*made), .database = std::move(database), .of = of};
 }
 
-task<void> query_processes::keep(worker done) {
-  if (++done.queries >= queries_of_a_process) co_return co_await done.process.end(loop_);
+/// Whether the file that it has open still has the name.
+bool query_processes::is_in_place(const storage& from, const worker& by) {
+  return identify(from.path_of(by.database)) == by.of;
+}
+
+task<void> query_processes::keep(const storage& from, worker done) {
+  if (++done.queries >= queries_of_a_process || !is_in_place(from, done))
+    co_return co_await done.process.end(loop_);
   done.was_seen_idle = false;
   idle_.push_back(std::move(done));
   if (idle_.size() <= options_.queries_max) co_return;
@@ -185,10 +191,11 @@ task<void> query_processes::keep(worker done) {
   co_await oldest.process.end(loop_);
 }
 
-task<void> query_processes::end_idle() {
+task<void> query_processes::end_idle(const storage& from) {
   std::vector<worker> ended;
   for (worker& each : idle_)
-    if (std::exchange(each.was_seen_idle, true)) ended.push_back(std::move(each));
+    if (std::exchange(each.was_seen_idle, true) || !is_in_place(from, each))
+      ended.push_back(std::move(each));
   std::erase_if(idle_, [](const worker& each) { return each.process.pid() < 0; });
   for (worker& each : ended) co_await each.process.end(loop_);
 }
@@ -255,7 +262,7 @@ borrowing_task<result<bool>> query_processes::run(storage& from, const query_req
                                       : !told && told.error() == errc::closed);
     const std::string why{asked.fault.message};  // of what the process has sent
     if (asked.is_at_rest && !is_stale) {
-      co_await keep(std::move(*by));
+      co_await keep(from, std::move(*by));
     } else {
       counts_.query_processes_killed.add();
       co_await by->process.end(loop_);

@@ -5,9 +5,9 @@
 // killed when the query's time is over, when nobody waits for it any more, or when it keeps the
 // database's log from being emptied; run() returns once it is gone. One that has done its work is
 // kept for the next query of that database: options.queries_max of them, until end_idle() has found
-// it idle twice. One that ends by itself fails its query, unless it may have ended before: then a
-// new one is asked. What they answer is checked (query_message.hpp). Options, loop and counts
-// outlive it.
+// it idle twice, or another file in the place of the one that it has open. One that ends by itself
+// fails its query, unless it may have ended before: then a new one is asked. What they answer is
+// checked (query_message.hpp). Options, loop and counts outlive it.
 //
 //   co_return co_await processes.run(storage, request, until, sink);
 #pragma once
@@ -39,7 +39,7 @@ class query_processes {
   [[nodiscard]] borrowing_task<result<bool>> run(storage& from,
                                                  const query_request& request WEFT_LIFETIME_BOUND,
                                                  time_point until, query_sink& to);
-  [[nodiscard]] task<void> end_idle();
+  [[nodiscard]] task<void> end_idle(const storage& from);
 
  private:
   /// Of one query.
@@ -58,7 +58,8 @@ class query_processes {
   [[nodiscard]] std::optional<worker> take_idle(const std::string& database,
                                                 const file_identity& of);
   [[nodiscard]] task<result<worker>> start(storage& from, std::string database, file_identity of);
-  [[nodiscard]] task<void> keep(worker done);
+  [[nodiscard]] static bool is_in_place(const storage& from, const worker& by);
+  [[nodiscard]] task<void> keep(const storage& from, worker done);
   [[nodiscard]] task<result<bool>> ask(worker& by, question& asked);
 
   const engine_options& options_;
