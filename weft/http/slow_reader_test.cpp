@@ -110,6 +110,18 @@ TEST_F(slow_reader, is_cut_though_it_takes_some_now_and_then) {
   }
 }
 
+TEST_F(slow_reader, is_cut_though_no_wait_for_it_is_long) {
+  for (const std::string_view path : both_ways) {
+    serve_much({.reply_bytes_per_second = 10'000});
+    run([&]() -> task<void> {
+      const duration let = co_await take_slowly(path, 3s, 20min);  // some 5,400
+      EXPECT_GE(let, 30s) << path;
+      EXPECT_LE(let, 90s) << path;
+      EXPECT_EQ(given_up(), 1) << path;
+    });
+  }
+}
+
 TEST_F(slow_reader, is_served_at_the_least_rate) {
   for (const std::string_view path : both_ways) {
     serve_much({.reply_bytes_per_second = 500});

@@ -117,11 +117,16 @@ TEST_F(memory_share_test, makes_wait_until_there_is_enough_first_come_first_serv
   all.shrink(4 * slice);
   settle();
   EXPECT_FALSE(small.memory);
+  customer late;
+  ask(late, 1, low);
+  EXPECT_FALSE(late.memory) << "though there is enough for it";
+  EXPECT_FALSE(share_->try_reserve(bodies, 1, low)) << "nor does who does not wait";
   all.reset();
   settle();
   EXPECT_EQ(large.memory.bytes(), 6 * slice);
   EXPECT_EQ(small.memory.bytes(), 1U);
-  EXPECT_EQ(share_->gauges().waits, 2U);
+  EXPECT_EQ(late.memory.bytes(), 1U);
+  EXPECT_EQ(share_->gauges().waits, 3U);
   EXPECT_EQ(share_->gauges().refused, 0U);
 }
 

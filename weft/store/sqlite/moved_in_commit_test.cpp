@@ -1,12 +1,14 @@
-// Files are moved, removed and overwritten while a commit is being written: between the look before
-// it and the reply. No batch is acknowledged into a file that no longer has the name.
+// Files are moved, removed and overwritten before the look at them that a commit begins with, and
+// between that and the reply. No batch is acknowledged into a file that no longer has the name.
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdarg>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,32 +23,45 @@ namespace {
 
 namespace files = std::filesystem;
 
-/// Runs a function once, before SQLite next writes to a file.
-class before_write {
+enum class moment : std::uint8_t { of_lock, of_write };
+
+/// Runs a function once, before SQLite next locks a file against others, or writes to one.
+class before_call {
  public:
-  explicit before_write(std::function<void()> run) {
+  before_call(moment when, std::function<void()> run) {
     run_ = std::move(run);
-    sqlite3_vfs* const below = sqlite3_vfs_find("unix");
-    for (const char* const name : {"write", "pwrite", "pwrite64"}) {
-      before_.push_back({name, below->xGetSystemCall(below, name)});
-      const bool is_simple = std::string{name} == "write";
-      below->xSetSystemCall(below, name,
-                            is_simple ? reinterpret_cast<sqlite3_syscall_ptr>(&write)
-                                      : reinterpret_cast<sqlite3_syscall_ptr>(&write_at));
+    if (when == moment::of_lock) {
+      replace("fcntl", &lock);
+    } else {
+      replace("write", &write);
+      replace("pwrite", &write_at);
+      replace("pwrite64", &write_at);
     }
   }
-  before_write(const before_write&) = delete;
-  before_write& operator=(const before_write&) = delete;
-  ~before_write() {
-    sqlite3_vfs* const below = sqlite3_vfs_find("unix");
-    for (const auto& [name, call] : before_) below->xSetSystemCall(below, name, call);
+  before_call(const before_call&) = delete;
+  before_call& operator=(const before_call&) = delete;
+  ~before_call() {
+    for (const auto& [name, call] : before_) below_->xSetSystemCall(below_, name, call);
     run_ = nullptr;
   }
   [[nodiscard]] static bool has_run() { return run_ == nullptr; }
 
  private:
+  template <class Call>
+  void replace(const char* name, Call* with) {
+    before_.emplace_back(name, below_->xGetSystemCall(below_, name));
+    below_->xSetSystemCall(below_, name, reinterpret_cast<sqlite3_syscall_ptr>(with));
+  }
   static void run() {
     if (const auto now = std::exchange(run_, nullptr)) now();
+  }
+  static int lock(int file, int command, ...) {
+    va_list all;
+    va_start(all, command);
+    void* const with = va_arg(all, void*);
+    va_end(all);
+    if (command == F_SETLK && static_cast<const struct flock*>(with)->l_type == F_WRLCK) run();
+    return ::fcntl(file, command, with);
   }
   static ssize_t write(int file, const void* bytes, std::size_t size) {
     run();
@@ -58,6 +73,7 @@ class before_write {
   }
 
   static inline std::function<void()> run_;
+  sqlite3_vfs* below_ = sqlite3_vfs_find("unix");
   std::vector<std::pair<const char*, sqlite3_syscall_ptr>> before_;
 };
 
@@ -97,15 +113,15 @@ class moved_in_commit : public engine_fixture {
     co_return sink;
   }
 
-  /// A first row, and a second one in whose commit `happens`.
-  one_outcome write_while(const std::function<void()>& happens) {
+  /// A first row, and a second one in whose commit, or before it, `happens`.
+  one_outcome write_while(const std::function<void()>& happens, moment when = moment::of_write) {
     one_outcome second;
     run([&](engine& shop) -> task<void> {
       const one_outcome first = co_await write(shop, 1);
       EXPECT_TRUE(first.is_done) << first.message;
-      const before_write armed{happens};
+      const before_call armed{when, happens};
       second = co_await write(shop, 2);
-      EXPECT_TRUE(before_write::has_run());
+      EXPECT_TRUE(before_call::has_run());
     });
     return second;
   }
@@ -124,6 +140,14 @@ class moved_in_commit : public engine_fixture {
 };
 INSTANTIATE_TEST_SUITE_P(sqlite, moved_in_commit, ::testing::Values(backend_kind::simulated),
                          backend_name);
+
+TEST_P(moved_in_commit, that_has_not_begun_goes_to_the_file_that_is_there_now) {
+  const one_outcome seen =
+      write_while([this] { files::rename(folder_ + "/new", path_of("shop")); }, moment::of_lock);
+  EXPECT_TRUE(seen.is_done) << seen.message;
+  EXPECT_TRUE(has_row(path_of("shop"), 2) && !has_row(path_of("shop"), 1));
+  EXPECT_TRUE(has_row(folder_ + "/former", 1) && !has_row(folder_ + "/former", 2));
+}
 
 TEST_P(moved_in_commit, into_a_replaced_file_is_no_success) {
   const one_outcome seen =
