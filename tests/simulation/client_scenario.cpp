@@ -1,6 +1,5 @@
 #include "client_scenario.hpp"
 
-#include <charconv>
 #include <chrono>
 #include <numeric>
 #include <string>
@@ -87,13 +86,6 @@ inquiry draw_inquiry(asking_scene& scene) {
 }
 
 // Who answers.
-
-std::size_t number_in(const http::request& r, std::string_view name) {
-  std::size_t value = 0;
-  const std::string_view text = *r.parameter(name);
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
 
 /// The id of a request, which is handled as often as it may be.
 std::uint64_t note(asking_scene& scene, const http::request& r) {

@@ -1,4 +1,3 @@
-#include <charconv>
 #include <chrono>
 #include <stdexcept>
 
@@ -18,19 +17,10 @@ using http::request;
 
 /// Notes that a request has been handled, which happens once at most.
 std::uint64_t begin(scene& scene, const request& r) {
-  std::uint64_t id = 0;
-  const std::string_view text = *r.parameter("id");
-  std::from_chars(text.data(), text.data() + text.size(), id);
+  const std::uint64_t id = number_in(r, "id");
   scene.handled.resize(scene.last_id + 1);
   scene.world.expect(id <= scene.last_id && scene.handled[id]++ == 0, "a request is handled once");
   return id;
-}
-
-std::size_t number(const request& r, std::string_view name) {
-  std::size_t value = 0;
-  const std::string_view text = *r.parameter(name);
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
 }
 
 task<result<std::string_view>> hasty_read(http::body_reader& in, event_loop& loop, random& dice) {
@@ -100,7 +90,7 @@ void add_streams(http::server& http, scene& scene, event_loop& loop) {
               return relay(in, out, loop, scene.world.dice());
             });
   http.get("/pour/{id}/{size}", [&scene, &loop](const request& r, http::body_writer& out) {
-    return pour(pattern(begin(scene, r), number(r, "size")), out, loop, scene.world.dice());
+    return pour(pattern(begin(scene, r), number_in(r, "size")), out, loop, scene.world.dice());
   });
   http.post("/form/{id}", [&scene, &loop](const request& r, http::body_reader& in) {
     begin(scene, r);
@@ -127,7 +117,7 @@ void add_routes(http::server& http, scene& scene, event_loop& loop) {
   check_clients(http, scene);
   add_streams(http, scene, loop);
   http.get("/text/{id}/{size}",
-           [&scene](const request& r) { return pattern(begin(scene, r), number(r, "size")); });
+           [&scene](const request& r) { return pattern(begin(scene, r), number_in(r, "size")); });
   http.post("/echo/{id}", [&scene](const request& r) {
     begin(scene, r);
     return std::string{r.body()};
@@ -136,7 +126,7 @@ void add_routes(http::server& http, scene& scene, event_loop& loop) {
   // NOLINTBEGIN(cppcoreguidelines-avoid-capturing-lambda-coroutines)
   http.get("/sleep/{id}/{size}", [&scene, &loop](const request& r) -> task<std::string> {
     const std::uint64_t id = begin(scene, r);
-    const std::size_t size = number(r, "size");
+    const std::size_t size = number_in(r, "size");
     random& dice = scene.world.dice();
     // Some so long that the client is looked after, which may have gone.
     const duration most = dice.chance(1, 8) ? 1s : 20ms;
@@ -145,7 +135,7 @@ void add_routes(http::server& http, scene& scene, event_loop& loop) {
   });
   http.get("/elsewhere/{id}/{size}", [&scene](const request& r) -> task<std::string> {
     const std::uint64_t id = begin(scene, r);
-    const std::size_t size = number(r, "size");
+    const std::size_t size = number_in(r, "size");
     const auto shards = static_cast<std::uint64_t>(scene.server->shards());
     const auto there = static_cast<unsigned>(scene.world.dice().below(shards));
     auto made = co_await on(there, [id, size] { return pattern(id, size); });

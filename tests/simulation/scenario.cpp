@@ -1,9 +1,11 @@
 #include "scenario.hpp"
 
+#include <charconv>
 #include <chrono>
 #include <cstring>
 
 #include <weft/coro/scope.hpp>
+#include <weft/http/request.hpp>
 
 namespace weft::simulation {
 namespace {
@@ -68,6 +70,13 @@ std::string pattern(std::uint64_t id, std::size_t size_bytes) {
 
 duration draw_duration(random& dice, duration most) {
   return duration{dice.between<duration::rep>(0, most.count())};
+}
+
+std::uint64_t number_in(const http::request& r, std::string_view name) {
+  std::uint64_t value = 0;
+  const std::string_view text = *r.parameter(name);
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
 }
 
 outcome run_scenario(std::uint64_t seed) {

@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <weft/loop/sleep.hpp>
@@ -24,6 +25,10 @@
 #include <weft/net/tcp_stream.hpp>
 #include <weft/telemetry/registry.hpp>
 #include <weft/testing/sim_world.hpp>
+
+namespace weft::http {
+class request;
+}
 
 namespace weft::simulation {
 
@@ -83,6 +88,8 @@ struct scene {
 /// Bytes that follow from `id`, in which a lost, doubled or misplaced one shows.
 [[nodiscard]] std::string pattern(std::uint64_t id, std::size_t size_bytes);
 [[nodiscard]] duration draw_duration(random& dice, duration most);
+/// A parameter of a route.
+[[nodiscard]] std::uint64_t number_in(const http::request& r, std::string_view name);
 
 /// As stream.read(), given up after `patience`: by its deadline, or because another task calls it
 /// off.
