@@ -114,6 +114,17 @@ def own_network():
     return None, lambda server: None
 
 
+@pytest.fixture
+def small_buffers(own_network):
+    """A network in which the kernel, whose memory is not measured, keeps little of what is not taken."""
+    made, join = own_network
+
+    def network():
+        made()
+        Path("/proc/sys/net/ipv4/tcp_wmem").write_text("4096 16384 65536")
+    return made and network, join
+
+
 @pytest.fixture(scope="session")
 def authority(tmp_path_factory):
     return Authority(tmp_path_factory.mktemp("authority"))

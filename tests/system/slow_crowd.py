@@ -10,7 +10,9 @@
         slow.tell("ask", "/large", 1_000)   # connect, and ask for that, by a small window
         slow.tell("ask", "/small", 1_000, 100)  # the same, a hundred times on each connection
         slow.tell("take", 4096)             # each takes so many bytes -> bytes taken by all so far
+        slow.tell("nibble")                 # each takes a byte where there is one
         slow.tell("get", "/small")          # another one asks, and takes the answer -> its status
+        slow.tell("fetch", "/small")        # the same -> its body
 """
 
 import collections
@@ -91,13 +93,23 @@ class SlowClients:
         self.readers += [Client(self.port, request) for _ in range(count)]
         return len(self.readers)
 
+    def nibble(self):
+        for reader in self.readers:
+            with contextlib.suppress(BlockingIOError, ConnectionError):  # some may have been cut
+                reader.socket.recv(1, socket.MSG_DONTWAIT)
+
     def get(self, path):
+        return self._answer(path)[0]
+
+    def fetch(self, path):
+        return self._answer(path)[1].decode()
+
+    def _answer(self, path):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         with contextlib.closing(connection):
             connection.request("GET", path)
             answer = connection.getresponse()
-            answer.read()
-            return answer.status
+            return answer.status, answer.read()
 
     def take(self, size):
         for reader in self.readers:

@@ -89,17 +89,6 @@ def test_who_is_too_slow_is_told_so(serve, backend):
         assert server.stop() == 0, server.log
 
 
-@pytest.fixture
-def small_buffers(own_network):
-    """A network in which the kernel, whose memory is not measured, keeps little of what is not taken."""
-    made, join = own_network
-
-    def network():
-        made()
-        Path("/proc/sys/net/ipv4/tcp_wmem").write_text("4096 16384 65536")
-    return made and network, join
-
-
 @pytest.mark.parametrize("path", [f"/stream/{GIGABYTE}", "/gigabyte"])
 def test_memory_is_flat_with_slow_readers(playground, backend, small_buffers, tmp_path, path):
     """Each may cost what may wait to be sent, and a piece; more bytes do not cost more."""

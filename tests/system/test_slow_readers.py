@@ -6,7 +6,9 @@ import socket
 import struct
 import time
 
+import pytest
 from http2_floods import RST_STREAM, WINDOW_UPDATE, codes_in, frame, stall, streams
+from slow_crowd import SlowCrowd
 from weft_process import Server, curl, wait_until
 
 PATIENCE_S = 60
@@ -16,16 +18,20 @@ LEFT_MIB_MAX = 24
 METRIC = re.compile(r"^(\w+)(?:\{[^}]*\})? (\S+)$", re.MULTILINE)
 
 
+def value_in(metrics, name):
+    return sum(float(value) for found, value in METRIC.findall(metrics) if found == name)
+
+
 def counted(server, name):
-    return sum(float(value) for found, value in METRIC.findall(curl(server.url("/metrics"))) if found == name)
+    return value_in(curl(server.url("/metrics")), name)
 
 
 def resident_mib(server):
     return server.memory_kib("VmRSS") / 1024
 
 
-def start(weftd, backend, *more):
-    return Server([weftd, "--listen", "127.0.0.1:0", "--threads", "1", "--backend", backend, *more])
+def start(weftd, backend, *more, preexec=None):
+    return Server([weftd, "--listen", "127.0.0.1:0", "--threads", "1", "--backend", backend, *more], preexec=preexec)
 
 
 def test_a_window_opened_byte_by_byte_does_not_keep_a_reply(weftd, backend):
@@ -82,3 +88,30 @@ def test_memory_comes_back_after_a_crowd(weftd, backend):
         wait_until(lambda: resident_mib(server) < before + LEFT_MIB_MAX, 90)
         wait_until(lambda: counted(server, "loop_frame_bytes") < frames_before + 4e6, 90)
         print(f"{resident_mib(server):.0f} MiB left")
+
+
+def test_memory_comes_back_though_a_crowd_over_http1_stays(weftd, backend, small_buffers):
+    """500 clients ask for replies and take a byte of them now and then: they are dropped, and need not leave."""
+    network, join = small_buffers
+    if network is None:
+        pytest.skip("no network can be made in which the kernel holds little")
+    with start(weftd, backend, "--http.server.limits.write_stall_timeout=3s", preexec=network) as server, \
+            SlowCrowd(server, join(server)) as slow:
+        def count(name):
+            return value_in(slow.tell("fetch", "/metrics"), name)
+
+        def take_until(is_so, patience_s):
+            wait_until(lambda: slow.tell("nibble") is None and is_so(), patience_s)
+
+        for _ in range(20):  # what a few cost stays
+            slow.tell("get", "/metrics")
+        before = resident_mib(server)
+        frames_before = count("loop_frame_bytes")
+        assert slow.tell("ask", "/metrics", CROWD, ASKED) == CROWD
+        take_until(lambda: count("http_slow_readers_total") >= CROWD, PATIENCE_S)
+        take_until(lambda: count("http_connections") <= 1, PATIENCE_S)  # that of who asks
+        peak = server.memory_kib("VmHWM") / 1024
+        assert peak > before + LEFT_MIB_MAX, "or there is nothing that may come back"
+        take_until(lambda: resident_mib(server) < before + LEFT_MIB_MAX, 90)
+        take_until(lambda: count("loop_frame_bytes") < frames_before + 4e6, 90)
+        print(f"{before:.0f} MiB before, {peak:.0f} with them, {resident_mib(server):.0f} left")
