@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -132,6 +134,52 @@ TEST_F(websocket_patience_test, lets_a_slow_reader_take_a_large_message) {
     EXPECT_EQ(co_await peer.client().rest(), std::string_view("\x88\x02\x03\xe8", 4));
   });
   EXPECT_EQ(read_gave, errc::closed);
+}
+
+/// The other end takes what one read gives, every so often.
+class websocket_rate_test : public websocket_patience_test {
+ protected:
+  /// For how long the server sends to a peer that reads once in `pause`, within `longest`.
+  duration let_read(websocket_limits limits, duration pause, duration longest) {
+    serve(backend_kind::simulated);
+    limits.ping_interval = duration::max();
+    std::optional<time_point> cut;
+    http().websocket("/",
+                     [&](websocket& socket) -> task<void> {
+                       const std::string text(10'000, 'x');
+                       while (co_await socket.send(text)) {}
+                       cut = loop().now();
+                     },
+                     {.limits = limits});
+    duration let{};
+    run([&]() -> task<void> {
+      auto peer = co_await open();
+      const time_point began = loop().now();
+      while (!cut && loop().now() - began < longest) {
+        std::ignore = co_await sleep_for(loop(), pause);
+        std::ignore = co_await with_timeout(1ms, peer.client().receive());
+      }
+      let = cut.value_or(loop().now()) - began;
+    });
+    return let;
+  }
+};
+
+constexpr std::size_t taken_by_a_read = 16 * 1024;
+
+TEST_F(websocket_rate_test, cuts_a_peer_that_takes_less_than_the_rate) {
+  const duration let = let_read({.send_bytes_per_second = 2 * taken_by_a_read / 10}, 10s, 1h);
+  EXPECT_GE(let, 30s);
+  EXPECT_LE(let, 90s) << "twice the time of a look, and what the kernel takes before";
+}
+
+TEST_F(websocket_rate_test, lets_a_peer_go_on_that_takes_the_rate) {
+  EXPECT_GE(let_read({.send_bytes_per_second = taken_by_a_read / 20}, 10s, 1h), 1h);
+}
+
+TEST_F(websocket_rate_test, wants_a_byte_where_the_rate_is_zero) {
+  EXPECT_GE(let_read({.send_bytes_per_second = 0}, 29s, 1h), 1h);
+  EXPECT_LE(let_read({.send_bytes_per_second = 0}, 5min, 1h), 5min);
 }
 
 /// Parts of two tasks: what one has not begun, the other does not continue.
