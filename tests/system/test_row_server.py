@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 import time
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 import httpx
 import pytest
@@ -119,6 +120,38 @@ def test_the_way_to_the_server_is_encrypted_and_the_server_proves_its_name(weftd
                 assert server.stop() == 0
         done = run_weftd("--mysql", verified + "/no/such.pem", *login)
         assert done.returncode == 2 and 'store.mysql.engine.tls.ca: cannot read "/no/such.pem": ' in done.stderr, done.stderr
+
+
+def test_a_batch_of_large_rows_waits_for_memory_and_then_says_so(weftd, tmp_path):
+    """Batches that hold memory for their rows wait for the server, which has locked the table of one row of each."""
+    with mariadb(tmp_path) as database:
+        database.client.run(
+            "CREATE TABLE shop.photos(id INT PRIMARY KEY, photo LONGBLOB)", "CREATE TABLE shop.locked(id INT PRIMARY KEY)",
+            "USE shop", "INSERT INTO shop.photos SELECT seq, REPEAT('x', 5000) FROM seq_1_to_20", "INSERT INTO shop.locked VALUES(1)")
+        photos = [operation("shop/photos/pk-read", {"filters": given(id=key)}) for key in range(1, 21)]
+        times = [f"--store.mysql.engine.{name}=60s" for name in ("read_time", "statement_time")]
+        with Server([weftd, "--listen", "127.0.0.1:0", "--threads", "1", *database.arguments, *times,
+                     "--store.mysql.engine.connections_max=40", "--application.memory_bytes=16MiB"]) as server, \
+                ThreadPoolExecutor(16) as threads:
+            def ask(*operations):
+                return httpx.post(server.url("/0.1.0/batch"), json={"operations": operations}, timeout=90)
+
+            assert ask(*photos).status_code == 200
+            locked = operation("shop/locked/pk-read", {"filters": given(id=1)})
+            database.client.run("LOCK TABLES shop.locked WRITE")
+            asked = [threads.submit(ask, *photos, locked) for _ in range(16)]
+            done, waiting = wait(asked, PATIENCE_S, FIRST_COMPLETED)
+            assert done and waiting, "some are refused, though the table is locked, and some are not"
+            small = ask(operation("shop/photos/pk-read", {"filters": given(id=99)}))
+            assert small.status_code == 200, "what has few bytes is answered"
+            database.client.run("UNLOCK TABLES")
+            for each in done:
+                assert each.result().text == "there is no memory for the rows now: try again, or ask for fewer rows or columns at once"
+            for reply in (each.result() for each in asked):  # there may be none for the reply, either
+                assert reply.status_code == 200 or (reply.status_code, reply.headers["retry-after"]) == (503, "1"), reply.text
+            assert ask(*photos, locked).status_code == 200
+            assert 'memory_in_use_bytes{kind="queries"} 0' in server.get("/metrics")[1]
+            assert server.stop() == 0, server.log
 
 
 def test_rows_are_read_from_a_replica_and_written_to_its_main_server(weftd, tmp_path):

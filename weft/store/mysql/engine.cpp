@@ -81,7 +81,7 @@ borrowing_task<result<void>> engine::read(std::span<const key_read> operations, 
   state& s = *state_;
   if (operations.empty()) co_return {};
   const time_point began = s.loop.now();
-  key_lookup batch{operations, s.options.read_memory_bytes};
+  key_lookup batch{operations, s.options.read_memory_bytes, s.loop.memory()};
   for (std::size_t i = 0; i < operations.size(); ++i)
     if (s.schema->current(*operations[i].from) == nullptr)
       batch.refuse(i, failure_kind::schema_changed, schema_has_changed);
@@ -89,6 +89,7 @@ borrowing_task<result<void>> engine::read(std::span<const key_read> operations, 
   const auto run = co_await with_timeout(s.options.read_time, s.look_up(batch));
   s.counts.read_waits.record(s.loop.now() - began);
   if (!run) co_return run;
+  batch.settle_memory();
   if (batch.is_stale())
     if (const auto fresh = co_await s.refresh(); !fresh) co_return fresh;
   for (std::size_t told = 0; told < batch.size();) {

@@ -1,6 +1,7 @@
 // How much of what a server sends an engine keeps: a bound, whoever asks, and whatever the rows
 // are.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -11,6 +12,9 @@
 
 #include <gtest/gtest.h>
 
+#include <weft/coro/scope.hpp>
+#include <weft/loop/memory_share.hpp>
+#include <weft/loop/sleep.hpp>
 #include <weft/store/mysql/engine_fixture_test.hpp>
 
 namespace weft::store::mysql {
@@ -99,6 +103,129 @@ TEST_P(mysql_engine_memory, the_same_row_is_kept_once_for_all_who_ask_for_it) {
     const std::vector<std::vector<value>> same(20, {value::integer(3)});
     const std::string twenty = co_await look_up(on, "photos", same, {"photo"});
     EXPECT_GT(twenty.size(), 20U * 204'800);
+  });
+}
+
+/// As others would: nothing is left for normal work, though some buffers were given back.
+memory_reservation take_all(memory_share& of) {
+  constexpr std::size_t more = 8UL * 1024 * 1024;
+  const std::size_t most = of.budget().ceiling(memory_priority::normal);
+  return of.hold(memory_kind::bodies, most - of.budget().taken() + more);
+}
+
+std::uint64_t reserved_bytes(memory_share& of) {
+  return of.gauges().bytes[static_cast<std::size_t>(memory_kind::queries)];
+}
+
+constexpr std::string_view no_memory =
+    "there is no memory for the rows now: try again, or ask for fewer rows or columns at once";
+
+TEST_P(mysql_engine_memory, a_batch_that_finds_none_in_a_second_is_refused) {
+  run_engine({photos, many_photos}, [&](engine& on) -> task<void> {
+    const memory_reservation taken = take_all(loop_->memory());
+    EXPECT_EQ(co_await look_up(on, "photos", keys(1, 4), {"small"}),
+              R"(["n1"] ["n2"] ["n3"] ["n4"])")
+        << "small rows are not asked about";
+    const catalog_ref schema = on.schema();
+    const column_position photo = 2;
+    const auto asked = keys(1, 4);
+    std::vector<key_read> operations;
+    for (const auto& key : asked) operations.push_back({&find(on, "photos"), key, {&photo, 1}});
+    noted_reads sink{operations};
+    EXPECT_TRUE(co_await on.read(operations, sink));
+    EXPECT_EQ(sink.text, "!no_memory !no_memory !no_memory !no_memory") << "all fail, or none";
+    EXPECT_EQ(sink.message, no_memory);
+    EXPECT_EQ(reserved_bytes(loop_->memory()), 0U);
+    EXPECT_EQ(loop_->memory().gauges().refused, 1U);
+    EXPECT_EQ(counted("store_failures_total", {{"kind", "no_memory"}}), 4);
+  });
+}
+
+/// A batch that waits for memory. On a machine that stands still a second may be over before the
+/// test goes on: then it is asked for again.
+class mysql_batch_that_waits : public mysql_engine_memory {
+ protected:
+  /// The outcome of the call, and what its sink was told, after `meanwhile` was done as it waited.
+  template <class Meanwhile>
+  task<std::string> ask_while(engine& on, Meanwhile meanwhile) {
+    for (int more = 20; more > 0; --more) {
+      std::string said;
+      memory_reservation taken = take_all(loop_->memory());
+      const std::uint64_t waits = loop_->memory().gauges().waits;
+      scope asked{co_await this_task::environment()};
+      asked.spawn(ask(on, keys(1, 4), said));
+      while (loop_->memory().gauges().waits == waits)
+        EXPECT_TRUE(co_await sleep_for(*loop_, std::chrono::milliseconds{5}));
+      meanwhile(taken, asked);
+      co_await asked.join();
+      if (!said.contains("!no_memory")) co_return said;
+    }
+    co_return "no memory";
+  }
+
+ private:
+  static task<void> ask(engine& on, std::vector<std::vector<value>> asked, std::string& said) {
+    const catalog_ref schema = on.schema();
+    const column_position photo = 2;
+    std::vector<key_read> operations;
+    for (const auto& key : asked) operations.push_back({&find(on, "photos"), key, {&photo, 1}});
+    noted_reads sink{operations};
+    const auto read = co_await on.read(operations, sink);
+    said = read ? std::move(sink.text) : read.error().message() + sink.text;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(on, mysql_batch_that_waits, kernel_backends, backend_name);
+
+TEST_P(mysql_batch_that_waits, goes_on_when_others_give_back) {
+  run_engine({photos, many_photos}, [&](engine& on) -> task<void> {
+    const std::string found =
+        co_await ask_while(on, [](memory_reservation& taken, scope&) { taken.reset(); });
+    EXPECT_GT(found.size(), 4U * 204'800);
+    EXPECT_EQ(reserved_bytes(loop_->memory()), 0U);
+  });
+}
+
+TEST_P(mysql_batch_that_waits, holds_nothing_when_it_was_called_off) {
+  run_engine({photos, many_photos}, [&](engine& on) -> task<void> {
+    const std::string said =
+        co_await ask_while(on, [](memory_reservation&, scope& asked) { asked.request_stop(); });
+    EXPECT_EQ(said, error{errc::cancelled}.message());
+    EXPECT_EQ(reserved_bytes(loop_->memory()), 0U);
+    EXPECT_EQ(co_await look_up(on, "photos", keys(7, 8), {"small"}), R"(["n7"] ["n8"])");
+  });
+}
+
+/// What a sink sees of the shard's memory while it is told.
+class gauging_reads final : public read_sink {
+ public:
+  explicit gauging_reads(memory_share& of) noexcept : of_{of} {}
+  void row(std::size_t /*operation*/, std::span<const value> values) override {
+    told_bytes += values[0].as_text().size();
+    held_bytes = reserved_bytes(of_);
+  }
+  void missing(std::size_t /*operation*/) override {}
+  void failed(std::size_t /*operation*/, const failure& why) override {
+    ADD_FAILURE() << why.message;
+  }
+  std::size_t told_bytes = 0;
+  std::size_t held_bytes = 0;
+
+ private:
+  memory_share& of_;
+};
+
+TEST_P(mysql_engine_memory, rows_of_a_batch_count_until_they_are_told) {
+  run_engine({photos, many_photos}, [&](engine& on) -> task<void> {
+    const catalog_ref schema = on.schema();
+    const column_position photo = 2;
+    const auto asked = keys(1, 4);
+    std::vector<key_read> operations;
+    for (const auto& key : asked) operations.push_back({&find(on, "photos"), key, {&photo, 1}});
+    gauging_reads sink{loop_->memory()};
+    EXPECT_TRUE(co_await on.read(operations, sink));
+    EXPECT_EQ(sink.told_bytes, 4U * 204'800);
+    EXPECT_GE(sink.held_bytes, sink.told_bytes);
+    EXPECT_LT(sink.held_bytes, sink.told_bytes + 10'000) << "what is not needed was given back";
   });
 }
 

@@ -65,7 +65,12 @@ task<result<void>> engine::state::look_up(key_lookup& batch) {
   std::vector<task<result<void>>> side_by_side;
   side_by_side.reserve(at_once);
   for (std::size_t i = 0; i < at_once; ++i) side_by_side.push_back(look_up_by_one(batch));
-  const auto all = co_await when_all(std::move(side_by_side));
+  environment together = co_await this_task::environment();
+  stop_source given_up{together.stop};
+  together.stop = given_up.token();
+  batch.stop_if_refused(&given_up);
+  const auto all = co_await when_all(std::move(side_by_side)).in(together);
+  batch.stop_if_refused(nullptr);
   // What one could not do another may have done.
   if (batch.statements() == 0) co_return {};
   co_return *std::ranges::find_if(all, [](const result<void>& each) { return !each; });

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <iterator>
 #include <utility>
 
 #include <weft/base/assert.hpp>
+#include <weft/coro/with_deadline.hpp>
 #include <weft/store/mysql/key_charsets.hpp>
 #include <weft/store/mysql/key_index.hpp>
 #include <weft/store/mysql/server_errors.hpp>
@@ -18,6 +20,10 @@ namespace {
 
 constexpr std::string_view table_has_changed =
     "the table has changed since it was asked for: ask again";
+
+constexpr std::string_view no_memory =
+    "there is no memory for the rows now: try again, or ask for fewer rows or columns at once";
+constexpr duration memory_wait = std::chrono::seconds{1};
 
 /// So that there are few statements of different lengths.
 std::size_t padded(std::size_t keys) noexcept { return std::bit_ceil(keys); }
@@ -90,11 +96,31 @@ task<result<void>> key_lookup::take_rows(connection& by, statement& from, number
     if (!is_row) co_return co_await settle(by, is_row.error(), asked);
     if (!*is_row) co_return {};
     take(from.row());
-    if (bytes_ <= bytes_max_) continue;
-    refuse_all();
-    by.close();
+    if (bytes_ <= (counted_ ? bytes_max_ : uncounted_bytes)) continue;
+    const auto reserved = co_await reserve();
+    if (reserved && *reserved && bytes_ <= bytes_max_) continue;
+    by.close();  // what is still on its way is not read
+    if (!reserved) co_return fail(reserved.error());
+    if (bytes_ > bytes_max_)
+      refuse_all(failure_kind::too_large, too_large(bytes_max_));
+    else
+      refuse_all(failure_kind::no_memory, no_memory);
     co_return {};
   }
+}
+
+task<result<bool>> key_lookup::reserve() {
+  const auto turn = co_await reserving_.lock();
+  if (!turn) co_return fail(turn.error());
+  if (counted_ || bytes_ > bytes_max_) co_return true;
+  if (has_no_memory_) co_return false;  // another statement has waited in vain
+  auto memory = co_await with_timeout(
+      memory_wait,
+      reserve_memory(memory_, memory_kind::queries, bytes_max_, memory_priority::normal));
+  if (memory) counted_ = std::move(*memory);
+  if (!memory && memory.error() == errc::cancelled) co_return fail(memory.error());
+  has_no_memory_ = !memory;
+  co_return memory.has_value();
 }
 
 task<result<void>> key_lookup::look_up(connection& by, numbers asked) {
@@ -167,7 +193,7 @@ task<result<void>> key_lookup::settle(connection& by, error why, numbers asked) 
 
 result<void> key_lookup::settle_all(connection& by, error why, numbers asked) {
   if (why == errc::limit_exceeded) {  // one row alone was too large
-    refuse_all();
+    refuse_all(failure_kind::too_large, too_large(bytes_max_));
     return {};
   }
   if (by.server_error() == 0) return fail(why);
@@ -220,12 +246,12 @@ void key_lookup::end_open(numbers asked) {
     if (is_open(each)) found_[each].is = outcome::missing;
 }
 
-void key_lookup::refuse_all() {
+void key_lookup::refuse_all(failure_kind why, std::string_view message) {
   waiting_.clear();
-  const std::string_view message = room_.copy(too_large(bytes_max_));
+  const std::string_view kept = room_.copy(message);
   for (found& each : found_)
-    if (each.is != outcome::failed)
-      each = {.is = outcome::failed, .why = failure_kind::too_large, .message = message};
+    if (each.is != outcome::failed) each = {.is = outcome::failed, .why = why, .message = kept};
+  if (others_ != nullptr) others_->request_stop();
 }
 
 std::size_t key_lookup::tell(std::size_t first, read_sink& to, engine_counts& counts) const {

@@ -8,10 +8,12 @@
 // each on a connection of its own. What was found is kept, so that the rest may be asked for on
 // another connection after one has failed. tell() gives all of it to a sink, in order. Where the
 // rows have more than `bytes_max` bytes, all operations fail as failure_kind::too_large, and what
-// is still on its way is not read: the connection is closed. The operations stay, and so does what
-// they span.
+// is still on its way is not read: the connection is closed. Rows of more than `uncounted_bytes`
+// reserve `bytes_max` of the shard's memory. A batch for which there is none within a second fails
+// in the same way, as failure_kind::no_memory; it waits with no more than that and one row. The
+// operations stay, and so does what they span.
 //
-//   key_lookup batch{operations, 64U << 20U};
+//   key_lookup batch{operations, 64U << 20U, loop.memory()};
 //   batch.group();
 //   while (batch.statements() != 0)
 //     if (const auto run = co_await batch.run_next(connection, false); !run) co_return run;
@@ -24,6 +26,9 @@
 #include <string_view>
 #include <vector>
 
+#include <weft/coro/mutex.hpp>
+#include <weft/coro/stop_token.hpp>
+#include <weft/loop/memory_share.hpp>
 #include <weft/store/engine.hpp>
 #include <weft/store/mysql/connection.hpp>
 #include <weft/store/mysql/engine_counts.hpp>
@@ -33,12 +38,20 @@ namespace weft::store::mysql {
 
 class key_lookup {
  public:
-  key_lookup(std::span<const key_read> operations, std::uint64_t bytes_max)
-      : operations_{operations}, bytes_max_{bytes_max}, found_(operations.size()) {}
+  /// Rows of so many bytes in all are not asked about.
+  static constexpr std::size_t uncounted_bytes = 64 * 1024;
+
+  key_lookup(std::span<const key_read> operations, std::uint64_t bytes_max, memory_share& memory)
+      : operations_{operations},
+        bytes_max_{bytes_max},
+        memory_{memory},
+        found_(operations.size()) {}
 
   /// What the operation comes to without being asked for. Before group().
   void refuse(std::size_t operation, failure_kind why, std::string_view message);
   void group();
+  /// Whom to ask to stop when a statement has all operations refused: the others may wait for long.
+  void stop_if_refused(stop_source* others) noexcept { others_ = others; }
   /// Statements that are to be made, or made anew: as many calls of run_next() are of use at once.
   [[nodiscard]] std::size_t statements() const noexcept { return waiting_.size(); }
 
@@ -48,6 +61,8 @@ class key_lookup {
   [[nodiscard]] task<result<void>> run_next(connection& by, bool is_on_replica);
   /// What a replica has said the last time it did so; good while the object lives.
   [[nodiscard]] std::string_view lack() const noexcept { return lack_; }
+  /// Gives back what was reserved and is not needed: no more rows come.
+  void settle_memory() noexcept { counted_.shrink(bytes_); }
   /// Whether a table is not what the operations take it for.
   [[nodiscard]] bool is_stale() const noexcept;
 
@@ -81,6 +96,8 @@ class key_lookup {
   template <class Take>
   [[nodiscard]] task<result<void>> take_rows(connection& by, statement& from, numbers asked,
                                              Take take);
+  /// False: there is no memory for all the rows that may come.
+  [[nodiscard]] task<result<bool>> reserve();
   /// What a call comes to that has failed: an error, or all of `asked` are answered.
   [[nodiscard]] task<result<void>> settle(connection& by, error why, numbers asked);
   /// As settle(), of what asking for fewer keys does not help.
@@ -89,11 +106,16 @@ class key_lookup {
   void fail_all(numbers asked, const failure& why);
   void keep_row(std::size_t operation, std::span<const value> kept);
   void end_open(numbers asked);
-  void refuse_all();
+  void refuse_all(failure_kind why, std::string_view message);
 
   std::span<const key_read> operations_;
   std::uint64_t bytes_max_;
-  std::size_t bytes_ = 0;  // kept
+  memory_share& memory_;
+  std::size_t bytes_ = 0;       // kept
+  memory_reservation counted_;  // for those, where they are many
+  mutex reserving_;             // of the statements at once
+  bool has_no_memory_ = false;
+  stop_source* others_ = nullptr;
   std::vector<found> found_;
   std::vector<std::size_t> order_;               // of operations, by groups
   std::vector<std::span<std::size_t>> waiting_;  // groups; the next at the back
