@@ -1,3 +1,5 @@
+#include <chrono>
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -8,6 +10,7 @@
 #include <weft/base/format.hpp>
 #include <weft/base/random.hpp>
 #include <weft/coro/scope.hpp>
+#include <weft/coro/with_deadline.hpp>
 #include <weft/loop/sleep.hpp>
 #include <weft/store/mysql/engine_fixture_test.hpp>
 
@@ -37,6 +40,27 @@ class mysql_engine_query : public engine_fixture {
         co_await on.query({.database = database, .text = text, .parameters = parameters}, sink);
     if (message != nullptr) *message = sink.message;
     co_return all ? sink.text : all.error().message();
+  }
+
+  /// Runs for hours.
+  static std::string endless() {
+    std::string text = "SELECT COUNT(*) FROM people p0";
+    for (int i = 1; i < 60; ++i) text += weft::format(", people p{}", i);
+    return text;
+  }
+  /// How many of those the server runs, as another connection sees it.
+  task<std::string> running() {
+    co_return co_await sql(
+        "SELECT COUNT(*) FROM information_schema.processlist WHERE command = 'Execute' AND "
+        "info LIKE '%people p59%' AND id <> CONNECTION_ID()");
+  }
+  task<void> until_running(std::string_view count) {
+    std::string now;
+    for (int looks = 0; now != count && looks < 3'000; ++looks) {
+      EXPECT_TRUE(co_await sleep_for(*loop_, std::chrono::milliseconds{20}));
+      now = co_await running();
+    }
+    EXPECT_EQ(now, count);
   }
 };
 INSTANTIATE_TEST_SUITE_P(on, mysql_engine_query, kernel_backends, backend_name);
@@ -207,27 +231,45 @@ TEST_P(mysql_engine_query, that_nobody_waits_for_is_ended_on_the_server) {
   options_.statement_time = std::chrono::hours{1};
   options_.connections_max = 1;
   run_engine({people, two_people}, [&](engine& on) -> task<void> {
-    std::string endless = "SELECT COUNT(*) FROM people p0";
-    for (int i = 1; i < 60; ++i) endless += weft::format(", people p{}", i);
-    const auto until_running = [&](std::string_view count) -> task<void> {
-      std::string running;
-      for (int looks = 0; running != count && looks < 3'000; ++looks) {
-        EXPECT_TRUE(co_await sleep_for(*loop_, std::chrono::milliseconds{20}));
-        running = co_await sql(
-            "SELECT COUNT(*) FROM information_schema.processlist WHERE command = 'Execute' AND "
-            "info LIKE '%people p59%' AND id <> CONNECTION_ID()");
-      }
-      EXPECT_EQ(running, count);
-    };
     scope asked{co_await this_task::environment()};
     asked.spawn([](engine& of, std::string text) -> task<void> {
       EXPECT_TRUE((co_await ask_sql(of, text)).starts_with("cancelled"));
-    }(on, endless));
+    }(on, endless()));
     co_await until_running("1");
     asked.request_stop();
     co_await asked.join();
     EXPECT_EQ(counted("store_queries_killed_total"), 1);
     co_await until_running("0");
+    EXPECT_EQ(co_await ask_sql(on, "SELECT 1 a"), "a [1]");
+  });
+}
+
+/// On a machine that stands still a deadline may pass before the query runs: then the next one is
+/// later.
+TEST_P(mysql_engine_query, is_ended_on_the_server_when_its_deadline_passes) {
+  options_.statement_time = std::chrono::hours{1};
+  options_.connections_max = 1;
+  run_engine({people, two_people}, [&](engine& on) -> task<void> {
+    bool was_seen = false;
+    for (duration patience = std::chrono::milliseconds{200};
+         !was_seen && patience < std::chrono::minutes{2}; patience *= 2) {
+      const std::int64_t killed_before = counted("store_queries_killed_total");
+      scope asked{co_await this_task::environment()};
+      bool is_over = false;
+      asked.spawn([](engine& of, std::string text, duration most, bool& over) -> task<void> {
+        EXPECT_EQ(co_await with_timeout(most, ask_sql(of, text)), error{errc::timed_out}.message());
+        over = true;
+      }(on, endless(), patience, is_over));
+      while (!is_over) {
+        EXPECT_TRUE(co_await sleep_for(*loop_, std::chrono::milliseconds{20}));
+        const std::string now = co_await running();
+        was_seen = was_seen || (!is_over && now == "1");
+      }
+      co_await asked.join();
+      if (was_seen) EXPECT_EQ(counted("store_queries_killed_total"), killed_before + 1);
+      co_await until_running("0");
+    }
+    EXPECT_TRUE(was_seen);
     EXPECT_EQ(co_await ask_sql(on, "SELECT 1 a"), "a [1]");
   });
 }
