@@ -122,6 +122,43 @@ def test_the_way_to_the_server_is_encrypted_and_the_server_proves_its_name(weftd
         assert done.returncode == 2 and 'store.mysql.engine.tls.ca: cannot read "/no/such.pem": ' in done.stderr, done.stderr
 
 
+def test_a_server_whose_certificate_is_revoked_is_not_asked(weftd, tmp_path, run_weftd):
+    """The files are read for each connection, so that no restart is needed."""
+    authority = Authority(tmp_path / "ca")
+    certificate, key = authority.issue("localhost", "localhost")
+    crl = authority.revoke()
+    with mariadb(tmp_path, f"--ssl-cert={certificate}", f"--ssl-key={key}") as database:
+        database.client.run("CREATE TABLE shop.t(id INT PRIMARY KEY)", "INSERT INTO shop.t VALUES(1)")
+        url = f"mysql://weft@localhost:{database.port}/shop?tls=verify&tls_ca={authority.file}&tls_crl="
+        login = [database.arguments[-1], "--store.mysql.engine.start_timeout=100ms"]
+        with Server([weftd, "--listen", "127.0.0.1:0", "--threads", "1", "--mysql", f"{url}{crl}", *login]) as server, \
+                RowClient(server) as client:
+            def status():
+                return client.ask("shop/t/pk-read", {"filters": given(id=1)})[0]
+
+            def restart():
+                server.send_signal(signal.SIGHUP)
+                database.kill()
+                database.start()
+
+            assert status() == 200
+            authority.revoke(certificate)
+            restart()
+            wait_until(lambda: server.get("/0.1.0/health") == (503, "0"))
+            why = "certificate revoked (error 2026 of the way to the server): have the server's certificate renewed, for tls_crl lists it"
+            server.wait_for_log(why)
+            assert status() == 503
+            authority.issue("localhost", "localhost")
+            restart()
+            wait_until(lambda: server.get("/0.1.0/health") == (200, "1"))
+            assert status() == 200
+            assert server.stop() == 0, server.log
+        broken = tmp_path / "broken.crl"
+        broken.write_text("no list")
+        done = run_weftd("--mysql", f"{url}{broken}", *login)
+        assert done.returncode == 2 and f"store.mysql.engine.tls.crl: '{broken}'" in done.stderr, done.stderr
+
+
 def test_a_batch_of_large_rows_waits_for_memory_and_then_says_so(weftd, tmp_path):
     """Batches that hold memory for their rows wait for the server, which has locked the table of one row of each."""
     with mariadb(tmp_path) as database:

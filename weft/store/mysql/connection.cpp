@@ -13,6 +13,7 @@
 #include <openssl/err.h>
 
 #include <weft/base/assert.hpp>
+#include <weft/loop/blocking.hpp>
 #include <weft/loop/sleep.hpp>
 #include <weft/store/mysql/library.hpp>
 #include <weft/store/mysql/login.hpp>
@@ -176,11 +177,19 @@ task<result<void>> connection::log_in(const net::endpoint& where, const connecti
   }
   auto outcome = settle(seen, connected == nullptr);
   is_logged_in_ = outcome.has_value();
+  if (seen && !outcome && is_secured_) co_await look_at_lists(options.tls);
   if (!outcome)
     close();
   else if (!as.is_unix() && options.silence_max > duration::zero())
     watch_network(mysql_get_socket(handle_), options.silence_max);
   co_return outcome;
+}
+
+/// Says so where a list that cannot be read is why nobody is trusted.
+task<void> connection::look_at_lists(const tls_options& of) {
+  std::string fault;
+  const auto looked = co_await blocking([&] { fault = fault_of_lists(of); });
+  if (looked && !fault.empty()) failure_text_ = std::move(fault);
 }
 
 /// What is not to be logged in to, whatever the server says.

@@ -157,6 +157,7 @@ class connection {
   task<result<void>> learn_bytes_max();
   [[nodiscard]] result<void> make_handle(const login& as);
   [[nodiscard]] result<void> refuse(std::string why);
+  task<void> look_at_lists(const tls_options& of);
   task<result<void>> log_in(const net::endpoint& where, const connection_options& options,
                             std::string_view name);
   void forget_others_failures() const noexcept;

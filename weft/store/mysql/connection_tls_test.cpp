@@ -171,6 +171,47 @@ TEST_P(mysql_tls_test, refuses_a_certificate_that_has_expired) {
   });
 }
 
+TEST_P(mysql_tls_test, refuses_a_certificate_that_is_revoked) {
+  run([&](connection& administrator) -> task<void> {
+    EXPECT_TRUE(co_await administrator.run("FLUSH SSL"));  // it shows what was made last
+    connection_options account = secured(tls_mode::verify);
+    account.tls.crl = server_.authority().revoke({});
+    EXPECT_EQ(co_await try_to_open(account, "db.test"), "secured");
+    server_.authority().revoke({"mariadb"});
+    for (const tls_mode mode : {tls_mode::verify, tls_mode::verify_ca}) {
+      account.tls.mode = mode;
+      const std::string told = co_await try_to_open(account, "db.test");
+      EXPECT_TRUE(told.contains("certificate revoked")) << told;
+      EXPECT_TRUE(told.ends_with("have the server's certificate renewed, for tls_crl lists it"))
+          << told;
+    }
+    server_.certify({.names = {"db.test"}});
+    EXPECT_TRUE(co_await administrator.run("FLUSH SSL")) << administrator.last_failure().message;
+    EXPECT_EQ(co_await try_to_open(account, "db.test"), "secured") << "by a list that is the same";
+  });
+}
+
+TEST_P(mysql_tls_test, refuses_all_certificates_of_whom_no_list_that_is_good_has_come) {
+  run([&](connection&) -> task<void> {
+    connection_options account = secured(tls_mode::verify);
+    account.tls.crl = server_.authority().revoke({}, -60);
+    std::string told = co_await try_to_open(account, "db.test");
+    EXPECT_TRUE(told.contains("CRL has expired")) << told;
+    EXPECT_TRUE(told.ends_with("have the list of tls_crl renewed")) << told;
+    net::test_authority unasked{"an authority that nobody asked"};
+    account.tls.crl = unasked.revoke({});
+    told = co_await try_to_open(account, "db.test");
+    EXPECT_TRUE(told.contains("unable to get certificate CRL")) << told;
+    EXPECT_TRUE(told.ends_with("tls_crl is to have a list of each authority of the chain")) << told;
+    for (const std::string& file : {std::string{"/there/is/no/such.crl"},
+                                    server_.authority().write("broken.crl", "no list")}) {
+      account.tls.crl = file;
+      told = co_await try_to_open(account, "db.test");
+      EXPECT_TRUE(told.contains(file)) << told;
+    }
+  });
+}
+
 TEST_P(mysql_tls_test, tells_nobody_a_password_who_says_that_there_is_one_way_to_log_in) {
   for (const bool hides_tls : {false, true})
     for (const tls_mode mode : {tls_mode::required, tls_mode::verify_ca, tls_mode::verify})

@@ -25,6 +25,28 @@ std::string fault_of_replicas(const engine_options& options) {
                    : "";
 }
 
+/// Of the files of TLS.
+void look_at_files(const tls_options& asked, std::vector<option_fault>& found) {
+  const std::size_t before = found.size();
+  struct named_file {
+    std::string_view option;
+    const std::string& name;
+  };
+  for (const auto& [option, name] :
+       {named_file{"tls.ca", asked.ca}, named_file{"tls.crl", asked.crl},
+        named_file{"tls.certificate", asked.certificate}, named_file{"tls.key", asked.key}}) {
+    if (name.empty()) continue;
+    if (asked.mode == tls_mode::off)
+      found.push_back(
+          {option, weft::format("\"{}\" is of no use without TLS: say tls=verify", name)});
+    else if (const auto text = read_file(name, pem_bytes_max); !text)
+      found.push_back({option, weft::format("cannot read \"{}\": {}", name, text.error())});
+  }
+  if (found.size() != before) return;
+  if (std::string fault = fault_of_lists(asked); !fault.empty())
+    found.push_back({"tls.crl", std::move(fault)});
+}
+
 }  // namespace
 
 std::vector<option_fault> engine_options::faults() const {
@@ -46,24 +68,13 @@ std::vector<option_fault> engine_options::faults() const {
     found.push_back({"tls.mode", "what goes by a Unix socket stays on this machine: say off"});
   if (asked.certificate.empty() && !asked.key.empty())
     found.push_back({"tls.certificate", "there is a key, and no certificate that it belongs to"});
-  if (!asked.crl.empty() && (asked.ca.empty() || asked.mode == tls_mode::required))
+  if (!asked.crl.empty() && (asked.ca.empty() || asked.mode == tls_mode::required)) {
     found.push_back(
         {"tls.crl",
          "it is looked at for servers of `tls.ca`, where `tls.mode` is verify_ca or verify"});
-  struct named_file {
-    std::string_view option;
-    const std::string& name;
-  };
-  for (const auto& [option, name] :
-       {named_file{"tls.ca", asked.ca}, named_file{"tls.crl", asked.crl},
-        named_file{"tls.certificate", asked.certificate}, named_file{"tls.key", asked.key}}) {
-    if (name.empty()) continue;
-    if (asked.mode == tls_mode::off)
-      found.push_back(
-          {option, weft::format("\"{}\" is of no use without TLS: say tls=verify", name)});
-    else if (const auto text = read_file(name, pem_bytes_max); !text)
-      found.push_back({option, weft::format("cannot read \"{}\": {}", name, text.error())});
+    return found;
   }
+  look_at_files(asked, found);
   return found;
 }
 

@@ -149,7 +149,10 @@ std::string server_proof::fault(const void* session) const {
 std::string_view remedy_of(std::string_view told) {
   static constexpr std::pair<int, std::string_view> remedies[] = {
       {X509_V_ERR_CERT_HAS_EXPIRED, "have the server's certificate renewed"},
-      {X509_V_ERR_CERT_NOT_YET_VALID, "set the clocks of both machines"}};
+      {X509_V_ERR_CERT_NOT_YET_VALID, "set the clocks of both machines"},
+      {X509_V_ERR_CERT_REVOKED, "have the server's certificate renewed, for tls_crl lists it"},
+      {X509_V_ERR_UNABLE_TO_GET_CRL, "tls_crl is to have a list of each authority of the chain"},
+      {X509_V_ERR_CRL_HAS_EXPIRED, "have the list of tls_crl renewed"}};
   static constexpr int untrusted[] = {
       X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN,
       X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,

@@ -32,4 +32,8 @@ struct tls_options {
   friend bool operator==(const tls_options&, const tls_options&) = default;
 };
 
+/// Why the lists of `crl` cannot be gone by; empty: they can. Reads the files: not on a loop. The
+/// library goes on without a list that it cannot read, and trusts nobody then.
+[[nodiscard]] std::string fault_of_lists(const tls_options& of);
+
 }  // namespace weft::store::mysql
