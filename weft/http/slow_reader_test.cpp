@@ -203,6 +203,26 @@ TEST_F(slow_window, of_a_connection_opened_byte_by_byte_ends_the_stream) {
   }
 }
 
+TEST_F(slow_reader, of_http2_is_cut_though_no_wait_for_it_is_long) {
+  for (const std::string_view path : both_ways) {
+    serve_much({.reply_bytes_per_second = 10'000});
+    run([&]() -> task<void> {
+      http2_client client{co_await connected(), {.stream_window_bytes = 100'000'000}};
+      client.begin("GET", path);
+      nghttp2_submit_window_update(client.library(), 0, 0, 100'000'000);
+      co_await client.send();
+      const time_point began = loop().now();
+      do {
+        std::ignore = co_await sleep_for(loop(), 3s);
+        if (!co_await client.stream().read()) break;  // some 5,400 a second
+      } while (http().connections() != 0 && loop().now() < began + 20min);
+      EXPECT_GE(loop().now() - began, 30s) << path;
+      EXPECT_LE(loop().now() - began, 90s) << path;
+      EXPECT_EQ(given_up(), 1) << path;
+    });
+  }
+}
+
 TEST_F(slow_window, at_the_least_rate_is_served) {
   for (const std::string_view path : both_ways) {
     serve_much({});
