@@ -41,7 +41,7 @@ class query_line {
                                                  query_sink& to);
   /// Ends processes that nobody has used since the last call but one, or that have open what their
   /// database's name no longer stands for.
-  [[nodiscard]] task<void> end_idle(const storage& from) { return processes_.end_idle(from); }
+  [[nodiscard]] task<void> end_idle(storage& from) { return processes_.end_idle(from); }
 
  private:
   [[nodiscard]] task<result<void>> enter();

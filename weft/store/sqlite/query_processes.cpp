@@ -191,7 +191,7 @@ task<void> query_processes::keep(const storage& from, worker done) {
   co_await oldest.process.end(loop_);
 }
 
-task<void> query_processes::end_idle(const storage& from) {
+task<void> query_processes::end_idle(storage& from) {
   std::vector<worker> ended;
   for (worker& each : idle_)
     if (std::exchange(each.was_seen_idle, true) || !is_in_place(from, each))

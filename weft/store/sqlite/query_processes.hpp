@@ -39,7 +39,7 @@ class query_processes {
   [[nodiscard]] borrowing_task<result<bool>> run(storage& from,
                                                  const query_request& request WEFT_LIFETIME_BOUND,
                                                  time_point until, query_sink& to);
-  [[nodiscard]] task<void> end_idle(const storage& from);
+  [[nodiscard]] task<void> end_idle(storage& from);
 
  private:
   /// Of one query.
