@@ -59,6 +59,7 @@ void read_batch::check_size() {
 }
 
 void read_batch::row(std::size_t operation, std::span<const store::value> values) {
+  if (is_full()) return;
   tell_faults_before(planned_[operation]);
   begin(200);
   const store::key_read& plan = plans_[operation];
@@ -68,6 +69,7 @@ void read_batch::row(std::size_t operation, std::span<const store::value> values
 }
 
 void read_batch::missing(std::size_t operation) {
+  if (is_full()) return;
   tell_faults_before(planned_[operation]);
   tell_nothing(404, "the row does not exist");
   check_size();

@@ -248,6 +248,7 @@ void engine::state::read_warm(std::span<const key_read> operations, progress& at
     operation.from = schema->current(*operation.from);
     if (operation.from == nullptr) {
       to.failed(at.done++, {.kind = failure_kind::schema_changed, .message = schema_has_changed});
+      if (to.is_full()) at.done = operations.size();
       continue;
     }
     at.at = database_of(*operation.from);
