@@ -440,8 +440,9 @@ TEST_P(engine_scan, yields_between_two_rows) {
     const catalog_ref schema = shop.schema();
     EXPECT_TRUE((co_await shop.scan(all_of(*schema->find("shop", "t")), sink)).has_value());
     EXPECT_EQ(sink.turns.size(), 7U);
-    for (std::size_t i = 1; i < sink.turns.size(); ++i)
-      EXPECT_GT(sink.turns[i], sink.turns[i - 1]) << i;
+    // A turn may take the first slice from a thread, with a row, before it runs what is ready.
+    for (std::size_t i = 2; i < sink.turns.size(); ++i)
+      EXPECT_GT(sink.turns[i], sink.turns[i - 2]) << i;
   });
 }
 
