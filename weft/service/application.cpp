@@ -164,7 +164,9 @@ void application::state::run_shard(unsigned index, detail::signal_watch* signals
   }
   shard here{index, std::move(*loop), options.stop_timeout};
   add_services(here, *metrics);
-  if (signals != nullptr) here.loop().spawn(watch_signals(here.loop(), *signals));
+  // Before the services start, whatever the order of tasks: to watch the first time may allocate.
+  if (signals != nullptr)
+    here.loop().spawn(watch_signals(here.loop(), *signals), priority::critical);
   if (here.loop().has_threads() && !keeps_memory(settings.realtime()))
     here.loop().spawn(return_memory(here.loop()));
   const realtime::applied_setup granted = detail::apply_on_shard(settings.realtime(), index);
