@@ -4,8 +4,8 @@
 // the temporary string after it is gone. Contract: constructed from any text, which it copies at
 // the call, before the task begins; the caller may destroy the text at once. Up to 4 KiB come from
 // the shard's frame pool, so that a warm call allocates nothing; longer texts come from the heap.
-// Moving it leaves the text where it is: views stay valid. One shard: a call of remote<T> that would
-// take it to another does not compile.
+// Moving it leaves the text where it is: views stay valid. One shard: a call of remote<T> that
+// would take it to another does not compile.
 //
 //   task<result<page>> get(owned_text url) { co_return co_await fetch(parse(url.view())); }
 //   pages.push_back(get("http://host/" + std::to_string(id)));

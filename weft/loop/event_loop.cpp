@@ -68,6 +68,7 @@ event_loop::event_loop(const loop_options& options)
       answers_left_{options.answers_per_resumption} {
   mail_ = std::make_unique<mailbox_holder>(port_ != nullptr ? &port_->bell() : nullptr,
                                            options.letters_max);
+  options_.resumptions_per_turn = std::max(options_.resumptions_per_turn, 1U);
   // Simulated time stands still until the loop sleeps.
   if (!has_threads()) options_.idle = idle_policy::sleep();
   const std::uint64_t seed =
@@ -261,13 +262,14 @@ void event_loop::run_items(Next next, Note note) noexcept {
     note();
     detail::running.forget();
   };
-  for (items_left_ = options_.resumptions_per_turn; items_left_ > 0; --items_left_) {
+  items_left_ = options_.resumptions_per_turn;
+  do {
     if (!ready_.has_urgent()) {
       if (ready_.empty()) break;
       has_run_patient = true;
     }
     run_item(*next());
-  }
+  } while (--items_left_ != 0);
   // However busy a shard is, one of those who have given way has its turn.
   if (items_left_ == 0 && !has_run_patient && ready_.has(priority::low)) [[unlikely]]
     run_item(*ready_.pop_from(priority::low));

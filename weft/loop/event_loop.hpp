@@ -191,10 +191,10 @@ class event_loop final : public scheduler {
   [[nodiscard]] memory_share& memory() noexcept { return *memory_; }
   [[nodiscard]] backend& io() noexcept { return *io_; }
 
-  /// Counts bytes that the running piece of work has produced for others, or taken in: rows, bodies,
-  /// frames. A piece that handles many takes as long as many that do not, so a step of the turn
-  /// ends with the piece that reaches loop_options::produced_bytes_per_turn, at its next operation;
-  /// the rest follows after the kernel has been asked what has come meanwhile.
+  /// Counts bytes that the running piece of work has produced for others, or taken in: rows,
+  /// bodies, frames. A piece that handles many takes as long as many that do not, so a step of the
+  /// turn ends with the piece that reaches loop_options::produced_bytes_per_turn, at its next
+  /// operation; the rest follows after the kernel has been asked what has come meanwhile.
   void note_produced(std::size_t size_bytes) noexcept {
     produced_bytes_ += size_bytes;
     if (!has_produced_enough()) return;

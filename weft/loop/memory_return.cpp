@@ -58,6 +58,7 @@ void map_large_blocks() noexcept {
 #ifdef __GLIBC__
   // Where it is refused, memory comes back later.
   std::ignore = ::mallopt(M_MMAP_THRESHOLD, mapped_least_bytes);
+  // Where it is refused, memory comes back sooner.
   std::ignore = ::mallopt(M_TRIM_THRESHOLD, kept_at_end_bytes);
 #endif
 }
