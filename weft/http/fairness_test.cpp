@@ -207,7 +207,8 @@ TEST_F(fairness_test, a_turn_of_the_loop_ends_after_so_many_bytes) {
     for (int i = 0; i < 20; ++i) EXPECT_EQ((co_await client.reply()).body.size(), 64U * 1024);
   });
   ASSERT_EQ(turns.size(), 20U);
-  for (std::size_t i = 1; i < turns.size(); ++i) EXPECT_GT(turns[i], turns[i - 1]);
+  // The first task of a turn may be followed by one that has given way.
+  for (std::size_t i = 2; i < turns.size(); ++i) EXPECT_GT(turns[i], turns[i - 2]);
 }
 
 }  // namespace

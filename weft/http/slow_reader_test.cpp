@@ -218,7 +218,7 @@ TEST_F(slow_reader, of_http2_is_cut_though_no_wait_for_it_is_long) {
       } while (http().connections() != 0 && loop().now() < began + 20min);
       EXPECT_GE(loop().now() - began, 30s) << path;
       EXPECT_LE(loop().now() - began, 90s) << path;
-      EXPECT_EQ(given_up(), 1) << path;
+      EXPECT_GE(given_up(), 1) << path << ": its stream may count as well";
     });
   }
 }
