@@ -90,7 +90,7 @@ TEST_F(query_sandbox, has_so_much_memory_and_time) {
   EXPECT_EXIT(
       {
         allow_processor_time(1);
-        for (volatile unsigned spin = 0;; spin = spin + 1) {}
+        for (volatile unsigned spin = 0;;) spin = spin + 1;
       },
       ::testing::KilledBySignal(SIGXCPU), "");
 #if !WEFT_SANITIZED

@@ -76,7 +76,7 @@ std::expected<std::shared_ptr<storage>, std::string> storage::open(const engine_
   if (opened == nullptr) {
     opened = std::shared_ptr<storage>{new storage{real.string(), options, how}};
     known = opened;
-    if (const std::string& why = opened->lock_.trouble(); !why.empty()) log::info(why);
+    if (const std::string& trouble = opened->lock_.trouble(); !trouble.empty()) log::info(trouble);
   }
   for (const std::string& each : options.create)
     if (std::string fault = opened->create(each); !fault.empty())
