@@ -219,7 +219,7 @@ TEST_P(warm_rows, are_written_or_not_as_is_said_at_whichever_allocation_memory_r
       if (HasFailure()) break;
     }
     EXPECT_LT(nth, 5'000U);
-    EXPECT_GT(nth, 5U);
+    EXPECT_GT(nth, 3U);  // libc++ allocates more often
     sqlite3_close(rows);
   });
 }
