@@ -160,7 +160,10 @@ def test_system_calls_of_a_connection_for_one_request(weftd, tmp_path, backend):
         return
     # Who connects while nobody else does is accepted alone, and then there is a look for another one.
     assert cost.of({"accept4"}) <= 2.0, str(cost)
-    rest = cost.of(cost.calls.keys() - WAITS - {"accept4"})
+    # How many connections there are at once is a matter of load, and so is how often memory for more of them is asked for.
+    for_memory = {"mmap", "munmap", "futex"}
+    assert cost.of(for_memory) <= 0.05, str(cost)
+    rest = cost.of(cost.calls.keys() - WAITS - for_memory - {"accept4"})
     assert rest <= 5.0, f"more than watch, receive, send, look for more, close\n{cost}"
 
 
