@@ -41,7 +41,7 @@ void read_batch::finish() {
   reply_ += "]}";
 }
 
-/// A batch fails as a whole, though the engine goes on.
+/// A batch fails as a whole.
 void read_batch::fail(api_fault why) {
   if (!failure_) failure_ = std::move(why);
   memory_.give_up_reply();

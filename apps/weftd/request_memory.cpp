@@ -24,8 +24,8 @@ void clear(std::string& text) noexcept {
 
 bool request_memory::count_reply() {
   if (reply.size() >= part_bytes) {
-    parts_bytes_ += reply.size();
     parts_.push_back(std::move(reply));
+    parts_bytes_ += parts_.back().size();
     reply.clear();
     reply.reserve(parts_.back().size());  // rows are alike
   }

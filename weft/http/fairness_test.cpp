@@ -194,6 +194,22 @@ TEST_F(fairness_test, messages_of_a_websocket_are_given_some_at_a_time) {
   EXPECT_LE(most_in_turn, 64U);
 }
 
+TEST_F(fairness_test, a_long_body_is_taken_in_many_turns) {
+  std::uint64_t ended_in = 0;
+  http().post("/long", [&](const request&) {
+    ended_in = loop().turns();
+    return "taken";
+  });
+  run([&]() -> task<void> {
+    auto client = co_await world().connect();
+    const std::uint64_t began_in = loop().turns();
+    co_await client.send("POST /long HTTP/1.1\r\nHost: a\r\nContent-Length: 1048576\r\n\r\n" +
+                         std::string(1'048'576, 'b'));
+    EXPECT_EQ((co_await client.reply()).body, "taken");
+    EXPECT_GE(ended_in - began_in, 8U) << "at most two pieces of 64 KiB a turn";
+  });
+}
+
 /// Nobody else is there: the bytes between two turns of the loop are bounded all the same.
 TEST_F(fairness_test, a_turn_of_the_loop_ends_after_so_many_bytes) {
   std::vector<std::uint64_t> turns;

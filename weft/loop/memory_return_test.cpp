@@ -1,8 +1,11 @@
 #include <weft/loop/memory_return.hpp>
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <tuple>
 #include <vector>
@@ -102,6 +105,21 @@ TEST_F(memory_return_test, slots_are_zero_again_but_those_that_are_lent_next) {
   for (std::size_t i = 0; i < slots.size(); ++i)
     EXPECT_EQ(*slots[i], i < buffer_pool::kept_slots ? 'x' : '\0') << i;
 }
+
+#ifdef __GLIBC__
+TEST(memory_return, large_blocks_are_mappings_of_their_own_whatever_was_freed_before) {
+  if (WEFT_SANITIZED) GTEST_SKIP() << "the malloc is a sanitizer's";
+  map_large_blocks();
+  constexpr std::size_t bytes = std::size_t{2} << 20U;
+  void* volatile larger = std::malloc(8 * bytes);
+  std::free(larger);  // else glibc would now keep whatever is smaller in its heap
+  const std::size_t before = ::mallinfo2().hblkhd;
+  void* volatile block = std::malloc(bytes);
+  EXPECT_GE(::mallinfo2().hblkhd, before + bytes);
+  std::free(block);
+  EXPECT_EQ(::mallinfo2().hblkhd, before);
+}
+#endif
 
 }  // namespace
 }  // namespace weft

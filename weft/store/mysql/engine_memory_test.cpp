@@ -154,7 +154,7 @@ class mysql_batch_that_waits : public mysql_engine_memory {
       const std::uint64_t waits = loop_->memory().gauges().waits;
       scope asked{co_await this_task::environment()};
       asked.spawn(ask(on, keys(1, 4), said));
-      while (loop_->memory().gauges().waits == waits)
+      for (int looks = 0; loop_->memory().gauges().waits == waits && looks < 12'000; ++looks)
         EXPECT_TRUE(co_await sleep_for(*loop_, std::chrono::milliseconds{5}));
       meanwhile(taken, asked);
       co_await asked.join();
