@@ -7,6 +7,7 @@
 #include <weft/base/log.hpp>
 #include <weft/loop/backend.hpp>
 #include <weft/loop/blocking_pool.hpp>
+#include <weft/loop/memory_return.hpp>
 #include <weft/loop/thread_place.hpp>
 
 namespace weft {
@@ -107,15 +108,30 @@ result<void> blocking_pool::add_thread() {
   }
 }
 
+void blocking_pool::trim_heaps() noexcept {
+  {
+    const std::lock_guard lock{mutex_};
+    ++trims_;
+  }
+  filled_.notify_all();
+}
+
 void blocking_pool::work() {
   place_thread({.name = "blocking", .index = home_.shard(), .pin = pinning::never});
   std::unique_lock lock{mutex_};
-  for (;;) {
+  for (std::size_t trimmed = trims_;;) {
     ++idle_;
-    filled_.wait(lock, [this] { return ends_ || !line_.empty(); });
+    filled_.wait(lock, [&] { return ends_ || !line_.empty() || trims_ != trimmed; });
     --idle_;
     detail::blocking_call* const call = line_.pop_front();
-    if (call == nullptr) return;
+    if (call == nullptr && ends_) return;
+    if (call == nullptr) {
+      trimmed = trims_;
+      lock.unlock();
+      trim_end_of_thread_heap();
+      lock.lock();
+      continue;
+    }
     --waiting_;
     lock.unlock();
     call->work_(*call);

@@ -30,6 +30,8 @@ class blocking_pool {
   [[nodiscard]] result<void> submit(detail::blocking_call& call);
   /// True: no thread has come to it, and none will.
   [[nodiscard]] bool take_back(detail::blocking_call& call) noexcept;
+  /// Each thread gives the end of its heap back once it has nothing to do.
+  void trim_heaps() noexcept;
 
  private:
   void work();
@@ -46,6 +48,7 @@ class blocking_pool {
   intrusive_list<detail::blocking_call, &detail::blocking_call::in_line_> line_;
   std::size_t waiting_ = 0;  // calls in line_
   std::size_t idle_ = 0;     // threads that wait for one
+  std::size_t trims_ = 0;    // how often trim_heaps() was called
   bool ends_ = false;
 };
 

@@ -4,10 +4,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <tuple>
 
 #include <weft/coro/frame_pool.hpp>
 #include <weft/loop/blocking.hpp>
+#include <weft/loop/blocking_pool.hpp>
 #include <weft/loop/event_loop.hpp>
 #include <weft/loop/sleep.hpp>
 
@@ -25,6 +27,12 @@ constexpr std::size_t heap_least_bytes = 4 * 1024 * 1024;
 constexpr int mapped_least_bytes = 1024 * 1024;
 /// What malloc keeps at the end of its heap: it stands at 128 KiB once the other is said.
 constexpr int kept_at_end_bytes = 8 * 1024 * 1024;
+
+/// A free block of this size lets glibc look at the end of the thread's heap
+/// (FASTBIN_CONSOLIDATION_THRESHOLD), and is less than it keeps there.
+constexpr std::size_t looked_after_bytes = 96 * 1024;
+/// What is left at the end of a thread's heap.
+constexpr int least_at_end_bytes = 128 * 1024;
 
 /// Of all threads, so by one of them at a time.
 void trim_heap() noexcept {
@@ -63,6 +71,19 @@ void map_large_blocks() noexcept {
 #endif
 }
 
+void trim_end_of_thread_heap() noexcept {
+#ifdef __GLIBC__
+  // One threshold stands for all threads. Whoever is the last to leave sets it back; who misses its
+  // turn by that has another one after the next interval.
+  static std::atomic<int> trimming = 0;
+  trimming.fetch_add(1);
+  std::ignore = ::mallopt(M_TRIM_THRESHOLD, least_at_end_bytes);
+  void* volatile looked_after = std::malloc(looked_after_bytes);  // volatile: or it is left out
+  std::free(looked_after);
+  if (trimming.fetch_sub(1) == 1) std::ignore = ::mallopt(M_TRIM_THRESHOLD, kept_at_end_bytes);
+#endif
+}
+
 task<void> return_memory(event_loop& loop, memory_return_options options) {
   for (std::uint64_t seen = 0;;) {
     if (!co_await sleep_for(loop, options.interval)) co_return;
@@ -71,6 +92,8 @@ task<void> return_memory(event_loop& loop, memory_return_options options) {
     if (!co_await return_buffers(loop, options)) co_return;
     // Where no thread is to be had for it, another time.
     static_cast<void>(co_await blocking(&trim_heap));
+    if (loop.has_threads()) loop.blocking_threads().trim_heaps();
+    trim_end_of_thread_heap();
     seen = loop.gauges().resumptions;
   }
 }

@@ -2,16 +2,20 @@
 
 #include <gtest/gtest.h>
 #include <malloc.h>
+#include <sys/mman.h>
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <tuple>
 #include <vector>
 
 #include <weft/base/sanitizers.hpp>
 #include <weft/coro/frame_pool.hpp>
+#include <weft/loop/blocking.hpp>
 #include <weft/loop/loop_fixture_test.hpp>
 #include <weft/loop/sleep.hpp>
 
@@ -118,6 +122,64 @@ TEST(memory_return, large_blocks_are_mappings_of_their_own_whatever_was_freed_be
   EXPECT_GE(::mallinfo2().hblkhd, before + bytes);
   std::free(block);
   EXPECT_EQ(::mallinfo2().hblkhd, before);
+}
+
+constexpr std::size_t page_bytes = 4096;
+
+/// Whether the page at `address` has memory.
+bool is_resident(const void* address) {
+  const auto page = reinterpret_cast<std::uintptr_t>(address) / page_bytes * page_bytes;
+  unsigned char is = 0;
+  return ::mincore(reinterpret_cast<void*>(page), page_bytes, &is) == 0 && (is & 1U) != 0;
+}
+
+/// Of 6 MiB in blocks that the heap holds, all of which are free again: what glibc keeps at its
+/// end.
+const void* late_page_of_a_peak() {
+  constexpr std::size_t block_bytes = std::size_t{40} << 10U;
+  std::vector<void*> blocks;
+  for (int i = 0; i < 160; ++i) {
+    blocks.push_back(std::malloc(block_bytes));
+    std::memset(blocks.back(), 'x', block_bytes);
+  }
+  const void* const late = static_cast<char*>(blocks[150]) + page_bytes;
+  for (void* const each : blocks) std::free(each);
+  return late;
+}
+
+/// malloc_trim() gives back what lies between blocks in each heap, and the end of the first heap
+/// only.
+TEST(memory_return, a_thread_gives_back_the_end_of_its_heap) {
+  if (WEFT_SANITIZED) GTEST_SKIP() << "the malloc is a sanitizer's";
+  map_large_blocks();
+  std::thread{[] {
+    const void* const late = late_page_of_a_peak();
+    ::malloc_trim(0);
+    EXPECT_TRUE(is_resident(late)) << "nothing is to be shown then";
+    trim_end_of_thread_heap();
+    EXPECT_FALSE(is_resident(late));
+  }}.join();
+}
+
+class memory_return_threads_test : public on_any_backend {};
+INSTANTIATE_TEST_SUITE_P(backends, memory_return_threads_test, kernel_backends, backend_name);
+
+TEST_P(memory_return_threads_test, idle_blocking_threads_give_back_the_ends_of_their_heaps) {
+  if (WEFT_SANITIZED) GTEST_SKIP() << "the malloc is a sanitizer's";
+  map_large_blocks();
+  const void* late = nullptr;
+  bool was_given_back = false;
+  loop_->spawn(return_memory(*loop_, {.interval = 1ms}));
+  loop_->spawn([](event_loop& loop, const void*& block, bool& given_back) -> task<void> {
+    std::ignore = co_await blocking([&block] { block = late_page_of_a_peak(); });
+    for (int i = 0; i < 20'000 && !given_back; ++i) {
+      std::ignore = co_await sleep_for(loop, 1ms);
+      given_back = !is_resident(block);
+    }
+    loop.request_stop();
+  }(*loop_, late, was_given_back));
+  loop_->run();
+  EXPECT_TRUE(was_given_back);
 }
 #endif
 

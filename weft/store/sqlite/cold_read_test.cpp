@@ -15,6 +15,7 @@
 #include <weft/coro/when_all.hpp>
 #include <weft/loop/make_backend.hpp>
 #include <weft/store/sqlite/engine_fixture_test.hpp>
+#include <weft/store/sqlite/storage.hpp>
 
 namespace weft::store::sqlite {
 namespace {
@@ -102,6 +103,29 @@ TEST_P(cold_read, is_made_elsewhere_and_warms_the_next) {
     }
     EXPECT_TRUE(is_warm);
   });
+}
+
+/// Else each of 32 would keep 2 MiB for ever, which no budget counts.
+TEST_P(cold_read, a_reader_keeps_no_pages_while_it_has_nothing_to_do) {
+  make_database("d", thick_rows);
+  auto files = storage::open(options_, takes_lock::no);
+  ASSERT_TRUE(files) << files.error();
+  const auto cached_bytes = [](connection& of) {
+    int now = 0;
+    int most = 0;
+    EXPECT_EQ(sqlite3_db_status(of.get(), SQLITE_DBSTATUS_CACHE_USED, &now, &most, 0), SQLITE_OK);
+    return now;
+  };
+  {
+    auto reader = (*files)->reader("d");
+    ASSERT_TRUE(reader) << reader.error();
+    EXPECT_TRUE((*reader)->number("SELECT sum(length(b)) FROM t"));
+    EXPECT_GT(cached_bytes(**reader), 200'000) << "nothing is to be shown then";
+    EXPECT_LT(cached_bytes(**reader), 1'000'000);
+  }
+  auto again = (*files)->reader("d");
+  ASSERT_TRUE(again) << again.error();
+  EXPECT_LT(cached_bytes(**again), 50'000);
 }
 
 TEST_P(cold_read, waits_for_another_program_elsewhere) {

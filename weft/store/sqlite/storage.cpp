@@ -9,6 +9,7 @@
 #include <iterator>
 #include <optional>
 #include <system_error>
+#include <tuple>
 
 #include <weft/base/format.hpp>
 #include <weft/base/hash_map.hpp>
@@ -169,7 +170,8 @@ std::expected<storage::lease, std::string> storage::reader(std::string_view data
       note(*idle, place);
       idle.reset();
     }
-  if (!idle) {
+  const bool is_new = !idle;
+  if (is_new) {
     auto opened = open(database);
     if (!opened) return std::unexpected{std::move(opened.error())};
     idle.emplace(std::move(*opened));
@@ -177,6 +179,8 @@ std::expected<storage::lease, std::string> storage::reader(std::string_view data
       return std::unexpected{idle->describe(code)};
   }
   sqlite3_busy_timeout(idle->get(), 0);
+  // For this, too, the schema is read. What is wrong with the file is said by who reads rows.
+  if (is_new) std::ignore = idle->run("PRAGMA cache_size=-512");
   roll_back_others(*idle);
   // Another program may be recovering the database, or writing where there is no WAL.
   const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(options_.busy_timeout);
@@ -288,6 +292,8 @@ void storage::take_back(connection lent) noexcept {
   if (known != nullptr) known->file.note_log(lent);
   // One that is kept would keep others from opening the file anew.
   if (lent.look() != file_place::in_place) return;
+  // The system's page cache has them for the next, which waits for another row anyway.
+  sqlite3_db_release_memory(lent.get());
   const std::lock_guard lock{mutex_};
   if (idle_readers_.size() < idle_readers_max) idle_readers_.push_back(std::move(lent));
 }
