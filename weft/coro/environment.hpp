@@ -1,7 +1,8 @@
 // What every task carries without its author passing it on: whom to obey (stop_token), until when
 // (deadline), who runs it (scheduler), which service it works for (lifetime), who waits for it on
 // behalf of another one, and the trace that it belongs to. A child inherits it through co_await and
-// through scope::spawn; every wait honours it.
+// through scope::spawn, and so through when_all() and race(); a call to another shard passes on all
+// but the stop token and the service. Every wait honours it. Who is told of an event does not.
 //
 // Contract: tasks hold a pointer to an environment that outlives them (the scope's, or the frame of
 // whoever narrowed it). Reading it costs nothing: `const environment& env = co_await

@@ -8,13 +8,8 @@
 namespace weft {
 
 scope::scope(const environment& parent, failure_policy policy) noexcept
-    : stop_{parent.stop},
-      environment_{.stop = stop_.token(),
-                   .until = parent.until,
-                   .runs_on = parent.runs_on,
-                   .owner = parent.owner,
-                   .called_by = parent.called_by},
-      policy_{policy} {
+    : stop_{parent.stop}, environment_{parent}, policy_{policy} {
+  environment_.stop = stop_.token();
   parent.runs_on->enlist(*this);
 }
 

@@ -90,6 +90,28 @@ TEST_F(scope_test, keeps_a_lambda_with_its_captures_until_its_task_has_ended) {
   EXPECT_EQ(seen, std::string(100, 'a'));
 }
 
+TEST_F(scope_test, tasks_inherit_all_of_the_environment_but_its_stop_token) {
+  // Nobody looks behind these pointers.
+  int service = 0;
+  int request = 0;
+  outside_.owner = reinterpret_cast<lifetime*>(&service);
+  outside_.called_by = &outside_;
+  outside_.trace = reinterpret_cast<const telemetry::trace_context*>(&request);
+  environment seen;
+  scope tasks{outside_};
+  tasks.spawn(
+      [](environment& into) -> task<void> { into = co_await this_task::environment(); }(seen));
+  ready_.run();
+  EXPECT_EQ(seen.until.when(), outside_.until.when());
+  EXPECT_EQ(seen.runs_on, outside_.runs_on);
+  EXPECT_EQ(seen.owner, outside_.owner);
+  EXPECT_EQ(seen.called_by, outside_.called_by);
+  EXPECT_EQ(seen.trace, outside_.trace);
+  EXPECT_FALSE(seen.stop.stop_requested());
+  outer_.request_stop();
+  EXPECT_TRUE(seen.stop.stop_requested());
+}
+
 TEST_F(scope_test, spawned_tasks_start_from_the_ready_queue_in_order) {
   scope tasks{outside_};
   tasks.spawn(note(1));

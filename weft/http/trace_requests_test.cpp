@@ -5,7 +5,10 @@
 #include <string>
 #include <string_view>
 
+#include <weft/coro/race.hpp>
+#include <weft/coro/scope.hpp>
 #include <weft/coro/task.hpp>
+#include <weft/coro/when_all.hpp>
 #include <weft/telemetry/trace_context.hpp>
 #include <weft/testing/http_fixture.hpp>
 
@@ -48,6 +51,31 @@ TEST_F(trace_requests_test, go_on_with_the_trace_of_who_asks) {
       EXPECT_NE(words, last) << "of each request";
       last = words;
     }
+  });
+}
+
+/// Tasks side by side work for the same request.
+task<std::string> words_of_tasks_side_by_side() {
+  const auto [one, other] = co_await when_all(words_of_my_trace(), words_of_my_trace());
+  const auto ended = co_await race(words_of_my_trace(), words_of_my_trace());
+  const auto& winner = ended.winner == 0 ? std::get<0>(ended.values) : std::get<1>(ended.values);
+  std::string spawned;
+  scope tasks{co_await this_task::environment()};
+  tasks.spawn(
+      [](std::string& into) -> task<void> { into = co_await words_of_my_trace(); }(spawned));
+  co_await tasks.join();
+  co_return one + "|" + other + "|" + winner.value() + "|" + spawned;
+}
+
+TEST_F(trace_requests_test, are_inherited_by_tasks_side_by_side) {
+  http().wrap_all(trace_requests{1});
+  http().get("/together", &words_of_tasks_side_by_side);
+  run([&]() -> task<void> {
+    auto client = co_await world().connect();
+    const std::string words = (co_await client.ask("GET", "/together", {}, asked_in)).body;
+    const std::string first = words.substr(0, words.find('|'));
+    EXPECT_TRUE(first.starts_with("00-0af7651916cd43dd8448eb211c80319c-")) << words;
+    EXPECT_EQ(words, first + "|" + first + "|" + first + "|" + first);
   });
 }
 

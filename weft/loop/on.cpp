@@ -55,7 +55,8 @@ const environment& remote_call::open_environment(event_loop& there) noexcept {
             .until = until_,
             .runs_on = &there,
             .owner = nullptr,
-            .called_by = asking_};
+            .called_by = asking_,
+            .trace = asking_->trace};
   return there_;
 }
 

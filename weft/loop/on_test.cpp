@@ -48,6 +48,24 @@ TEST_P(on_test, runs_a_coroutine_there_to_its_end) {
   });
 }
 
+TEST_P(on_test, a_task_there_belongs_to_the_trace_of_who_calls) {
+  run(2, [](event_loop&) -> task<void> {
+    static int request = 0;  // nobody looks behind the pointer
+    environment own = co_await this_task::environment();
+    own.trace = reinterpret_cast<const telemetry::trace_context*>(&request);
+    co_await []() -> task<void> {
+      for (unsigned shard = 0; shard < 2; ++shard) {
+        const result<bool> is_same = co_await on(shard, []() -> task<bool> {
+          const void* const trace = (co_await this_task::environment()).trace;
+          co_return trace == &request;
+        });
+        EXPECT_TRUE(is_same.value()) << shard;
+      }
+    }()
+                         .in(own);
+  });
+}
+
 TEST_P(on_test, gives_results_and_nothing_as_they_are) {
   run(2, [](event_loop&) -> task<void> {
     for (unsigned shard = 0; shard < 2; ++shard) {
