@@ -1,6 +1,7 @@
 // Services that are started, stopped, restarted and removed while the others run.
 #include <weft/service/container_change_fixture_test.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -64,6 +65,43 @@ class container_change_in_a_mill : public container_change {
 const lines all_down{"miller stopped", "stone stopped", "stone gone", "wheel stopped",
                      "wheel gone"};
 const lines all_up{"wheel made", "wheel started", "stone started", "miller started"};
+
+TEST_F(container_change, who_has_the_name_of_another_is_refused_and_not_started) {
+  const service_handle first = services.add<mill::wheel>().named("keep").handle();
+  run([this, first]() -> task<void> {
+    const service_handle second = services.add<mill::wheel>().named("keep").handle();
+    log.notes.clear();
+    captured_log written;
+    co_await expect("invalid_argument", services.start(second));
+    co_await expect("invalid_argument", services.start(second));
+    EXPECT_EQ(log.take(), lines{});
+    EXPECT_TRUE(std::ranges::any_of(written.messages, [](const std::string& each) {
+      return each.contains("two services are mill::wheel \"keep\"");
+    }));
+    co_await expect("well", services.restart(first));
+    const service_handle other = services.add<mill::wheel>().named("other").handle();
+    co_await expect("well", services.start(other));
+    co_await expect("well", services.remove(first));
+    log.notes.clear();
+    co_await expect("well", services.start(second));
+    EXPECT_EQ(log.take(), (lines{"wheel made", "wheel started"}));
+  });
+}
+
+TEST_F(container_change, who_is_bound_to_what_is_no_such_service_is_refused_and_not_started) {
+  const service_handle visitor = services.add<mill::visitor>().handle();
+  services.add<mill::wheel>();
+  run([this, visitor]() -> task<void> {
+    const service_handle stone = services.add<mill::stone>().bind<mill::wheel>(visitor).handle();
+    log.notes.clear();
+    co_await expect("invalid_argument", services.start(stone));
+    co_await expect("invalid_argument", services.start(stone));
+    EXPECT_EQ(log.take(), lines{});
+    EXPECT_EQ(services.find<mill::stone>(), nullptr);
+    co_await expect("well", services.remove(stone));
+    co_await expect("well", services.start(services.add<mill::stone>().handle()));
+  });
+}
 
 TEST_F(container_change_in_a_mill, stops_dependants_first_and_starts_them_again) {
   run([this]() -> task<void> {

@@ -77,6 +77,7 @@ struct service_changes::under_way {
     starts.until = stops.until = asking.until;
     starts.runs_on = stops.runs_on = asking.runs_on;
     starts.called_by = stops.called_by = &asking;
+    starts.trace = stops.trace = asking.trace;
     starts.stop = starts_cut.token();
     stops.stop = stops_cut.token();
     of.now_ = this;
@@ -337,7 +338,8 @@ task<result<lock_guard>> service_changes::wait_in_line(const environment& asking
 task<lock_guard> service_changes::take_last_turn(const environment& asking) {
   if (auto at_once = turn_.try_lock()) co_return std::move(*at_once);
   if (now_ != nullptr) now_->starts_cut.request_stop();
-  environment patient{.until = asking.until, .runs_on = asking.runs_on, .owner = asking.owner};
+  environment patient = asking;
+  patient.stop = {};
   auto turn = co_await wait_for_turn().in(patient);
   if (!turn) {
     if (now_ != nullptr) now_->stops_cut.request_stop();

@@ -133,12 +133,16 @@ void service_graph::bind(service_record& record, interface_key& interface,
   service_record* const of = find(provider);
   provision* found = of == nullptr ? nullptr : &of->own;
   while (found != nullptr && found->interface != &interface) found = found->further.get();
-  if (found == nullptr)
-    return wrong_bindings_.push_back(weft::format(
-        "{0} is bound to {1}, which is no {2}: bind<{2}>() takes the handle of one that has been "
-        "added to the same container",
-        record.title(), of == nullptr ? "a handle that names nobody" : of->title(),
-        interface.name));
+  if (found == nullptr) {
+    wrong_bindings_.push_back(
+        {&record,
+         weft::format(
+             "{0} is bound to {1}, which is no {2}: bind<{2}>() takes the handle of one that has "
+             "been added to the same container",
+             record.title(), of == nullptr ? "a handle that names nobody" : of->title(),
+             interface.name)});
+    return;
+  }
   for (std::size_t i = 0; i < record.kind->need_count; ++i) {
     need& each = record.needs[i];
     if (record.kind->needs[i].interface != &interface || each.provider != nullptr) continue;
@@ -251,6 +255,7 @@ void service_graph::wake_needs(const service_record& of) noexcept {
 void service_graph::try_make(service_record& record) {
   if (!record.connected) connect(record);
   if (!goes_on()) return;
+  if (changing_ && refuse_mistaken(record)) return;
   if (can_be_made(record)) return make(record);
   record.passed = true;
   consider(record);

@@ -158,6 +158,7 @@ class service_graph {
   [[nodiscard]] interface_slot& slot_of(interface_key& interface);
   void enter(provision& added);
   void tell_mistakes();
+  [[nodiscard]] bool refuse_mistaken(service_record& record);
   void put_in_stand_ins();
   [[nodiscard]] bool put_in(pending_stand_in& one);
   [[nodiscard]] static provision* in_place_of(provision* bound) noexcept;
@@ -199,7 +200,11 @@ class service_graph {
   std::vector<std::uint32_t> free_handles_;  // of those that were removed
   std::unordered_set<std::string> names_;
   std::vector<pending_stand_in> stand_ins_;
-  std::vector<std::string> wrong_bindings_;
+  struct wrong_binding {
+    const service_record* of;
+    std::string complaint;
+  };
+  std::vector<wrong_binding> wrong_bindings_;
   std::vector<interface_slot*> crowded_;  // two may have one name there
   std::uint32_t first_generation_;        // of handles; no other container's, as far as they go
   records waiting_;                       // to be made, in the order of insertion

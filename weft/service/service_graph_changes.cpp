@@ -37,9 +37,6 @@ result<void> service_graph::make_more(const std::vector<service_record*>& first)
   outcome_ = {};
   complaints_.clear();
   changing_ = true;
-  tell_mistakes();
-  wrong_bindings_.clear();
-  for (interface_slot* const told : std::exchange(crowded_, {})) told->is_in_question = false;
   put_in_stand_ins();
   look_again();
   for (service_record* const each : first) {
@@ -165,6 +162,7 @@ void service_graph::erase(service_record& gone) {
               "what is forgotten has been taken down before");
   note_loss(gone);
   std::erase(losing_, &gone);
+  std::erase_if(wrong_bindings_, [&gone](const wrong_binding& each) { return each.of == &gone; });
   if (gone.connected) unlink_needs(gone);
   if (gone.is_bound) unbind(gone);
   forget_stand_in(gone);

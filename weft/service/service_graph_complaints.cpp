@@ -42,6 +42,11 @@ std::string text_of(const path& whole) {
   return text;
 }
 
+std::string same_name(const interface_key& interface, std::string_view name) {
+  return weft::format("two services are {0} \"{1}\": give each a name of its own, by .named()",
+                      interface.name, name);
+}
+
 std::string how_to_add(const need_kind& wanted) {
   std::string text = weft::format("add<{}>()", wanted.interface->name);
   if (wanted.form == need_form::named) text += weft::format(".named(\"{}\")", wanted.name);
@@ -83,17 +88,32 @@ void service_graph::complain_of_missing(const service_record& consumer, const ne
 
 /// What has been said of services, and cannot be.
 void service_graph::tell_mistakes() {
-  for (const std::string& each : wrong_bindings_) complain(errc::invalid_argument, each);
+  for (const wrong_binding& each : wrong_bindings_)
+    complain(errc::invalid_argument, each.complaint);
   for (const interface_slot* const slot : crowded_) {
     hash_map<std::string_view, std::size_t> bearers;
     for (const provision* each = slot->all.first; each != nullptr; each = each->next)
       if (const std::string_view name = each->owner->given_name();
           !name.empty() && ++bearers[name] == 2)
-        complain(errc::invalid_argument,
-                 weft::format("two services are {0} \"{1}\": give each a name of its own, by "
-                              ".named()",
-                              slot->interface->name, name));
+        complain(errc::invalid_argument, same_name(*slot->interface, name));
   }
+}
+
+/// The same, of one that was added while the program runs: whoever had the name before keeps it.
+bool service_graph::refuse_mistaken(service_record& record) {
+  std::string mistake;
+  for (const wrong_binding& each : wrong_bindings_)
+    if (each.of == &record) mistake = each.complaint;
+  const std::string_view name = record.given_name();
+  for (provision* each = &record.own; each != nullptr && !name.empty(); each = each->further.get())
+    if (const interface_slot& slot = slot_of(*each->interface);
+        slot.is_crowded && slot.by_name->find(name)->second->owner != &record)
+      mistake = same_name(*each->interface, name);
+  if (mistake.empty()) return false;
+  complain(errc::invalid_argument, std::move(mistake));
+  record.hold = service_hold::failed;
+  note_loss(record);
+  return true;
 }
 
 /// Whether it waits to be made: it has been held up by nobody, and does not sleep.
