@@ -1,11 +1,11 @@
-// A server that speaks TLS, and says whom it has spoken with. (Commands that go on are indented.)
+// A server that speaks TLS, and says whom it has spoken with.
 //
-//   openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30
-//       -subj /CN=localhost -addext subjectAltName=DNS:localhost -keyout site.key -out site.pem
-//   https --listen 127.0.0.1:8443 --http.server.tls.certificate site.pem
-//       --http.server.tls.key site.key
+//   name="-subj /CN=localhost -addext subjectAltName=DNS:localhost"
+//   openssl req -x509 -newkey rsa -nodes -days 30 $name -keyout site.key -out site.pem
+//   files="--http.server.tls.certificate site.pem --http.server.tls.key site.key"
+//   build/release/examples/https/https --listen 127.0.0.1:8443 $files &
 //   curl --cacert site.pem https://localhost:8443/whoami
-//   kill -HUP PID                          when there is a new certificate in the files
+//   kill -HUP $!                           when there is a new certificate in the files
 #include <string>
 
 #include <weft/http/server.hpp>

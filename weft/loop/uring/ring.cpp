@@ -24,9 +24,10 @@ struct rung {
 
 /// Tried from the top: each needs an older kernel than the one before.
 constexpr std::array ladder = {
-    rung{"deferred task work, Linux 6.1",
+    rung{"deferred task work",  // Linux 6.1
          common_flags | IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN},
-    rung{"cooperative task work, Linux 6.0", common_flags | IORING_SETUP_COOP_TASKRUN},
+    rung{"cooperative task work",  // Linux 6.0
+         common_flags | IORING_SETUP_COOP_TASKRUN},
 };
 
 /// Rings that have ended. liburing maps and unmaps by system calls of its own, which
