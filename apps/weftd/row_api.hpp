@@ -13,9 +13,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <weft/base/bounds.hpp>
 #include <weft/base/time.hpp>
 #include <weft/coro/task.hpp>
-#include <weft/service/option_bounds.hpp>
 
 #include <apps/weftd/api_fault.hpp>
 #include <apps/weftd/api_request.hpp>

@@ -11,8 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <weft/base/bounds.hpp>
 #include <weft/coro/task.hpp>
-#include <weft/service/option_bounds.hpp>
 
 #include <apps/weftd/api_fault.hpp>
 #include <apps/weftd/request_memory.hpp>

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include <weft/base/bounds.hpp>
 #include <weft/coro/with_deadline.hpp>
 #include <weft/loop/event_loop.hpp>
 #include <weft/net/address_book.hpp>
@@ -14,7 +15,6 @@
 #include <weft/service/application.hpp>
 #include <weft/service/lifetime.hpp>
 #include <weft/service/logger.hpp>
-#include <weft/service/option_bounds.hpp>
 
 namespace {
 

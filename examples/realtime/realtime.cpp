@@ -13,12 +13,12 @@
 #include <iterator>
 #include <string>
 
+#include <weft/base/bounds.hpp>
 #include <weft/base/random.hpp>
 #include <weft/loop/event_loop.hpp>
 #include <weft/loop/thread_place.hpp>
 #include <weft/service/application.hpp>
 #include <weft/service/event_bus.hpp>
-#include <weft/service/option_bounds.hpp>
 
 using namespace std::chrono_literals;
 using weft::duration;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include <weft/base/bounds.hpp>
 #include <weft/base/random.hpp>
 #include <weft/http/server.hpp>
 #include <weft/http/websocket/topic.hpp>
@@ -18,7 +19,6 @@
 #include <weft/service/application.hpp>
 #include <weft/service/event_bus.hpp>
 #include <weft/service/lifetime.hpp>
-#include <weft/service/option_bounds.hpp>
 
 namespace http = weft::http;
 

@@ -13,8 +13,8 @@
 #include <optional>
 #include <string_view>
 
+#include <weft/base/bounds.hpp>
 #include <weft/base/time.hpp>
-#include <weft/service/option_bounds.hpp>
 
 namespace weft::http {
 

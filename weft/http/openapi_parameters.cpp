@@ -8,10 +8,9 @@
 namespace weft::http {
 namespace {
 
-using weft::detail::option_bound;
+using weft::detail::enumerator;
 using weft::detail::option_field;
 using weft::detail::option_kind;
-using weft::detail::option_name;
 using weft::detail::option_type;
 
 /// Calls `f` with each piece of a pattern: a parameter, or text between two.
@@ -33,13 +32,17 @@ path_parameter_name name_in(std::string_view parameter) noexcept {
   return {parameter, is_rest};
 }
 
-void append_whole(const option_type& type, const option_bound* bound, json::composer& out) {
+void append_whole(const option_type& type, const member_bound* bound, json::composer& out) {
   out.member("type", "integer");
   out.name("minimum").number(bound != nullptr ? bound->least : type.least);
-  out.name("maximum").number(bound != nullptr ? bound->most : type.most);
+  const std::uint64_t most = bound != nullptr ? bound->most : type.most;
+  if (type.kind == option_kind::integer)
+    out.name("maximum").number(static_cast<std::int64_t>(most));
+  else
+    out.name("maximum").number(most);
 }
 
-void append_real(const option_bound* bound, json::composer& out) {
+void append_real(const member_bound* bound, json::composer& out) {
   constexpr double end = std::numeric_limits<float>::max();
   out.member("type", "number");
   if (bound == nullptr) return;
@@ -48,7 +51,7 @@ void append_real(const option_bound* bound, json::composer& out) {
 }
 
 /// As members of the object that is open.
-void append_option_schema(const option_type& type, const option_bound* bound, json::composer& out) {
+void append_option_schema(const option_type& type, const member_bound* bound, json::composer& out) {
   switch (type.kind) {
     case option_kind::boolean: out.member("type", "boolean"); break;
     case option_kind::integer:
@@ -56,7 +59,7 @@ void append_option_schema(const option_type& type, const option_bound* bound, js
     case option_kind::floating: append_real(bound, out); break;
     case option_kind::enumeration:
       out.member("type", "string").name("enum").open_list();
-      for (const option_name& each : type.names) out.text(each.text);
+      for (const enumerator& each : type.names) out.text(each.text);
       out.close_list();
       break;
     case option_kind::optional: append_option_schema(*type.element, bound, out); break;
@@ -72,7 +75,7 @@ void append_option_schema(const option_type& type, const option_bound* bound, js
 /// What is known of one parameter.
 struct known_parameter {
   const option_field* field = nullptr;
-  const option_bound* bound = nullptr;
+  const member_bound* bound = nullptr;
   std::string_view text{};
 };
 

@@ -18,10 +18,9 @@
 namespace weft::http::detail {
 namespace {
 
-using weft::detail::option_bound;
+using weft::detail::enumerator;
 using weft::detail::option_field;
 using weft::detail::option_kind;
-using weft::detail::option_name;
 using weft::detail::option_type;
 
 template <class T>
@@ -34,7 +33,7 @@ bool parse_parameter(std::string_view text, T& value) noexcept {
 /// One value that is neither optional nor a list.
 struct scalar_parameter {
   const option_type& type;
-  const option_bound* bound;  // nullptr: what the type can hold
+  const member_bound* bound;  // nullptr: what the type can hold
 
   [[nodiscard]] std::int64_t least() const noexcept { return bound ? bound->least : type.least; }
   [[nodiscard]] std::uint64_t most() const noexcept { return bound ? bound->most : type.most; }
@@ -63,6 +62,8 @@ struct scalar_parameter {
     switch (type.kind) {
       case option_kind::boolean: return "true or false";
       case option_kind::integer:
+        return weft::format("a whole number from {} to {}", least(),
+                            static_cast<std::int64_t>(most()));
       case option_kind::unsigned_integer:
         return weft::format("a whole number from {} to {}", least(), most());
       case option_kind::floating: return wanted_real();
@@ -74,8 +75,8 @@ struct scalar_parameter {
  private:
   [[nodiscard]] bool read_signed(std::string_view text, void* object) const noexcept {
     std::int64_t number = 0;
-    if (!parse_parameter(text, number) || number < least()) return false;
-    if (number > 0 && static_cast<std::uint64_t>(number) > most()) return false;
+    const auto most_signed = static_cast<std::int64_t>(most());
+    if (!parse_parameter(text, number) || number < least() || number > most_signed) return false;
     type.set_bits(object, static_cast<std::uint64_t>(number));
     return true;
   }
@@ -94,7 +95,7 @@ struct scalar_parameter {
     return std::isfinite(type.real(object));
   }
   [[nodiscard]] bool read_name(std::string_view text, void* object) const noexcept {
-    const auto found = std::ranges::find(type.names, text, &option_name::text);
+    const auto found = std::ranges::find(type.names, text, &enumerator::text);
     if (found == type.names.end()) return false;
     type.set_bits(object, static_cast<std::uint64_t>(found->value));
     return true;
@@ -109,7 +110,7 @@ struct scalar_parameter {
   }
   [[nodiscard]] std::string wanted_names() const {
     std::string names;
-    for (const option_name& each : type.names)
+    for (const enumerator& each : type.names)
       names.append(names.empty() ? "" : ", ").append(each.text);
     return "one of " + names;
   }
@@ -130,7 +131,7 @@ struct scalar_parameter {
   return false;
 }
 
-bool read_parameter(const option_type& type, const option_bound* bound, void* object,
+bool read_parameter(const option_type& type, const member_bound* bound, void* object,
                     std::string_view name, std::string_view text, exchange& e) {
   const scalar_parameter one{type, bound};
   if (one.read(text, object)) [[likely]]
@@ -155,7 +156,7 @@ class query_target {
     const auto field = std::ranges::find(type_.fields, pair.name, &option_field::name);
     if (field == type_.fields.end()) return refuse_unknown(e_, type_);
     void* const member = field->in(object_);
-    const option_bound* const bound = type_.bound_of(object_, member);
+    const member_bound* const bound = type_.bound_of(object_, member);
     const bool is_list = field->type->kind == option_kind::list;
     const std::uint64_t bit = std::uint64_t{1} << (field - type_.fields.begin());
     if ((given_ & bit) != 0 && !is_list) return refuse_parameter(e_, field->name, "is given twice");
@@ -193,7 +194,7 @@ bool read_path(const parameter_set& of, void* object, exchange& e) {
     WEFT_ASSERT(sent.has_value(),
                 "a route is added only where its path has what its handler takes");
     void* const member = each.in(object);
-    const option_bound* const bound = of.type->bound_of(object, member);
+    const member_bound* const bound = of.type->bound_of(object, member);
     if (!sent->contains('%')) {
       if (!read_parameter(*each.type, bound, member, each.name, *sent, e)) return false;
       continue;

@@ -5,7 +5,7 @@
 // of its route, or http::query<T>, or both. T is an aggregate of whole numbers, floating point,
 // bool, std::string and enums, which are sent by their enumerators' names; members of a query may
 // be std::optional, which may be missing, or std::vector, which may come any number of times.
-// `bounds()` of T, as options have them (option_bounds.hpp), hold. A value that does not fit, an
+// `bounds()` of T, as options have them (weft/base/bounds.hpp), hold. A value that does not fit, an
 // unknown name in the query, and one given twice are answered with 400, and never reach the
 // handler. Texts are decoded, and UTF-8. Reading allocates what T's members do.
 //

@@ -31,12 +31,14 @@ struct search {
   std::optional<std::uint32_t> limit;
   std::optional<sorting> sort;
   std::optional<double> above;
+  std::optional<int> floor;
   std::vector<std::string> tag;
   std::optional<bool> sold;
 
   static constexpr auto bounds() {
     return weft::bounds(weft::within<&search::limit>(1, 100),
-                        weft::within<&search::above>(-1.5, 9.5));
+                        weft::within<&search::above>(-1.5, 9.5),
+                        weft::within<&search::floor>(-3, -1));
   }
 };
 struct item {
@@ -130,11 +132,12 @@ TEST_F(parameters_test, of_a_query_may_be_missing_or_many) {
       {"/items?word=tea&sort=cheapest", 400, "one of oldest, newest"},
       {"/items?word=tea&sold=yes", 400, "true or false"},
       {"/items?word=tea&above=9.6", 400, "a number from -1.5 to 9.5"},
+      {"/items?word=tea&floor=1", 400, "a whole number from -3 to -1"},
       {"/items?word=tea&above=nan", 400, "a number"},
       {"/items?word=tea&above=inf", 400, "a number"},
       {"/items?word=tea&word=coffee", 400, R"(\"word\" is given twice)"},
       {"/items?word=%ff", 400, R"(\"word\" is to be a text in UTF-8)"},
-      {"/items?word=tea&limti=5", 400, "known are: word, limit, sort, above, tag, sold"},
+      {"/items?word=tea&limti=5", 400, "known are: word, limit, sort, above, floor, tag, sold"},
   });
 }
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <weft/base/bounds.hpp>
 #include <weft/net/tls_context.hpp>
-#include <weft/service/option_bounds.hpp>
 
 namespace weft::http {
 

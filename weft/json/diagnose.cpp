@@ -83,12 +83,15 @@ error diagnose(std::string_view text, reader_report report) noexcept {
   if (walker before{text}; !before.past(report.offset)) return before.failure();
   const auto code = static_cast<glz::error_code>(report.code);
   const walker place = find_token(text, code, report.offset);
-  const reason why = explain(code, place.token());
+  const reason why = report.bound != nullptr
+                         ? reason{errc::out_of_range, "the number is out of bounds"}
+                         : explain(code, place.token());
   error result{.code = why.code,
                .offset = place.offset(),
                .path = place.path(),
                .what = why.what,
-               .most = report.most};
+               .most = report.most,
+               .bound = report.bound};
   if (code == glz::error_code::missing_key) result.path.push_name(report.name);
   return result;
 }

@@ -18,6 +18,7 @@ struct reader_report {
   std::size_t offset = 0;
   std::string_view name;
   std::size_t most = 0;  // of the elements that a list takes
+  const member_bound* bound = nullptr;
 };
 
 // Names the first fault of `text`. What follows the place that the reader came to is not looked at,

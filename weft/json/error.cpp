@@ -1,5 +1,9 @@
 #include <weft/json/error.hpp>
 
+#include <cstdint>
+
+#include <weft/base/format.hpp>
+
 namespace weft::json {
 
 std::string_view to_string(errc code) noexcept {
@@ -21,10 +25,33 @@ std::string_view to_string(errc code) noexcept {
   return "unknown";
 }
 
+namespace {
+
+/// ", from 0 to 1000".
+std::string text_of(const member_bound& bound) {
+  const auto from_to = [](const std::string& least, const std::string& most) {
+    return std::string{", from "}.append(least).append(" to ").append(most);
+  };
+  switch (bound.kind) {
+    case bounded_kind::integer:
+      return from_to(std::to_string(bound.least),
+                     std::to_string(static_cast<std::int64_t>(bound.most)));
+    case bounded_kind::unsigned_integer:
+      return from_to(std::to_string(bound.least), std::to_string(bound.most));
+    case bounded_kind::real:
+      return from_to(weft::format("{}", bound.least_real), weft::format("{}", bound.most_real));
+  }
+  return {};
+}
+
+}  // namespace
+
 std::string error::message() const {
   std::string text;
   if (!path.empty()) text.append(path.view()).append(": ");
-  text.append(what).append(" (byte ").append(std::to_string(offset));
+  text.append(what);
+  if (bound != nullptr) text.append(text_of(*bound));
+  text.append(" (byte ").append(std::to_string(offset));
   if (most != 0) text.append("; at most ").append(std::to_string(most));
   text.append(")");
   return text;

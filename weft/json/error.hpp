@@ -10,6 +10,7 @@
 //   if (!order) reply(400, order.error().message());
 #pragma once
 
+#include <weft/base/bounds.hpp>
 #include <weft/json/pointer.hpp>
 
 #include <cstddef>
@@ -27,7 +28,7 @@ enum class errc : std::uint8_t {
   invalid_utf8,       // a string that is not UTF-8 (RFC 8259 section 8.1)
   too_deep,           // objects and arrays nested deeper than max_depth
   wrong_type = 16,    // a string for a number, null for what is not optional, ...
-  out_of_range,       // a number the member cannot hold: too large, or a fraction for an integer
+  out_of_range,       // a number that the member cannot hold, or outside of its bounds()
   unknown_key,        // an object with a name the type has no member for
   missing_key,        // an object without a member that is not optional
   too_many_elements,  // an array longer than its type allows
@@ -53,6 +54,8 @@ struct error {
   std::string_view what;
   // How many elements a list takes that is given more, if that is known; else 0.
   std::size_t most = 0;
+  // Of a number outside of it; else nullptr. In static storage.
+  const member_bound* bound = nullptr;
 
   // One line for people: "/items/2/price: expected a number (byte 41)". Its text is not part of the
   // contract.

@@ -6,9 +6,12 @@
 // context is of: readers that use read_context come by here, note which members an object has had,
 // and refuse the second (glz::error_code::name_mismatch, at the name). What skips unknown names
 // would take "\u0061" for one though there is an "a": that is refused as well
-// (glz::error_code::unknown_key). Nothing is allocated; a member costs some six instructions.
+// (glz::error_code::unknown_key). A number outside of the bounds() of its object is refused once it
+// has been read (glz::error_code::constraint_violated). Nothing is allocated; a member costs some
+// six instructions.
 #pragma once
 
+#include <weft/base/bounds.hpp>
 #include <weft/json/read_context.hpp>
 
 #include <glaze/json/read.hpp>
@@ -16,9 +19,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 namespace weft::json::detail {
 
@@ -57,6 +62,42 @@ inline constexpr std::size_t owned_bytes<std::unique_ptr<T, Delete>> = sizeof(T)
 template <class T>
 inline constexpr std::size_t owned_bytes<std::shared_ptr<T>> = sizeof(T);
 
+/// What weft::bounds() may be of and JSON can hold.
+template <class T>
+inline constexpr bool boundable = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
+template <class T>
+inline constexpr bool boundable<std::optional<T>> = boundable<T>;
+template <class T, class Allocator>
+inline constexpr bool boundable<std::vector<T, Allocator>> = boundable<T>;
+
+template <class T>
+bool is_allowed(const member_bound& bound, const T& value) noexcept {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return bound.allows(value);
+  } else {
+    for (const auto& each : value)
+      if (!bound.allows(each)) return false;
+    return true;
+  }
+}
+template <class T>
+bool is_allowed(const member_bound& bound, const std::optional<T>& value) noexcept {
+  return !value || bound.allows(*value);
+}
+
+/// `member` of `owner` has been read, up to `at`.
+template <class T, class Member>
+void check_bound(const T& owner, const Member& member, read_context& context,
+                 const char*& at) noexcept {
+  const member_bound* const bound =
+      weft::detail::find_bound(weft::detail::bounds_of<T>, &owner, &member);
+  if (bound == nullptr || is_allowed(*bound, member)) [[likely]]
+    return;
+  context.error = glz::error_code::constraint_violated;
+  context.bound = bound;
+  --at;  // within the value
+}
+
 // If glaze called them otherwise, nobody would find those below.
 // NOLINTBEGIN(misc-unused-using-decls)
 using glz::decode_field_value;
@@ -92,6 +133,12 @@ template <auto Options, auto FieldOptions, class T, std::size_t I, class Value, 
                 owned != 0)
     if (!context.charge(owned)) return;
   glz::decode_field_value<Options, FieldOptions, T, I>(value, context, at, end, index...);
+  if constexpr (weft::detail::has_bounds<T>) {
+    using member = std::remove_cvref_t<glz::refl_t<T, I>>;
+    if constexpr (boundable<member>)
+      if (!static_cast<bool>(context.error))
+        check_bound<T>(value, glz::get<I>(glz::to_tie(value)), context, at);
+  }
 }
 // NOLINTEND(cppcoreguidelines-missing-std-forward)
 

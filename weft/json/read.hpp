@@ -2,9 +2,9 @@
 //
 // Problem: hand-written parsing of request bodies is where services get their holes, and generic
 // document trees cost ten times what the data does. Contract: T is an aggregate of numbers, bool,
-// std::string, std::optional, std::vector, std::array, std::map, std::variant, enums (as integers)
-// and other such aggregates, at namespace scope (not inside of a function); names come from the
-// members, nothing is registered. Reading is RFC 8259 to the letter:
+// std::string, std::optional, std::vector, std::array, std::map, std::variant, enums and other such
+// aggregates, at namespace scope (not inside of a function); names come from the members, nothing
+// is registered. Reading is RFC 8259 to the letter:
 //   - one value, white space around it, nothing after it; UTF-8 only, no byte order mark, no
 //     comments, no leading zeros, no NaN; the text need not end with NUL, and a NUL in it is an
 //     error;
@@ -13,6 +13,9 @@
 //     an error, however it is spelled (the RFC leaves open which value counts);
 //   - a number that its member cannot hold is an error, never wrapped or rounded to infinity. 1e2
 //     is an integer, 1.0 is not;
+//   - where T has `bounds()` (weft/base/bounds.hpp), a number outside of them is an error;
+//   - an enum with a fixed underlying type is the name of its enumerator, if it has some from 0 to
+//     63. The number of one is taken, too, with a warning, until 0.3. Other enums are integers;
 //   - names must be spelled without escapes ("\u0061" is not "a"): with escapes they are unknown
 //     names;
 //   - a std::array accepts fewer elements than it has, never more; json::bounded_vector says in its
@@ -32,6 +35,7 @@
 #include <weft/json/diagnose.hpp>
 #include <weft/json/error.hpp>
 #include <weft/json/member_names.hpp>
+#include <weft/json/named_enum.hpp>
 #include <weft/json/plain_string.hpp>
 #include <weft/json/read_context.hpp>
 #include <weft/json/read_list.hpp>
@@ -93,7 +97,8 @@ std::expected<void, error> parse(T& value, std::string_view text, std::string_vi
   return std::unexpected(diagnose(original, {.code = static_cast<std::uint32_t>(end.ec),
                                              .offset = end.count,
                                              .name = end.custom_error_message,
-                                             .most = context.most_elements}));
+                                             .most = context.most_elements,
+                                             .bound = context.bound}));
 }
 
 }  // namespace detail

@@ -5,6 +5,7 @@
 // it is.
 #pragma once
 
+#include <weft/base/bounds.hpp>
 #include <weft/json/reflection.hpp>
 
 #include <glaze/core/context.hpp>
@@ -42,6 +43,8 @@ struct read_context : glz::context {
   std::size_t memory_left = std::numeric_limits<std::size_t>::max();
   /// Of the list that has too many.
   std::size_t most_elements = 0;
+  /// Of the number that is outside of it.
+  const member_bound* bound = nullptr;
   /// The name that is being read, behind its opening quote.
   const char* name = nullptr;
   /// For each object that is open, by its depth.

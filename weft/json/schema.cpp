@@ -59,17 +59,48 @@ std::string_view plain_type(shape_kind kind) noexcept {
     case shape_kind::boolean: return "boolean";
     case shape_kind::integer: return "integer";
     case shape_kind::number: return "number";
-    case shape_kind::text: return "string";
+    case shape_kind::text:
+    case shape_kind::enumeration: return "string";
     case shape_kind::null: return "null";
     default: return {};
   }
 }
 
+void append_bound(const member_bound& bound, composer& out) {
+  constexpr double end = std::numeric_limits<float>::max();  // counts as none
+  switch (bound.kind) {
+    case bounded_kind::integer:
+      out.name("minimum").number(bound.least);
+      out.name("maximum").number(static_cast<std::int64_t>(bound.most));
+      break;
+    case bounded_kind::unsigned_integer:
+      out.name("minimum").number(bound.least).name("maximum").number(bound.most);
+      break;
+    case bounded_kind::real:
+      if (bound.least_real > -end) out.name("minimum").real(bound.least_real);
+      if (bound.most_real < end) out.name("maximum").real(bound.most_real);
+      break;
+  }
+}
+
+enum class may_be_null : bool { no, yes };
+
+void append_names(const shape& of, may_be_null null, composer& out) {
+  out.name("enum").open_list();
+  for (const weft::detail::enumerator& each : of.names) out.text(each.text);
+  if (null == may_be_null::yes) out.raw("null");
+  out.close_list();
+}
+
 /// Of a plain type, what it is bounded by.
-void append_bounds(const shape& of, composer& out) {
-  if (of.kind == shape_kind::integer) append_integer(of, out);
+void append_bounds(const shape& of, const member_bound* bound, may_be_null null, composer& out) {
+  if (of.kind == shape_kind::enumeration) append_names(of, null, out);
   if (of.kind == shape_kind::text && of.longest == 1)
     out.name("maxLength").number(std::uint64_t{1});
+  if (bound != nullptr)
+    append_bound(*bound, out);
+  else if (of.kind == shape_kind::integer)
+    append_integer(of, out);
 }
 
 }  // namespace
@@ -111,20 +142,21 @@ std::string_view schema_set::name_of(const shape& of) const {
   return found->name;
 }
 
-void schema_set::append(const shape& of, composer& out, std::string_view text) const {
+void schema_set::append(const shape& of, composer& out, std::string_view text,
+                        const member_bound* bound) const {
   out.open_object();
   if (!text.empty()) out.member("description", text);
-  append_keywords(of, out);
+  append_keywords(of, out, bound);
   out.close_object();
 }
 
-void schema_set::append_keywords(const shape& of, composer& out) const {
+void schema_set::append_keywords(const shape& of, composer& out, const member_bound* bound) const {
   switch (of.kind) {
     case shape_kind::any: break;
-    case shape_kind::nullable: append_nullable(of.element(), out); break;
+    case shape_kind::nullable: append_nullable(of.element(), bound, out); break;
     case shape_kind::list:
       out.member("type", "array").name("items");
-      append(of.element(), out);
+      append(of.element(), out, {}, bound);
       if (of.longest != std::numeric_limits<std::size_t>::max())
         out.name("maxItems").number(std::uint64_t{of.longest});
       break;
@@ -140,21 +172,21 @@ void schema_set::append_keywords(const shape& of, composer& out) const {
     case shape_kind::object: out.member("$ref", std::string{place_}.append(name_of(of))); break;
     default:
       out.member("type", plain_type(of.kind));
-      append_bounds(of, out);
+      append_bounds(of, bound, may_be_null::no, out);
       break;
   }
 }
 
 /// As members of the object that is open.
-void schema_set::append_nullable(const shape& of, composer& out) const {
+void schema_set::append_nullable(const shape& of, const member_bound* bound, composer& out) const {
   if (of.kind == shape_kind::any) return;
   if (const std::string_view type = plain_type(of.kind); !type.empty()) {
     out.name("type").open_list().text(type).text("null").close_list();
-    append_bounds(of, out);
+    append_bounds(of, bound, may_be_null::yes, out);
     return;
   }
   out.name("anyOf").open_list();
-  append(of, out);
+  append(of, out, {}, bound);
   out.open_object().member("type", "null").close_object().close_list();
 }
 
@@ -164,7 +196,8 @@ void schema_set::append_members(const shape& of, composer& out) const {
     const shape& type = each.type();
     const bool is_bare = each.is_required && type.kind == shape_kind::nullable;
     out.name(each.name);
-    append(is_bare ? type.element() : type, out, each.text);
+    append(is_bare ? type.element() : type, out, each.text,
+           each.bound == nullptr ? nullptr : each.bound());
   }
   out.close_object();
 }

@@ -30,9 +30,11 @@ class schema_set {
   schema_set(std::string_view place, std::span<const shape_function> roots);
 
   /// Of a shape that is among the roots, or in one of them. `text`: for people; empty: none.
-  void append(const shape& of, composer& out, std::string_view text = {}) const;
+  /// `bound`: of its number or numbers; nullptr: what their type can hold.
+  void append(const shape& of, composer& out, std::string_view text = {},
+              const member_bound* bound = nullptr) const;
   /// The same, as members of the object that is open.
-  void append_keywords(const shape& of, composer& out) const;
+  void append_keywords(const shape& of, composer& out, const member_bound* bound = nullptr) const;
   /// All definitions, as members of the object that is open.
   void append_definitions(composer& out) const;
 
@@ -46,7 +48,7 @@ class schema_set {
   void name_all();
   [[nodiscard]] std::string_view name_of(const shape& of) const;
   void append_members(const shape& of, composer& out) const;
-  void append_nullable(const shape& of, composer& out) const;
+  void append_nullable(const shape& of, const member_bound* bound, composer& out) const;
 
   std::string_view place_;
   std::vector<definition> definitions_;

@@ -14,7 +14,9 @@
 //   json::shape_of<order>().members[0].name;  // "id"
 #pragma once
 
+#include <weft/base/bounds.hpp>
 #include <weft/json/bounded_vector.hpp>
+#include <weft/json/enum_names.hpp>
 #include <weft/json/members.hpp>
 
 #include <glaze/core/common.hpp>
@@ -49,6 +51,7 @@ enum class shape_kind : std::uint8_t {
   integer,
   number,
   text,
+  enumeration,  // one of the `names`
   null,
   nullable,  // an `element`, or null
   list,      // of `element`s
@@ -65,6 +68,7 @@ struct shape_member {
   shape_function type;
   std::string_view text;  // for people; mostly empty
   bool is_required = false;
+  const member_bound* (*bound)() = nullptr;  // of its number or numbers; gives nullptr: none
 };
 
 struct shape {
@@ -77,6 +81,7 @@ struct shape {
   std::string_view type_name{};  // of an object, as the compiler writes it
   std::string_view text{};       // of an object, for people
   std::span<const shape_member> members{};
+  std::span<const weft::detail::enumerator> names{};
 };
 
 template <class T>
@@ -112,6 +117,21 @@ consteval bool describes_only_members() {
 template <class T, std::size_t I>
 using member_of = std::remove_cvref_t<decltype(glz::get<I>(glz::to_tie(std::declval<T&>())))>;
 
+/// Bounds know their member by where it is, so there must be an object.
+template <class T, std::size_t I>
+const member_bound* bound_of_member() {
+  const T sample{};
+  return weft::detail::find_bound(weft::detail::bounds_of<T>, &sample,
+                                  &glz::get<I>(glz::to_tie(sample)));
+}
+template <class T, std::size_t I>
+consteval auto bound_function() -> const member_bound* (*)() {
+  if constexpr (weft::detail::has_bounds<T>)
+    return &bound_of_member<T, I>;
+  else
+    return nullptr;
+}
+
 template <class T, class = std::make_index_sequence<glz::detail::count_members<T>>>
 inline constexpr std::array<shape_member, 0> members_of{};
 template <class T, std::size_t... I>
@@ -119,7 +139,8 @@ inline constexpr std::array<shape_member, sizeof...(I)> members_of<T, std::index
     shape_member{.name = glz::member_names<T>[I],
                  .type = &shape_of<member_of<T, I>>,
                  .text = description_of<T>(glz::member_names<T>[I]).text,
-                 .is_required = description_of<T>(glz::member_names<T>[I]).is_required}...};
+                 .is_required = description_of<T>(glz::member_names<T>[I]).is_required,
+                 .bound = bound_function<T, I>()}...};
 
 template <class... T>
 inline constexpr std::array<shape_function, sizeof...(T)> shapes_of{&shape_of<T>...};
@@ -207,6 +228,8 @@ consteval shape describe() {
     return describe_integer<T>();
   else if constexpr (std::floating_point<T>)
     return {.kind = shape_kind::number};
+  else if constexpr (named_enum<T>)
+    return {.kind = shape_kind::enumeration, .names = weft::detail::enumerators_of<T>};
   else if constexpr (std::is_enum_v<T>)
     return describe_integer<std::underlying_type_t<T>>();
   else if constexpr (std::convertible_to<T, std::string_view>)

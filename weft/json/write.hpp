@@ -14,6 +14,7 @@
 #pragma once
 
 #include <weft/base/assert.hpp>
+#include <weft/json/named_enum.hpp>
 #include <weft/json/plain_output.hpp>
 #include <weft/json/reflection.hpp>
 

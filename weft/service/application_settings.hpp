@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
+#include <weft/base/bounds.hpp>
 #include <weft/base/log.hpp>
 #include <weft/base/time.hpp>
-#include <weft/service/option_bounds.hpp>
 #include <weft/service/realtime_settings.hpp>
 #include <weft/telemetry/log_format.hpp>
 

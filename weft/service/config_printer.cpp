@@ -15,7 +15,7 @@ namespace {
 
 std::string name_text(const option_type& type, std::uint64_t bits) {
   const auto found =
-      std::ranges::find(type.names, static_cast<std::int64_t>(bits), &option_name::value);
+      std::ranges::find(type.names, static_cast<std::int64_t>(bits), &enumerator::value);
   return detail::quoted(found == type.names.end() ? std::string_view{"?"} : found->text);
 }
 

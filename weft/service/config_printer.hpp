@@ -15,7 +15,7 @@ struct found_option {
   const std::string& path;
   const option_type& type;
   void* object;
-  const option_bound* bound;  // nullptr: it has none
+  const member_bound* bound;  // nullptr: it has none
 };
 
 /// Visits each of a table, and of the tables in it.

@@ -49,13 +49,15 @@ bool is_of_bytes(std::string_view path) {
 /// What an option may be: what its type can hold, or less where its struct says so.
 class option_range {
  public:
-  option_range(const option_type& type, const option_bound* bound) : type_{type}, bound_{bound} {}
+  option_range(const option_type& type, const member_bound* bound) : type_{type}, bound_{bound} {}
 
   [[nodiscard]] bool has(std::int64_t number) const {
-    return number < 0 ? number >= least() : has(static_cast<std::uint64_t>(number));
+    if (is_unsigned()) return number >= 0 && has(static_cast<std::uint64_t>(number));
+    return number >= least() && number <= static_cast<std::int64_t>(most());
   }
   [[nodiscard]] bool has(std::uint64_t number) const {
-    return number <= most() && (least() <= 0 || number >= static_cast<std::uint64_t>(least()));
+    if (is_unsigned()) return number <= most() && number >= static_cast<std::uint64_t>(least());
+    return std::in_range<std::int64_t>(number) && has(static_cast<std::int64_t>(number));
   }
   [[nodiscard]] bool has(double number) const {
     return bound_ == nullptr || (number >= bound_->least_real && number <= bound_->most_real);
@@ -71,8 +73,9 @@ class option_range {
     if (type_.kind == option_kind::floating)
       return text(real_text(bound_->least_real), bound_->most_real < real_max,
                   real_text(bound_->most_real));
+    if (is_unsigned()) return text(std::to_string(least()), true, std::to_string(most()));
     if (type_.kind != option_kind::duration)
-      return text(std::to_string(least()), true, std::to_string(most()));
+      return text(std::to_string(least()), true, std::to_string(static_cast<std::int64_t>(most())));
     const bool ends = most() < type_.most;
     return text(ticks_text(least()), ends,
                 ends ? ticks_text(static_cast<std::int64_t>(most())) : "");
@@ -82,7 +85,9 @@ class option_range {
   // What a float can hold counts as no end, too.
   static constexpr double real_max = std::numeric_limits<float>::max();
 
+  [[nodiscard]] bool is_unsigned() const { return type_.kind == option_kind::unsigned_integer; }
   [[nodiscard]] std::int64_t least() const { return bound_ ? bound_->least : type_.least; }
+  /// Has a sign where the type has one.
   [[nodiscard]] std::uint64_t most() const { return bound_ ? bound_->most : type_.most; }
   [[nodiscard]] std::string ticks_text(std::int64_t ticks) const {
     return time_text(ticks * type_.tick_ns);
@@ -92,14 +97,14 @@ class option_range {
   }
 
   const option_type& type_;
-  const option_bound* bound_;
+  const member_bound* bound_;
 };
 
 /// Reads one value that is neither list nor table.
 class scalar_reader {
  public:
   scalar_reader(const option_type& type, void* object, const std::string& path,
-                const config_value& given, const option_bound* bound, config_report& report)
+                const config_value& given, const member_bound* bound, config_report& report)
       : type_{type},
         object_{object},
         path_{path},
@@ -198,7 +203,7 @@ class scalar_reader {
 
   void read_name() const {
     std::vector<std::string_view> known;
-    for (const option_name& each : type_.names) {
+    for (const enumerator& each : type_.names) {
       if (is_text() && each.text == given_.text)
         return take_bits(static_cast<std::uint64_t>(each.value));
       known.push_back(each.text);
@@ -247,7 +252,7 @@ std::vector<config_member> parts_of(const config_value& whole) {
 }
 
 void read_list(const option_type& type, void* object, const std::string& path,
-               const config_value& given, const option_bound* bound, config_report& report) {
+               const config_value& given, const member_bound* bound, config_report& report) {
   if (given.kind != config_kind::list && given.kind != config_kind::raw) {
     report.faults.push_back(
         weft::format("{}: {} is a list, not {}", given.where, path, shown(given)));
@@ -272,7 +277,7 @@ void read_table(const option_type& type, void* object, const std::string& path,
   for (const config_member& each : given.members) read_member(type, object, path, each, {}, report);
 }
 
-void check_value(const option_type& type, const void* object, const option_bound& bound,
+void check_value(const option_type& type, const void* object, const member_bound& bound,
                  const std::string& whose, config_report& report) {
   if (type.kind == option_kind::optional || type.kind == option_kind::list) {
     for (std::size_t i = 0; i < type.size(object); ++i)
@@ -288,7 +293,7 @@ void check_value(const option_type& type, const void* object, const option_bound
 }  // namespace
 
 void read_option(const option_type& type, void* object, const std::string& path,
-                 const config_value& given, const option_bound* bound, config_report& report) {
+                 const config_value& given, const member_bound* bound, config_report& report) {
   switch (type.kind) {
     case option_kind::list: return read_list(type, object, path, given, bound, report);
     case option_kind::table: return read_table(type, object, path, given, report);
@@ -328,7 +333,7 @@ void check_options(const option_type& table, void* object, const std::string& pa
     if (field.type == nullptr) continue;
     const std::string name = weft::format("{}.{}", path, field.name);
     void* const value = field.in(object);
-    const option_bound* const bound = table.bound_of(object, value);
+    const member_bound* const bound = table.bound_of(object, value);
     if (field.type->kind == option_kind::table)
       check_options(*field.type, value, name, origin_of, report);
     else if (bound != nullptr && !report.origins.contains(name))

@@ -28,7 +28,7 @@ struct config_report {
 /// `path` is the whole name of the option at `object`; `bound`, if it has one, what its struct says
 /// of it.
 void read_option(const option_type& type, void* object, const std::string& path,
-                 const config_value& given, const option_bound* bound, config_report& report);
+                 const config_value& given, const member_bound* bound, config_report& report);
 
 /// Says which of a table's values that nobody has given are out of their range.
 /// `origin_of(path)` is what a fault begins with.

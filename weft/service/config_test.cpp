@@ -65,13 +65,15 @@ struct bounded {
   std::optional<unsigned> ovens{};
   std::vector<std::int64_t> shelves{};
   std::uint64_t largest = 7;
+  int cellar = -2;
 
   static constexpr auto bounds() {
     return weft::bounds(
-        weft::within<&bounded::loaves>(1, 1000), weft::within<&bounded::bytes>(16, 65536),
-        weft::within<&bounded::share>(0, 1), weft::within<&bounded::bake>(1min, 24h),
-        weft::at_least<&bounded::rest>(5s), weft::at_most<&bounded::ovens>(8),
-        weft::within<&bounded::shelves>(-3, 3), weft::at_least<&bounded::largest>(7));
+        weft::within<&bounded::cellar>(-3, -1), weft::within<&bounded::loaves>(1, 1000),
+        weft::within<&bounded::bytes>(16, 65536), weft::within<&bounded::share>(0, 1),
+        weft::within<&bounded::bake>(1min, 24h), weft::at_least<&bounded::rest>(5s),
+        weft::at_most<&bounded::ovens>(8), weft::within<&bounded::shelves>(-3, 3),
+        weft::at_least<&bounded::largest>(7));
   }
 };
 
@@ -318,7 +320,7 @@ TEST(config, takes_what_is_within_the_range_that_the_struct_says) {
   for (const char* const each :
        {"loaves = 1", "loaves = 1000", "bytes = '64KiB'", "bytes = 16", "share = 0", "share = 1.0",
         "bake = '1min'", "bake = '1d'", "rest = '5s'", "rest = '1d'", "ovens = 8", "ovens = 0",
-        "shelves = [-3, 3]", "largest = 9223372036854775807"})
+        "shelves = [-3, 3]", "cellar = -3", "largest = 9223372036854775807"})
     EXPECT_EQ(bounded_config{}.read(std::string{"[bakery]\n"} + each), lines{}) << each;
 }
 
@@ -340,6 +342,7 @@ TEST(config, refuses_what_is_out_of_the_range_that_the_struct_says) {
   EXPECT_EQ(refused("rest = '4s'"), "bakery.rest is at least 5s; \"4s\" is out of range");
   EXPECT_EQ(refused("ovens = 9"), "bakery.ovens is from 0 to 8; 9 is out of range");
   EXPECT_EQ(refused("shelves = [0, 4]"), "bakery.shelves[1] is from -3 to 3; 4 is out of range");
+  EXPECT_EQ(refused("cellar = 1"), "bakery.cellar is from -3 to -1; 1 is out of range");
   EXPECT_EQ(refused("largest = 6"),
             "bakery.largest is from 7 to 18446744073709551615; 6 is out of range");
 }

@@ -24,9 +24,10 @@
 #include <utility>
 #include <vector>
 
+#include <weft/base/bounds.hpp>
+#include <weft/base/enumerators.hpp>
 #include <weft/base/time.hpp>
 #include <weft/json/members.hpp>
-#include <weft/service/option_bounds.hpp>
 #include <weft/service/option_fault.hpp>
 
 namespace weft::detail {
@@ -46,12 +47,6 @@ enum class option_kind : std::uint8_t {
 
 struct option_type;
 
-/// One enumerator.
-struct option_name {
-  std::string_view text;
-  std::int64_t value;
-};
-
 struct option_field {
   std::string_view name;
   const option_type* type;  // nullptr: of a type that only the program can set
@@ -69,9 +64,9 @@ struct option_type {
   std::uint64_t (*bits)(const void* object) = nullptr;
   void (*set_real)(void* object, double value) = nullptr;
   double (*real)(const void* object) = nullptr;
-  std::span<const option_name> names{};
+  std::span<const enumerator> names{};
   std::span<const option_field> fields{};
-  std::span<const option_bound> bounds{};  // of some of the fields
+  std::span<const member_bound> bounds{};  // of some of the fields
   std::vector<option_fault> (*faults)(const void* object) = nullptr;
   // Of an optional, which holds at most one, or a list.
   const option_type* element = nullptr;
@@ -81,10 +76,8 @@ struct option_type {
   const void* (*at)(const void* object, std::size_t index) = nullptr;
 
   /// What the struct at `owner` says of its field at `field`; nullptr: nothing.
-  [[nodiscard]] const option_bound* bound_of(const void* owner, const void* field) const noexcept {
-    for (const option_bound& each : bounds)
-      if (each.in(owner) == field) return &each;
-    return nullptr;
+  [[nodiscard]] const member_bound* bound_of(const void* owner, const void* field) const noexcept {
+    return find_bound(bounds, owner, field);
   }
 };
 
@@ -123,46 +116,6 @@ consteval bool is_option() {
 
 template <class T>
 inline constexpr const option_type* option_type_or_null = nullptr;
-
-template <auto Value>
-consteval std::string_view signature_with_value() {
-  return __PRETTY_FUNCTION__;
-}
-
-/// The name of an enumerator, empty where there is none: compilers write `ns::colour::red` in the
-/// one case and `(ns::colour)7` in the other.
-template <auto Value>
-consteval std::string_view enumerator_name() {
-  constexpr std::string_view whole = signature_with_value<Value>();
-  constexpr std::size_t start = whole.find("Value = ") + sizeof("Value = ") - 1;
-  std::string_view text = whole.substr(start, whole.find_first_of(";]", start) - start);
-  text.remove_prefix(text.find_last_of(":)") + 1);
-  const bool is_number = text.empty() || text.front() == '-' || text.front() <= '9';
-  if (is_number) return {};
-  if (text.ends_with('_')) text.remove_suffix(1);  // `auto_` is called auto
-  return text;
-}
-
-/// Enumerators are looked for among these values.
-inline constexpr std::size_t enumerators_max = 64;
-
-template <class T>
-inline constexpr auto enumerators_of = [] {
-  constexpr auto found = []<std::size_t... I>(std::index_sequence<I...>) {
-    return std::array<option_name, sizeof...(I)>{
-        option_name{enumerator_name<static_cast<T>(I)>(), static_cast<std::int64_t>(I)}...};
-  }(std::make_index_sequence<enumerators_max>{});
-  constexpr std::size_t count = [](const auto& names) {
-    std::size_t named = 0;
-    for (const option_name& each : names) named += each.text.empty() ? 0U : 1U;
-    return named;
-  }(found);
-  std::array<option_name, count> names{};
-  std::size_t next = 0;
-  for (const option_name& each : found)
-    if (!each.text.empty()) names[next++] = each;
-  return names;
-}();
 
 template <class T>
 consteval option_type describe_bits(option_kind kind) {
@@ -250,22 +203,9 @@ inline constexpr auto option_fields_of = []<std::size_t... I>(std::index_sequenc
 }(std::make_index_sequence<glz::detail::count_members<T>>{});
 
 template <class T>
-concept has_bounds = requires { T::bounds(); };
-
-template <class T>
 concept has_faults = requires(const T& options) {
   { options.faults() } -> std::same_as<std::vector<option_fault>>;
 };
-
-template <class T>
-inline constexpr auto option_bounds_of = [] {
-  constexpr auto said = T::bounds();
-  static_assert(std::is_same_v<typename decltype(said)::value_type, bound_of<T>>,
-                "bounds() of a struct are those of its own members");
-  std::array<option_bound, said.size()> bounds;
-  for (std::size_t i = 0; i < said.size(); ++i) bounds[i] = said[i];
-  return bounds;
-}();
 
 template <class T>
 consteval option_type describe() {
@@ -290,7 +230,7 @@ consteval option_type describe() {
   } else {
     option_type type{.kind = option_kind::table};
     type.fields = option_fields_of<T>;
-    if constexpr (has_bounds<T>) type.bounds = option_bounds_of<T>;
+    if constexpr (has_bounds<T>) type.bounds = bounds_of<T>;
     if constexpr (has_faults<T>)
       type.faults = [](const void* object) { return static_cast<const T*>(object)->faults(); };
     return type;

@@ -10,10 +10,10 @@
 #include <optional>
 #include <vector>
 
+#include <weft/base/bounds.hpp>
 #include <weft/base/time.hpp>
 #include <weft/realtime/allocation_guard.hpp>
 #include <weft/realtime/thread_setup.hpp>
-#include <weft/service/option_bounds.hpp>
 
 namespace weft {
 

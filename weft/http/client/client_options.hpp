@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include <weft/base/bounds.hpp>
 #include <weft/base/time.hpp>
 #include <weft/net/tls_context.hpp>
-#include <weft/service/option_bounds.hpp>
 #include <weft/service/option_fault.hpp>
 
 namespace weft::http {

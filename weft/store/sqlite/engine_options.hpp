@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <weft/base/bounds.hpp>
 #include <weft/base/time.hpp>
-#include <weft/service/option_bounds.hpp>
 #include <weft/service/option_fault.hpp>
 #include <weft/store/sqlite/nowait_reads.hpp>
 

@@ -1,11 +1,13 @@
-// The least and the most an option may be, said where the option is.
+// The least and the most that a number may be, declared in the struct that holds it.
 //
-// Problem: a number that makes no sense is to be refused where somebody wrote it, by line and
-// column, not to be clamped in silence or to fail much later. Contract: a struct of options has a
-// static function `bounds()` that gives bounds(...) of its own members: whole numbers, floating
-// point and durations, also in a std::optional or std::vector, where each element is meant. Values
-// outside are faults, from wherever they come (config.hpp). Everything here happens while
-// compiling.
+// Problem: a number that makes no sense must be refused where somebody wrote it, not clamped
+// silently, and not found much later. Contract: a struct has a static function `bounds()` that
+// returns bounds(...) of its own members: whole numbers, floating point and durations, also in a
+// std::optional or std::vector, where each element is meant. The bounds hold for options from
+// wherever they come (weft/service/config.hpp), for the parameters of a request
+// (weft/http/parameters.hpp), and for JSON (weft/json/read.hpp, which has no durations), and stand
+// in the schemas of these. What a program assigns itself is not checked. Everything here happens
+// while compiling.
 //
 //   struct oven_options {
 //     int loaves = 10;
@@ -22,25 +24,45 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <type_traits>
 
 #include <weft/base/time.hpp>
 
 namespace weft {
 
-namespace detail {
+/// What a bounded member counts.
+enum class bounded_kind : std::uint8_t { integer, unsigned_integer, real };
 
-/// Of one member. Whole numbers as option_type has them; durations count their ticks.
-struct option_bound {
+/// The bounds of one member.
+struct member_bound {
+  bounded_kind kind = bounded_kind::integer;
   const void* (*in)(const void* owner) = nullptr;  // where the member is
+  // Of a whole number, and of the ticks of a duration. Where the member has a sign, `most` has it,
+  // too: as 64 bits.
   std::int64_t least = 0;
   std::uint64_t most = 0;
+  // Of floating point.
   double least_real = 0;
   double most_real = 0;
+
+  /// Whether the member may have this value.
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  [[nodiscard]] constexpr bool allows(T value) const noexcept {
+    if constexpr (std::is_floating_point_v<T>)
+      return value >= least_real && value <= most_real;
+    else if constexpr (std::is_signed_v<T>)
+      return value >= least && value <= static_cast<std::int64_t>(most);
+    else
+      return value >= static_cast<std::uint64_t>(least) && value <= most;
+  }
 };
 
+namespace detail {
+
 template <class Owner>
-struct bound_of : option_bound {};
+struct bound_of : member_bound {};
 
 template <class T>
 struct bounded_value {
@@ -81,12 +103,14 @@ consteval auto make_bound(bounded_member<Member> least, bounded_member<Member> m
   bound_of<typename parts::owner> bound;
   bound.in = &parts::in;
   if constexpr (std::is_floating_point_v<bounded_member<Member>>) {
+    bound.kind = bounded_kind::real;
     bound.least_real = static_cast<double>(least);
     bound.most_real = static_cast<double>(most);
   } else if constexpr (counts_ticks<bounded_member<Member>>) {
     bound.least = static_cast<std::int64_t>(least.count());
     bound.most = static_cast<std::uint64_t>(most.count());
   } else {
+    if (std::is_unsigned_v<bounded_member<Member>>) bound.kind = bounded_kind::unsigned_integer;
     bound.least = static_cast<std::int64_t>(least);
     bound.most = static_cast<std::uint64_t>(most);
   }
@@ -131,5 +155,30 @@ consteval auto bounds(detail::bound_of<Owner> first, Others... others) {
                 "bounds() of a struct are those of its own members");
   return std::array<detail::bound_of<Owner>, 1 + sizeof...(Others)>{first, others...};
 }
+
+namespace detail {
+
+template <class T>
+concept has_bounds = requires { T::bounds(); };
+
+template <class T>
+inline constexpr auto bounds_of = [] {
+  constexpr auto declared = T::bounds();
+  static_assert(std::is_same_v<typename decltype(declared)::value_type, bound_of<T>>,
+                "bounds() of a struct are those of its own members");
+  std::array<member_bound, declared.size()> bounds;
+  for (std::size_t i = 0; i < declared.size(); ++i) bounds[i] = declared[i];
+  return bounds;
+}();
+
+/// Of the member that lies at `member` of `owner`; nullptr: it has none.
+inline const member_bound* find_bound(std::span<const member_bound> bounds, const void* owner,
+                                      const void* member) noexcept {
+  for (const member_bound& each : bounds)
+    if (each.in(owner) == member) return &each;
+  return nullptr;
+}
+
+}  // namespace detail
 
 }  // namespace weft
