@@ -55,6 +55,22 @@ def end(process):
     return process.wait(timeout=60)
 
 
+def test_wrong_options_are_json_lines_where_these_were_asked_for(weftd, tmp_path):
+    """What collects the log of a container reads nothing else."""
+    toml = tmp_path / "weftd.toml"
+    toml.write_text('[log]\nformat = "json"\n[http.server]\nbacklog = 0\n')
+    for wrong in (["--log-format", "json", "--set", "http.server.backlog=0"], ["--config", toml],
+                  ["--log-format", "json", "--data", tmp_path / "none"],
+                  ["--log-format", "json", "--keys", tmp_path / "none.toml"],
+                  ["--log-format", "json", "--config", tmp_path / "none.toml"]):
+        ended = subprocess.run([weftd, *wrong], capture_output=True, text=True, timeout=60)
+        assert ended.returncode == 2, wrong
+        lines = [json.loads(line) for line in ended.stderr.splitlines()]
+        assert [line["level"] for line in lines] == ["error"], wrong
+    ended = subprocess.run([weftd, "--set", "http.server.backlog=0"], capture_output=True, text=True, timeout=60)
+    assert ended.stderr.startswith("weftd: "), "for people, where nothing was said of programs"
+
+
 def test_a_pipe_gets_json_lines(started):
     process, path = started(stderr=subprocess.PIPE)
     assert end(process) == 0

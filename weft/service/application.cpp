@@ -94,16 +94,26 @@ net::address_book& application::addresses() noexcept { return state_->addresses;
 
 void application::request_stop() { state_->stop_all(); }
 
+/// Of an option: for people, unless a program reads the log.
+void application::state::complain(const std::string& fault) const {
+  if (settings.wants_json()) {
+    use_log_format(log_format::json);
+    log::error(fault);
+  } else {
+    std::fputs(weft::format("{}: {}\n", cli.program(), log::escaped(fault)).c_str(), stderr);
+  }
+}
+
 /// Hears everybody who may set an option. An exit code if the program ends with that.
 std::optional<int> application::state::configure() {
   for (auto& bind : introductions) bind(given);
   std::vector<std::string> faults = settings.apply(cli, given);
   if (faults.empty()) {
+    settings.set_log();
     faults = given.faults();
     for (auto& check : checks) std::ranges::move(check(), std::back_inserter(faults));
   }
-  for (const std::string& fault : faults)
-    std::fputs(weft::format("{}: {}\n", cli.program(), log::escaped(fault)).c_str(), stderr);
+  for (const std::string& fault : faults) complain(fault);
   if (!faults.empty()) return command_line::exit_usage;
   if (settings.is_to_check()) {
     return print("all options are right\n");
@@ -121,7 +131,6 @@ std::optional<int> application::state::configure() {
 }
 
 int application::state::run() {
-  settings.set_log();
   detail::signal_watch signals;
   if (const auto heard = signals.start(); !heard) {
     log::error(heard.error());

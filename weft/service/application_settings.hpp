@@ -80,6 +80,10 @@ class application_settings {
   [[nodiscard]] const std::string& graph() const noexcept { return graph_; }
   [[nodiscard]] const application_section& now() const noexcept { return section_; }
   [[nodiscard]] const realtime_options& realtime() const noexcept { return realtime_; }
+  /// Whether lines are to be JSON wherever they go. After apply(), whatever that has found.
+  [[nodiscard]] bool wants_json() const noexcept {
+    return log_.format == log_format::json || log_format_ == "json";
+  }
   /// From now on the log is as [log] says.
   void set_log() const;
   /// From now on the log is as [log] says by then, wherever that is from. What is wrong, a line

@@ -43,6 +43,7 @@ struct application::state {
     settings.offer(cli, given);
   }
 
+  void complain(const std::string& fault) const;
   [[nodiscard]] std::optional<int> configure();
   int run();
   void run_shard(unsigned index, detail::signal_watch* signals);
