@@ -130,8 +130,8 @@ int tell(const control_reply& told, const swap_words& said) {
   if (!told.error.empty()) return complain(told.error);
   for (const std::string& each : told.differences)
     print_line(stderr, "the schema has changed: " + each);
-  print_line(stdout, weft::format("{} is served from {} now; the former file is {}", said.database,
-                                  said.file, told.kept));
+  print_line(stdout, weft::format("{} is the file of {} now, under its name; the former file is {}",
+                                  said.file, said.database, told.kept));
   const bool is_said = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   return is_said ? 0 : complain("stdout takes nothing; the file is served all the same");
 }
