@@ -24,8 +24,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 #include <weft/base/time.hpp>
 
@@ -68,10 +70,12 @@ template <class T>
 struct bounded_value {
   using type = T;
 };
-/// What is in an optional or a vector.
-template <template <class...> class Several, class T, class... Rest>
-  requires requires { typename Several<T, Rest...>::value_type; }
-struct bounded_value<Several<T, Rest...>> {
+template <class T>
+struct bounded_value<std::optional<T>> {
+  using type = T;
+};
+template <class T, class Allocator>
+struct bounded_value<std::vector<T, Allocator>> {
   using type = T;
 };
 
@@ -88,7 +92,8 @@ struct member_parts<Member> {
   using value = bounded_value<T>::type;
   static_assert((std::is_arithmetic_v<value> && !std::is_same_v<value, bool>) ||
                     counts_ticks<value>,
-                "bounds are for whole numbers, floating point and durations");
+                "bounds are for whole numbers, floating point and durations, also in a "
+                "std::optional or std::vector");
   static constexpr const void* in(const void* object) {
     return &(static_cast<const Owner*>(object)->*Member);
   }
@@ -100,6 +105,7 @@ using bounded_member = member_parts<Member>::value;
 template <auto Member>
 consteval auto make_bound(bounded_member<Member> least, bounded_member<Member> most) {
   using parts = member_parts<Member>;
+  if (most < least) throw "within(least, most): the first is larger than the second";
   bound_of<typename parts::owner> bound;
   bound.in = &parts::in;
   if constexpr (std::is_floating_point_v<bounded_member<Member>>) {
@@ -159,11 +165,18 @@ consteval auto bounds(detail::bound_of<Owner> first, Others... others) {
 namespace detail {
 
 template <class T>
-concept has_bounds = requires { T::bounds(); };
+consteval bool declares_bounds() {
+  if constexpr (requires(const T& object) { object.bounds(); })
+    static_assert(requires { T::bounds(); }, "bounds() of a struct is a static function");
+  return requires { T::bounds(); };
+}
+template <class T>
+concept has_bounds = std::is_class_v<T> && declares_bounds<T>();
 
 template <class T>
 inline constexpr auto bounds_of = [] {
   constexpr auto declared = T::bounds();
+  static_assert(requires { declared.size(); }, "bounds() of a struct returns weft::bounds(...)");
   static_assert(std::is_same_v<typename decltype(declared)::value_type, bound_of<T>>,
                 "bounds() of a struct are those of its own members");
   std::array<member_bound, declared.size()> bounds;
