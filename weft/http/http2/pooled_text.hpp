@@ -34,6 +34,7 @@ class pooled_text {
 
   [[nodiscard]] std::string_view view() const noexcept { return {data_, size_}; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
   void clear() noexcept { size_ = 0; }
 
   void reserve(std::size_t size_bytes) {

@@ -93,6 +93,27 @@ TEST_F(http2_server_memory, who_has_taken_all_that_there_was_is_not_dropped) {
   });
 }
 
+TEST_F(http2_server_memory, connections_and_the_heads_of_requests_that_wait_count) {
+  run([&]() -> task<void> {
+    const auto counted = [this] {
+      return memory().gauges().bytes[std::to_underlying(memory_kind::requests)];
+    };
+    const std::uint64_t before = counted();
+    http2_client client{co_await connected()};
+    co_await client.send();
+    std::ignore = co_await sleep_for(loop(), 1ms);
+    const std::uint64_t connected_bytes = counted() - before;
+    EXPECT_GE(connected_bytes, 4'096U);
+    const std::string value(200, 'v');
+    http2_client::fields many;
+    for (int i = 0; i < 60; ++i) many.emplace_back("a-field-that-is-sent-often", value);
+    client.begin("POST", "/size", many, false);
+    co_await client.send();
+    std::ignore = co_await sleep_for(loop(), 1ms);
+    EXPECT_GE(counted() - before - connected_bytes, 60 * value.size() + 2'048);
+  });
+}
+
 TEST_F(http2_server_memory, a_request_that_would_wait_is_refused_while_memory_is_short) {
   serve_within({.http2 = {.queued_reply_bytes = 1}});
   http().get("/some", [] { return std::string(500, 'x'); });  // too little to be dropped for

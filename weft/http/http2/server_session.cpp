@@ -17,12 +17,16 @@ constexpr std::size_t produced_per_turn_bytes = 8 * 1024;
 
 }  // namespace
 
+/// An idle connection takes so much, as measured, where the client has filled the table.
+constexpr std::size_t own_bytes = 8 * 1024;
+
 server_session::server_session(connection_host& host, net::tcp_stream stream,
                                const std::optional<connection_peer>& named)
     : lazy_timer{host.loop, timeout_kind},
       flushable{&on_flush},
       stream_receiver{&on_received},
       host_{host},
+      own_{host.loop.memory().hold(memory_kind::requests, own_bytes)},
       stream_{std::move(stream)},
       head_{host.limits.head_bytes},
       peer_{named},

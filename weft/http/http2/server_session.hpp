@@ -234,6 +234,7 @@ class server_session final : public client_link,
   task<result<void>> drain_stream();
 
   connection_host& host_;
+  memory_reservation own_;  // of this, and of the table of its field_decoder
   net::tcp_stream stream_;
   frame_reader reader_;
   field_decoder decoder_;

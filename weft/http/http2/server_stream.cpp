@@ -117,9 +117,9 @@ void server_stream::keep_work() {
 }
 
 void server_stream::count_self() noexcept {
-  // A request with its head, this, and what a queue keeps beside texts.
+  // A request without its head's text, this, and what a queue keeps beside texts.
   constexpr std::size_t own_bytes = 4 * 1024;
-  if (!held_) held_ = loop_.memory().hold(memory_kind::requests, own_bytes);
+  if (!held_) held_ = loop_.memory().hold(memory_kind::requests, own_bytes + head_.capacity());
 }
 
 std::size_t server_stream::held_bytes() const noexcept {
