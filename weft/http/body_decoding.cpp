@@ -27,6 +27,24 @@ result<body_codings> read_body_codings(const header_list& headers, coding_set kn
   return found;
 }
 
+std::size_t decoder_bytes(const body_codings& codings, std::uint64_t decoded_bytes) noexcept {
+  constexpr std::uint64_t beside_window = 512 * 1024;
+  const auto most_of = [](content_coding coding) -> std::uint64_t {
+    switch (coding) {
+      case content_coding::identity: break;
+      case content_coding::gzip:
+      case content_coding::deflate: return detail::zlib_decoder_bytes;
+      case content_coding::br: return detail::brotli_decoder_bytes;
+      case content_coding::zstd: return detail::zstd_decoder_bytes;
+    }
+    return 0;
+  };
+  std::uint64_t all = 0;
+  for (std::size_t i = 0; i < codings.count; ++i)
+    all += std::min(most_of(codings.applied[i]), decoded_bytes + beside_window);
+  return all;
+}
+
 result<body_decoding> body_decoding::make(const body_codings& codings,
                                           const decoding_limits& bounds) {
   body_decoding made;

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -38,6 +39,11 @@ struct body_codings {
 /// errc::unsupported: one that is not `known`, or more than `most`.
 [[nodiscard]] result<body_codings> read_body_codings(const header_list& headers, coding_set known,
                                                      std::size_t most) noexcept;
+
+/// Of memory that their decoders touch at most, for a body that may become so long. Their windows
+/// may be larger; what is not decoded is not in them.
+[[nodiscard]] std::size_t decoder_bytes(const body_codings& codings,
+                                        std::uint64_t decoded_bytes) noexcept;
 
 class body_decoding {
  public:

@@ -155,21 +155,22 @@ void body_writer::give(Text&& text) {
 bool body_writer::code_by(compress_rules& rules, content_coding as) {
   is_coded_ = of_.reply->request().method() != method::head;
   if (!is_coded_) return true;  // the head alone is sent
-  if (!rules.slots.take()) return is_coded_ = false;
-  auto made = content_encoder::make(as, rules.options.effort);
+  const effort wanted = rules.options.effort;
+  slot_ = rules.slots.take(client_.host_.loop.memory(), content_encoder::bytes_of(as, wanted));
+  if (!slot_) return is_coded_ = false;
+  auto made = content_encoder::make(as, wanted);
   if (!made) {
-    rules.slots.give_back();
+    slot_.reset();
     return is_coded_ = false;
   }
   encoder_.emplace(std::move(*made));
-  slots_ = &rules.slots;
   return true;
 }
 
 void body_writer::release_encoder() noexcept {
   if (!encoder_) return;
   encoder_.reset();
-  slots_->give_back();
+  slot_.reset();
 }
 
 void body_writer::append_coded(std::string_view text, feed how) {

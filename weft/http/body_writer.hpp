@@ -126,7 +126,7 @@ class body_writer {
   carrier& client_;
   active_request& of_;
   std::optional<content_encoder> encoder_;
-  coded_slots* slots_ = nullptr;  // where encoder_ has one
+  coded_slot slot_;  // of encoder_
   std::uint64_t coded_bytes_ = 0;
   bool is_coded_ = false;
   response head_{status::ok, application_octet_stream, {}};

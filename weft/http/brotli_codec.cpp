@@ -109,6 +109,15 @@ class brotli_decoder final : public content_codec {
 
 }  // namespace
 
+std::size_t brotli_encoder_bytes(effort wanted) noexcept {
+  switch (wanted) {
+    case effort::fast: return 512 * 1024;
+    case effort::balanced: return 2'560 * 1024;
+    case effort::smallest: break;
+  }
+  return std::size_t{43} << 20U;
+}
+
 codec_pointer make_brotli_encoder(effort wanted) {
   auto codec = std::make_unique<brotli_encoder>(wanted);
   return codec->is_made() ? std::move(codec) : nullptr;

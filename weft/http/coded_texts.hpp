@@ -11,6 +11,7 @@
 #include <string>
 
 #include <weft/coro/frame_pool.hpp>
+#include <weft/http/coded_slots.hpp>
 #include <weft/http/content_coding.hpp>
 #include <weft/http/response.hpp>
 #include <weft/loop/memory_share.hpp>
@@ -30,6 +31,7 @@ struct coded_texts {
     rules = nullptr;
     deferred.reset();
     memory.reset();
+    slot.reset();
     reply_fields.clear();
     for (std::string* each : {&request_body, &reply_body}) {
       if (each->capacity() > kept_most_bytes) *each = std::string{};
@@ -46,6 +48,7 @@ struct coded_texts {
   std::string reply_body;
   std::string request_body;   // decoded
   memory_reservation memory;  // for that, where it is long
+  coded_slot slot;            // of what decodes it
 };
 
 }  // namespace weft::http

@@ -1,8 +1,8 @@
 // One stream through a compression library: what an encoder and a decoder have in common.
 //
 // Contract: step() reads from `input` and writes into `room`, as much as goes, and says why it
-// stopped. A library's own memory is taken when a codec is made (zlib: 256 KiB to write, 44 KiB to
-// read; brotli and zstd: by their window, at most 8 MiB) and given back with it. Single thread.
+// stopped. A library's own memory is taken when a codec is made, and while it works, and given back
+// with it: encoder_bytes() and decoder_bytes() are the most, as measured. Single thread.
 // Private to weft/http's sources, but for the two types that users see.
 //
 //   auto codec = make_gzip_decoder();
@@ -62,6 +62,14 @@ using codec_pointer = std::unique_ptr<content_codec>;
 [[nodiscard]] codec_pointer make_brotli_decoder();
 [[nodiscard]] codec_pointer make_zstd_encoder(effort wanted);
 [[nodiscard]] codec_pointer make_zstd_decoder();
+
+constexpr std::size_t zlib_encoder_bytes = 272 * 1024;
+constexpr std::size_t zlib_decoder_bytes = 48 * 1024;
+/// Of what a client has sent: its window is up to 16 MiB.
+constexpr std::size_t brotli_decoder_bytes = std::size_t{17} << 20U;
+constexpr std::size_t zstd_decoder_bytes = std::size_t{9} << 20U;
+[[nodiscard]] std::size_t brotli_encoder_bytes(effort wanted) noexcept;
+[[nodiscard]] std::size_t zstd_encoder_bytes(effort wanted) noexcept;
 
 }  // namespace detail
 

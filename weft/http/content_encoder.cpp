@@ -16,6 +16,17 @@ detail::codec_pointer make_codec(content_coding coding, effort wanted) {
 
 }  // namespace
 
+std::size_t content_encoder::bytes_of(content_coding coding, effort wanted) noexcept {
+  switch (coding) {
+    case content_coding::identity: break;
+    case content_coding::gzip:
+    case content_coding::deflate: return detail::zlib_encoder_bytes;
+    case content_coding::br: return detail::brotli_encoder_bytes(wanted);
+    case content_coding::zstd: return detail::zstd_encoder_bytes(wanted);
+  }
+  return 0;
+}
+
 result<content_encoder> content_encoder::make(content_coding coding, effort wanted) {
   if (coding == content_coding::identity) return fail(errc::unsupported);
   auto codec = make_codec(coding, wanted);

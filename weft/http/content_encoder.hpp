@@ -24,6 +24,9 @@ class content_encoder {
   [[nodiscard]] static result<content_encoder> make(content_coding coding,
                                                     effort wanted = effort::balanced);
 
+  // Of memory that one of them takes at most, while it works.
+  [[nodiscard]] static std::size_t bytes_of(content_coding coding, effort wanted) noexcept;
+
   [[nodiscard]] coding_progress encode(std::string_view input, std::span<char> room,
                                        feed how) noexcept {
     return codec_->step(input, room, how);

@@ -27,7 +27,8 @@ struct decompress_options {
   /// Of codings one over the other: 1 or 2.
   unsigned at_most = 2;
   std::uint32_t ratio = 200;
-  /// Bodies that come piece by piece, or mean much, each of which keeps a decoder (up to 8 MiB).
+  /// Bodies that come piece by piece, or mean much, each of which keeps a decoder. Fewer, where
+  /// there is no memory for so many.
   unsigned at_once = 64;
 };
 

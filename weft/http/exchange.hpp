@@ -207,8 +207,7 @@ class exchange {
   void refuse_codings(coding_set known);
   [[nodiscard]] bool reserve_decoded(const decompress_rules& rules);
   void decode_whole(body_decoding by, decompress_rules& rules, handler& next);
-  task<void> decode_rest(body_decoding by, std::string_view coded_body, decompress_rules& rules,
-                         handler& next);
+  task<void> decode_rest(body_decoding by, std::string_view coded_body, handler& next);
   void reply_undecodable(const body_decoding& by);
   [[nodiscard]] connection_field field_for(bool keep_alive) const noexcept;
   /// `memory`: of what `body` shows; nullptr: it is to be copied.

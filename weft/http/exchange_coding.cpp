@@ -166,21 +166,23 @@ void exchange::run_decoded(decompress_rules& rules, handler& next) {
       read_body_codings(request_.headers(), rules.options.codings, rules.options.at_most);
   if (!codings) return refuse_codings(rules.options.codings);
   if (codings->count == 0) return next(*this);
-  if (!rules.slots.take())
+  coded().slot = rules.slots.take(host.loop.memory(),
+                                  decoder_bytes(*codings, host.bounds_of(match).body_bytes));
+  if (!coded().slot)
     return reply_problem(status::service_unavailable,
                          "as many coded bodies are decoded as this server takes at a time",
                          "Retry-After: 1\r\n");
   auto decoding = body_decoding::make(
       *codings, {.bytes = host.bounds_of(match).body_bytes, .ratio = rules.options.ratio});
   if (!decoding) {
-    rules.slots.give_back();
+    coded().slot.reset();
     return reply(decoding.error());
   }
   if (host.routes.is_called_at_head(match, request_.headers())) {
     reader().decode_by(std::move(*decoding));
-    run_then(next, [this, &rules] {
+    run_then(next, [this] {
       if (of_.reader) of_.reader->stop_decoding();
-      rules.slots.give_back();
+      coded().slot.reset();
     });
     return;
   }
@@ -213,27 +215,26 @@ void exchange::decode_whole(body_decoding by, decompress_rules& rules, handler& 
   std::string_view coded_body = request_.body_;
   const decoding_end end = decode_some(by, coded_body, coded().request_body);
   if (end == decoding_end::more && !reserve_decoded(rules)) {
-    rules.slots.give_back();
+    coded().slot.reset();
     return reply_problem(status::service_unavailable, no_memory_reason, retry_after_field);
   }
   if (end == decoding_end::more) {
-    work.emplace(decode_rest(std::move(by), coded_body, rules, next));
+    work.emplace(decode_rest(std::move(by), coded_body, next));
     return;
   }
-  rules.slots.give_back();
+  coded().slot.reset();
   if (end == decoding_end::failed) return reply_undecodable(by);
   request_.body_ = of_.coded->request_body;
   next(*this);
 }
 
-task<void> exchange::decode_rest(body_decoding by, std::string_view coded_body,
-                                 decompress_rules& rules, handler& next) {
+task<void> exchange::decode_rest(body_decoding by, std::string_view coded_body, handler& next) {
   decoding_end end = decoding_end::more;
   while (end == decoding_end::more) {
     co_await yield{request_.client_.host_.loop};
     end = decode_some(by, coded_body, coded().request_body);
   }
-  rules.slots.give_back();
+  coded().slot.reset();
   if (end == decoding_end::failed) {
     reply_undecodable(by);
     co_return;

@@ -81,6 +81,15 @@ class zstd_decoder final : public content_codec {
 
 }  // namespace
 
+std::size_t zstd_encoder_bytes(effort wanted) noexcept {
+  switch (wanted) {
+    case effort::fast: return 1'408 * 1024;
+    case effort::balanced: return 3'712 * 1024;
+    case effort::smallest: break;
+  }
+  return std::size_t{92} << 20U;
+}
+
 codec_pointer make_zstd_encoder(effort wanted) {
   auto codec = std::make_unique<zstd_encoder>(wanted);
   return codec->is_made() ? std::move(codec) : nullptr;
