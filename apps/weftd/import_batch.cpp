@@ -5,10 +5,24 @@
 #include <weft/base/format.hpp>
 #include <weft/service/config_text.hpp>
 #include <weft/store/convert.hpp>
+#include <weft/store/number_text.hpp>
 
 namespace weftd {
 
 namespace store = weft::store;
+
+namespace {
+
+/// In a column with texts and numbers, a field of CSV that looks like a number and has no quotes is
+/// one.
+store::json_kind kind_of(const row_cell& cell, const store::column& in) noexcept {
+  const bool is_number = cell.is_bare && cell.value.kind == store::json_kind::string &&
+                         (in.type == store::column_type::any || in.keeps_form) &&
+                         store::is_json_number(cell.value.text);
+  return is_number ? store::json_kind::number : cell.value.kind;
+}
+
+}  // namespace
 
 std::expected<void, std::string> import_batch::add(std::uint64_t line,
                                                    std::span<const row_cell> cells) {
@@ -32,7 +46,7 @@ std::expected<void, std::string> import_batch::add(std::uint64_t line,
     if (column.is_generated) continue;
     const auto place = to_.place_in_key(*at);
     // The file's buffer moves on before the batch is written.
-    const store::json_scalar given{each.value.kind, room_.copy(each.value.text)};
+    const store::json_scalar given{kind_of(each, column), room_.copy(each.value.text)};
     const auto value = store::to_value(
         given, column, place ? store::purpose::key : store::purpose::content, room_);
     if (!value) {

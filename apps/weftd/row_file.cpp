@@ -190,8 +190,9 @@ row_outcome row_file::take_fields(std::string_view record, store::scratch& room)
     const auto& [text, is_quoted] = fields_[i];
     if (!weft::is_utf8(text)) return refuse(weft::format("{} is no UTF-8", names_[i]));
     const bool is_null = text.empty() && !is_quoted;
-    cells_.push_back(
-        {names_[i], {is_null ? store::json_kind::null : store::json_kind::string, text}});
+    cells_.push_back({names_[i],
+                      {is_null ? store::json_kind::null : store::json_kind::string, text},
+                      !is_quoted});
   }
   return row_outcome::row;
 }
@@ -202,7 +203,7 @@ row_outcome row_file::take_object(std::string_view record) {
     return refuse(read.error().message());
   cells_.clear();
   for (const auto& [name, value] : members_)
-    cells_.push_back({name, {kind_of(value.kind()), value.view()}});
+    cells_.push_back({.column = name, .value = {kind_of(value.kind()), value.view()}});
   return row_outcome::row;
 }
 

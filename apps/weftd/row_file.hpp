@@ -51,6 +51,7 @@ struct row_source {
 struct row_cell {
   std::string_view column;
   weft::store::json_scalar value;
+  bool is_bare = false;  // a field of CSV without quotes: it may be a number
 };
 
 enum class row_outcome : std::uint8_t {

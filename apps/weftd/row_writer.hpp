@@ -33,7 +33,7 @@ class row_writer {
 
  private:
   /// A value that append_json() has written, as a field of CSV.
-  void append_field(std::string_view json, std::string& out);
+  void append_field(std::string_view json, const weft::store::column& of, std::string& out);
 
   row_format format_;
   const weft::store::table& from_;

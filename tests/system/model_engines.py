@@ -12,7 +12,7 @@ from contextlib import closing
 from decimal import Decimal
 
 from row_engines import BYTES, CHARACTERS, sql_literal, sqlite_arguments
-from test_row_types import TYPES, declared_in, is_key, told_of
+from test_row_types import TYPES, declared_in, is_key, told_of, types_of
 
 
 def quoted(name, mark):
@@ -22,8 +22,8 @@ def quoted(name, mark):
 class Sqlite:
     name = "sqlite"
     mark = '"'
-    types = TYPES
-    key_types = [each for each in TYPES if each.key and "(256)" not in each.declared]
+    types = types_of("sqlite")
+    key_types = [each for each in types if each.key and "(256)" not in each.declared]
     indexed = staticmethod(lambda declared: True)
 
     def __init__(self, folder):

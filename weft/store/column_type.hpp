@@ -32,6 +32,7 @@ enum class column_type : std::uint8_t {
   date_time,
   timestamp,
   year,
+  any,  // of no type: each value has its own
 };
 
 /// As SQL spells it: "TINYINT", "VARCHAR". Static storage.

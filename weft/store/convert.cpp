@@ -14,6 +14,8 @@
 #include <weft/store/base64.hpp>
 #include <weft/store/date_time.hpp>
 #include <weft/store/decimal.hpp>
+#include <weft/store/number_text.hpp>
+#include <weft/store/tagged_value.hpp>
 
 namespace weft::store {
 namespace {
@@ -91,8 +93,10 @@ converted to_decimal(const json_scalar& given, const column& of, scratch& room) 
       .precision = of.precision, .scale = of.scale, .is_unsigned = of.is_unsigned};
   const auto canonical =
       is_number(given) ? canonical_decimal(given.text, shape, text) : std::nullopt;
-  if (!canonical) return refuse(conversion_fault::wrong_type);
-  return value::text(room.copy(*canonical));
+  if (canonical) return value::text(room.copy(*canonical));
+  const bool is_text = of.is_dynamic && of.precision == 0 && given.kind == json_kind::string &&
+                       !looks_like_number(given.text);
+  return is_text ? converted{value::text(given.text)} : refuse(conversion_fault::wrong_type);
 }
 
 std::size_t characters(std::string_view text) noexcept {
@@ -142,16 +146,42 @@ converted to_bits(const json_scalar& given, const column& of, scratch& room) {
   return value::natural(bits);
 }
 
+/// A number of the kind that it is written as.
+converted to_number(std::string_view text) noexcept {
+  if (text.find_first_of(".eE") == std::string_view::npos) {
+    const auto number = parsed<std::int64_t>(text);
+    return number ? converted{value::integer(*number)} : refuse(conversion_fault::wrong_type);
+  }
+  const auto number = parsed_real(text);
+  const bool is_known = number && std::isfinite(*number);
+  return is_known ? converted{value::real(*number)} : refuse(conversion_fault::wrong_type);
+}
+
+converted to_any(const json_scalar& given) noexcept {
+  if (given.kind == json_kind::number) return to_number(given.text);
+  if (given.kind == json_kind::string) return value::text(given.text);
+  return refuse(conversion_fault::wrong_type);
+}
+
 converted to_time(const json_scalar& given, const column& of, scratch& room) {
+  if (of.keeps_form && given.kind == json_kind::number) return to_number(given.text);
   if (given.kind != json_kind::string) return refuse(conversion_fault::wrong_type);
+  if (of.keeps_form && is_written_in_full(of.type, given.text)) return value::text(given.text);
   temporal_text text;
   const auto canonical = canonical_time(of.type, of.fraction_digits, given.text, text);
   if (!canonical) return refuse(conversion_fault::no_such_time);
   return value::text(room.copy(*canonical));
 }
 
-constexpr bool can_be_key(column_type type) noexcept {
-  return type != column_type::float32 && type != column_type::float64 && type != column_type::blob;
+/// SQLite finds a row by any value.
+constexpr bool can_be_key(const column& of) noexcept {
+  return of.is_dynamic || (of.type != column_type::float32 && of.type != column_type::float64 &&
+                           of.type != column_type::blob);
+}
+
+converted to_tagged(std::string_view text, scratch& room) {
+  const auto stored = read_tagged(text, room);
+  return stored ? converted{*stored} : refuse(conversion_fault::not_tagged);
 }
 
 void append_number(std::size_t number, std::string& out) {
@@ -175,12 +205,14 @@ void append_type(const column& of, std::string& out) {
 }  // namespace
 
 converted to_value(const json_scalar& given, const column& of, purpose why, scratch& room) {
-  if (why == purpose::key && !can_be_key(of.type)) return refuse(conversion_fault::unsupported_key);
+  if (why == purpose::key && !can_be_key(of)) return refuse(conversion_fault::unsupported_key);
   if (given.kind == json_kind::null) {
     if (why == purpose::key) return refuse(conversion_fault::null_in_key);
     if (!of.is_nullable) return refuse(conversion_fault::not_nullable);
     return value{};
   }
+  if (of.is_dynamic && given.kind == json_kind::string && is_tagged(given.text))
+    return to_tagged(given.text, room);
   if (is_integer(of.type)) return to_integer(given, of);
   if (is_text(of.type)) return to_text(given, of);
   if (is_bytes(of.type)) return to_bytes(given, of, room);
@@ -189,6 +221,7 @@ converted to_value(const json_scalar& given, const column& of, purpose why, scra
     case column_type::decimal: return to_decimal(given, of, room);
     case column_type::bit: return to_bits(given, of, room);
     case column_type::year: return to_year(given);
+    case column_type::any: return to_any(given);
     default: return to_real(given, of);
   }
 }
@@ -207,6 +240,11 @@ void append_message(conversion_fault fault, const column& of, std::string& out) 
       break;
     case conversion_fault::not_base64:
       out += "Invalid column data. Expecting Base64, padded with \"=\".";
+      break;
+    case conversion_fault::not_tagged:
+      out +=
+          "Invalid column data. Behind U+0010 comes integer:, real:, text:, text-base64: or blob:, "
+          "and a value of that class.";
       break;
     case conversion_fault::null_in_key:
       out += "Invalid column data. NULL is in no primary key.";

@@ -44,6 +44,18 @@ class temporal_reader {
     rest_.remove_prefix(count);
     return count >= least;
   }
+  bool two_digits(unsigned& out) noexcept {
+    temporal_reader first{rest_.substr(0, 2)};
+    if (!first.number(2, 2, out)) return false;
+    rest_.remove_prefix(2);
+    return true;
+  }
+  std::size_t skip_digits() noexcept {
+    std::size_t count = 0;
+    while (count < rest_.size() && is_digit(rest_[count])) ++count;
+    rest_.remove_prefix(count);
+    return count;
+  }
   /// All digits, of which the first are kept.
   bool fraction(std::array<char, fraction_digits_max>& out) noexcept {
     std::size_t count = 0;
@@ -141,6 +153,19 @@ bool is_zero(const clock_time& time, unsigned fraction_digits) noexcept {
   return time.hour == 0 && time.minute == 0 && time.second == 0;
 }
 
+/// Takes what may stand behind the seconds.
+bool take_zone(temporal_reader& from) noexcept {
+  if (from.at_end()) return true;
+  const bool is_apart = from.take(' ');
+  if (from.take('Z')) return true;
+  if (!from.take('+') && !from.take('-')) return !is_apart && from.at_end();
+  unsigned hours = 0;
+  unsigned minutes = 0;
+  if (!from.two_digits(hours)) return false;
+  from.take(':');
+  return from.two_digits(minutes) && hours < 24 && minutes < 60;
+}
+
 std::optional<std::string_view> canonical_span(unsigned fraction_digits, std::string_view text,
                                                temporal_text& room) noexcept {
   temporal_reader from{text};
@@ -177,6 +202,25 @@ std::optional<std::string_view> canonical_time(column_type type, unsigned fracti
   to.put(' ');
   to.clock(time, fraction_digits);
   return to.text();
+}
+
+bool is_written_in_full(column_type type, std::string_view text) noexcept {
+  constexpr std::size_t digits_max = 9;
+  constexpr std::size_t day_size = 10;
+  const std::size_t size = type == column_type::time ? 8 : 19;
+  const std::string_view seconds = text.substr(0, size);
+  temporal_text room;
+  const auto canonical = canonical_time(type, 0, seconds, room);
+  if (type == column_type::date || !canonical || canonical->size() != seconds.size()) return false;
+  // A T is the one other way to say it with as many characters.
+  const std::size_t behind_day = type == column_type::time ? 0 : day_size + 1;
+  if (canonical->substr(behind_day) != seconds.substr(behind_day)) return false;
+  temporal_reader rest{text.substr(size)};
+  if (rest.take('.')) {
+    const std::size_t digits = rest.skip_digits();
+    if (digits == 0 || digits > digits_max) return false;
+  }
+  return (type == column_type::time || take_zone(rest)) && rest.at_end();
 }
 
 }  // namespace weft::store

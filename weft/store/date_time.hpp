@@ -27,4 +27,9 @@ using temporal_text = std::array<char, 32>;
                                                              std::string_view text,
                                                              temporal_text& room) noexcept;
 
+/// Of a DATETIME or TIMESTAMP: day, hour, minute and second with all their digits, perhaps a
+/// fraction of a second of up to nine, and perhaps a time zone ("Z", "+02:00", " +0200"). Of a
+/// TIME: hour, minute, second, and perhaps a fraction. That is how programs write into SQLite.
+[[nodiscard]] bool is_written_in_full(column_type type, std::string_view text) noexcept;
+
 }  // namespace weft::store

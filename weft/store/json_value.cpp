@@ -17,6 +17,9 @@
 #include <weft/base/utf8.hpp>
 #include <weft/store/base64.hpp>
 #include <weft/store/date_time.hpp>
+#include <weft/store/decimal.hpp>
+#include <weft/store/number_text.hpp>
+#include <weft/store/tagged_value.hpp>
 
 namespace weft::store {
 namespace {
@@ -91,7 +94,7 @@ void append_escaped(char c, std::string& out) {
 }
 
 /// One character that is not plain; how many bytes it has.
-std::size_t append_other(std::string_view text, std::string& out) {
+std::size_t append_other(std::string_view text, std::string& out, bool& is_utf8) {
   if (static_cast<unsigned char>(text.front()) < 0x80) {
     append_escaped(text.front(), out);
     return 1;
@@ -99,6 +102,7 @@ std::size_t append_other(std::string_view text, std::string& out) {
   const std::size_t size = utf8_size(text);
   if (size == 0) {
     out += "\xef\xbf\xbd";  // U+FFFD
+    is_utf8 = false;
     return 1;
   }
   out.append(text.substr(0, size));
@@ -115,18 +119,23 @@ void append_quoted(std::string_view plain, std::string& out) {
   });
 }
 
-void append_string(std::string_view text, std::string& out) {
-  if (plain_size(text) == text.size()) [[likely]]
-    return append_quoted(text, out);
+/// Whether it is UTF-8, so that it was told as it is.
+bool append_string(std::string_view text, std::string& out) {
+  if (plain_size(text) == text.size()) [[likely]] {
+    append_quoted(text, out);
+    return true;
+  }
+  bool is_utf8 = true;
   out += '"';
   for (;;) {
     const std::size_t plain = plain_size(text);
     out.append(text.substr(0, plain));
     text.remove_prefix(plain);
     if (text.empty()) break;
-    text.remove_prefix(append_other(text, out));
+    text.remove_prefix(append_other(text, out, is_utf8));
   }
   out += '"';
+  return is_utf8;
 }
 
 void append_bytes(std::string_view bytes, std::string& out) {
@@ -147,15 +156,31 @@ bool is_float(double number) noexcept {
          static_cast<double>(static_cast<float>(number)) == number;
 }
 
+/// The shortest digits that read back the same, in the column's shape; false: they do not fit.
+bool append_decimal(double number, const column& of, std::string& out) {
+  char digits[32];
+  decimal_text room;
+  const auto text = canonical_decimal(
+      {digits, std::to_chars(digits, digits + sizeof digits, number).ptr},
+      {.precision = of.precision, .scale = of.scale, .is_unsigned = of.is_unsigned}, room);
+  if (text) out += *text;
+  return text.has_value();
+}
+
 void append_real(double number, const column& of, std::string& out) {
   if (!std::isfinite(number)) {
     out += "null";
   } else if (of.type == column_type::float32 && is_float(number)) {
     append_number(static_cast<float>(number), out);
   } else if (of.type == column_type::decimal && of.precision != 0) {
+    if (append_decimal(number, of, out)) return;
     append_number(number, out, std::chars_format::fixed, static_cast<int>(of.scale));
   } else {
+    const std::size_t before = out.size();
     append_number(number, out);
+    // Where the column may have integers, too, its point or exponent identifies a REAL.
+    const bool has_integers = of.type == column_type::any || of.keeps_form;
+    if (has_integers && out.find_first_of(".e", before) == std::string::npos) out += ".0";
   }
 }
 
@@ -203,6 +228,14 @@ bool has_fraction(column_type type) noexcept {
          type == column_type::timestamp;
 }
 
+/// A text that is not UTF-8 is tagged in a dynamic column, since it may be written again.
+void append_characters(std::string_view text, const column& of, std::string& out) {
+  const std::size_t before = out.size();
+  if (append_string(text, out) || !of.is_dynamic) return;
+  out.resize(before);
+  append_tagged(value::text(text), out);
+}
+
 /// With as many fraction digits as the column has, whatever wrote it.
 void append_time(std::string_view text, const column& of, std::string& out) {
   temporal_text room;
@@ -210,34 +243,38 @@ void append_time(std::string_view text, const column& of, std::string& out) {
   const std::size_t given = point == text.size() ? 0 : text.size() - point - 1;
   const std::size_t wanted = of.fraction_digits;
   if (given == wanted || point + 1 + wanted > room.size()) {
-    append_string(text, out);
+    static_cast<void>(append_string(text, out));
     return;
   }
   room.fill('0');
   text.copy(room.data(), std::min(text.size(), point + 1 + wanted));
   room[point] = '.';
-  append_string({room.data(), wanted == 0 ? point : point + 1 + wanted}, out);
+  static_cast<void>(append_string({room.data(), wanted == 0 ? point : point + 1 + wanted}, out));
 }
 
 void append_text(std::string_view text, const column& of, std::string& out) {
   if (of.type == column_type::decimal && is_plain_number(text)) {
     out += text;
   } else if (of.type == column_type::character) {
-    append_string(text.substr(0, text.find_last_not_of(' ') + 1), out);
-  } else if (has_fraction(of.type)) {
+    append_characters(text.substr(0, text.find_last_not_of(' ') + 1), of, out);
+  } else if (has_fraction(of.type) && !of.keeps_form) {
     append_time(text, of, out);
   } else if (is_bytes(of.type)) {
     append_bytes(text, out);
   } else {
-    append_string(text, out);
+    append_characters(text, of, out);
   }
 }
 
 }  // namespace
 
-void append_json(std::string_view text, std::string& out) { append_string(text, out); }
+void append_json(std::string_view text, std::string& out) {
+  static_cast<void>(append_string(text, out));  // what is no UTF-8 is U+FFFD
+}
 
 void append_json(const value& content, const column& of, std::string& out) {
+  if (of.is_dynamic && !is_plain(content, of)) [[unlikely]]
+    return append_tagged(content, out);
   const bool is_number = content.kind() == value_kind::int64 ||
                          content.kind() == value_kind::uint64 ||
                          content.kind() == value_kind::float64;
@@ -254,7 +291,7 @@ void append_json(const value& content, const column& of, std::string& out) {
     case value_kind::float64: append_real(content.as_real(), of, out); break;
     case value_kind::text: append_text(content.as_text(), of, out); break;
     case value_kind::bytes:
-      if (is_text(of.type))
+      if (is_text(of.type) || (of.makes_numbers && looks_like_number(content.as_text())))
         append_text(content.as_text(), of, out);
       else
         append_bytes(content.as_text(), out);

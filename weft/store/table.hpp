@@ -37,6 +37,11 @@ struct column {
   bool makes_numbers = false;
   /// Its order is not that of the texts that its values are told as: ENUM and SET of MySQL.
   bool is_enumerated = false;
+  /// Values of any type may be stored in it, whatever the column's type, as in SQLite. Values that
+  /// the type cannot express are tagged in JSON (tagged_value.hpp).
+  bool is_dynamic = false;
+  /// A day or time that is written in full is stored as it is written, and numbers are accepted.
+  bool keeps_form = false;
   /// Those of its values that look like numbers.
   std::vector<std::string> numeric_values{};
   /// The character set that keeps its texts, where an engine has several: "latin1".

@@ -148,16 +148,16 @@ std::vector<std::uint32_t> characters_of(std::string_view text) {
   return all;
 }
 
-enum trimmed_sides : std::uint8_t { in_front = 1, behind = 2 };
+enum trimmed_sides : std::uint8_t { at_front = 1, at_back = 2 };
 
 std::string_view trimmed(std::string_view text, std::string_view characters, unsigned sides) {
   const std::vector<std::uint32_t> wanted = characters_of(characters);
   const auto is_wanted = [&](std::string_view character) {
     return std::ranges::binary_search(wanted, packed(character));
   };
-  while ((sides & in_front) != 0 && !text.empty() && is_wanted(first_character(text)))
+  while ((sides & at_front) != 0 && !text.empty() && is_wanted(first_character(text)))
     text.remove_prefix(first_character(text).size());
-  while ((sides & behind) != 0 && !text.empty() && is_wanted(last_character(text)))
+  while ((sides & at_back) != 0 && !text.empty() && is_wanted(last_character(text)))
     text.remove_suffix(last_character(text).size());
   return text;
 }
@@ -249,9 +249,9 @@ struct bounded_function {
 constexpr bounded_function all_bounded_functions[] = {
     {"instr", 2, &unless_over<&call_instr>},
     {"replace", 3, &unless_over<&call_replace>},
-    {"trim", 2, &unless_over<&call_trim<in_front | behind>>},
-    {"ltrim", 2, &unless_over<&call_trim<in_front>>},
-    {"rtrim", 2, &unless_over<&call_trim<behind>>},
+    {"trim", 2, &unless_over<&call_trim<at_front | at_back>>},
+    {"ltrim", 2, &unless_over<&call_trim<at_front>>},
+    {"rtrim", 2, &unless_over<&call_trim<at_back>>},
     {"like", 2, &unless_over<&call_like>},
     {"like", 3, &unless_over<&call_like>},
     {"glob", 2, &unless_over<&call_glob>}};

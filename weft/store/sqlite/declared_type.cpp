@@ -27,7 +27,7 @@ constexpr std::array known_types{
     known_type{"INTEGER", column_type::big_int},
     known_type{"BIGINT", column_type::big_int},
     known_type{"BIG INT", column_type::big_int},
-    known_type{"FLOAT", column_type::float32},
+    known_type{"FLOAT", column_type::float64},
     known_type{"DOUBLE", column_type::float64},
     known_type{"DOUBLE PRECISION", column_type::float64},
     known_type{"REAL", column_type::float64},
@@ -125,13 +125,22 @@ bool has_text_affinity(std::string_view words) noexcept {
   return !has("INT") && (has("CHAR") || has("CLOB") || has("TEXT"));
 }
 
+/// "INT2", "INT8"
+bool is_sized_integer(std::string_view words) noexcept {
+  return words.starts_with("INT") && words.size() > 3 &&
+         words.find_first_not_of("0123456789", 3) == std::string_view::npos;
+}
+
+/// What has NUMERIC affinity, or that of INTEGER by chance ("POINT", "INTERVAL"), may be a name
+/// that means texts ("UUID", "STRING").
 column_type by_affinity(std::string_view words) noexcept {
   const auto has = [words](std::string_view part) { return words.contains(part); };
-  if (has("INT")) return column_type::big_int;
+  if (is_sized_integer(words)) return column_type::big_int;
+  if (has("INT")) return column_type::any;
   if (has_text_affinity(words)) return column_type::text;
-  if (has("BLOB") || words.empty()) return column_type::blob;
+  if (has("BLOB")) return column_type::blob;
   if (has("REAL") || has("FLOA") || has("DOUB")) return column_type::float64;
-  return column_type::decimal;
+  return column_type::any;
 }
 
 void take_sizes(std::array<std::uint32_t, 2> sizes, const known_type& known, column& of) {
@@ -163,13 +172,17 @@ void read_declared_type(std::string_view declared, column& of) {
   std::string words = words_of(declared);
   of.is_unsigned = take_word(words, "UNSIGNED");
   take_word(words, "SIGNED");
+  of.is_dynamic = true;
   const known_type* const known = find_known(words);
   if (known == nullptr) {
     of.type = by_affinity(words);
+    of.makes_numbers = of.type == column_type::any && !words.empty();
+    of.is_unsigned = of.is_unsigned && of.type == column_type::big_int;
     return;
   }
   of.type = known->type;
   of.makes_numbers = is_text(of.type) && !has_text_affinity(words);
+  of.keeps_form = is_temporal(of.type) && !declared.contains('(');
   take_sizes(sizes_of(declared), *known, of);
 }
 

@@ -10,7 +10,8 @@
 namespace weft::store::sqlite {
 namespace {
 
-/// "INT UNSIGNED", "VARCHAR 50", "DECIMAL 10,2", "DATETIME .3", "TEXT, makes numbers"
+/// "INT UNSIGNED", "VARCHAR 50", "DECIMAL 10,2", "DATETIME .3", "TEXT, makes numbers", "DATE, as
+/// written"
 std::string shape_of(std::string_view declared) {
   column of{.name = "x"};
   read_declared_type(declared, of);
@@ -20,6 +21,8 @@ std::string shape_of(std::string_view declared) {
   if (of.fraction_digits != 0) shape += weft::format(" .{}", of.fraction_digits);
   if (of.is_unsigned) shape += " UNSIGNED";
   if (of.makes_numbers) shape += ", makes numbers";
+  if (of.keeps_form) shape += ", as written";
+  EXPECT_TRUE(of.is_dynamic) << declared;
   return shape;
 }
 
@@ -41,7 +44,7 @@ TEST(declared_type, is_read_as_mysql_does) {
            {"BIGINT UNSIGNED", "BIGINT UNSIGNED"},
            {"UNSIGNED BIG INT", "BIGINT UNSIGNED"},
            {"INTEGER", "BIGINT"},
-           {"FLOAT", "FLOAT"},
+           {"FLOAT", "DOUBLE"},
            {"DOUBLE PRECISION", "DOUBLE"},
            {"REAL", "DOUBLE"},
            {"DECIMAL(10,2)", "DECIMAL 10,2"},
@@ -67,16 +70,26 @@ TEST(declared_type, is_read_as_mysql_does) {
            {"BIT", "BIT 1"},
            {"BIT(8)", "BIT 8"},
            {"BIT(99)", "BIT 64"},
-           {"DATE", "DATE"},
+           {"DATE", "DATE, as written"},
            {"TIME(6)", "TIME .6"},
            {"DATETIME(3)", "DATETIME .3"},
            {"TIMESTAMP(9)", "TIMESTAMP .6"},
            {"YEAR(4)", "YEAR"},
-           {"", "BLOB"},
+           {"DATETIME", "DATETIME, as written"},
+           {"TIMESTAMP", "TIMESTAMP, as written"},
+           {"TIME", "TIME, as written"},
+           {"", "ANY"},
+           {"UUID", "ANY, makes numbers"},
+           {"JSONB", "ANY, makes numbers"},
+           {"INTERVAL", "ANY, makes numbers"},
+           {"UNSIGNED MONEY", "ANY, makes numbers"},
+           {"FLOAT8", "DOUBLE"},
+           {"CITEXT", "TEXT"},
+           {"LARGEBLOB", "BLOB"},
            {"NATIVE CHARACTER(70)", "TEXT"},
            {"INT8", "BIGINT"},
-           {"STRING", "DECIMAL"},
-           {"(", "BLOB"},
+           {"STRING", "ANY, makes numbers"},
+           {"(", "ANY"},
            {"DECIMAL(", "DECIMAL"},
            {"VARCHAR(99999999999999)", "VARCHAR"},
        })

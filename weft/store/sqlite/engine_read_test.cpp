@@ -49,25 +49,31 @@ TEST_P(engine_read, knows_all_that_a_schema_says) {
       "CREATE VIEW seen AS SELECT 1; CREATE TABLE keyless(a INT);");
   run([&](engine& shop) -> task<void> {
     const table& wide = *shop.schema()->find("shop", "wide");
-    EXPECT_EQ(
-        wide.definition(),
-        (table_definition{
-            .database = "shop",
-            .name = "wide",
-            .columns =
-                {{.name = "b", .type = column_type::varbinary, .is_nullable = false, .length = 4},
-                 {.name = "a",
-                  .type = column_type::integer,
-                  .is_unsigned = true,
-                  .is_nullable = false},
-                 {.name = "c",
-                  .type = column_type::integer,
-                  .is_nullable = false,
-                  .has_default = true},
-                 {.name = "d", .type = column_type::integer, .is_generated = true}},
-            .key = {1, 0},
-            .indexes = {{.name = "by_c", .columns = {2, 1}, .is_unique = true}},
-            .has_stored_places = true}));
+    EXPECT_EQ(wide.definition(),
+              (table_definition{.database = "shop",
+                                .name = "wide",
+                                .columns = {{.name = "b",
+                                             .type = column_type::varbinary,
+                                             .is_nullable = false,
+                                             .is_dynamic = true,
+                                             .length = 4},
+                                            {.name = "a",
+                                             .type = column_type::integer,
+                                             .is_unsigned = true,
+                                             .is_nullable = false,
+                                             .is_dynamic = true},
+                                            {.name = "c",
+                                             .type = column_type::integer,
+                                             .is_nullable = false,
+                                             .has_default = true,
+                                             .is_dynamic = true},
+                                            {.name = "d",
+                                             .type = column_type::integer,
+                                             .is_generated = true,
+                                             .is_dynamic = true}},
+                                .key = {1, 0},
+                                .indexes = {{.name = "by_c", .columns = {2, 1}, .is_unique = true}},
+                                .has_stored_places = true}));
     const table& numbered = *shop.schema()->find("shop", "numbered");
     EXPECT_TRUE(numbered.columns()[0].has_default);
     EXPECT_EQ(numbered.columns()[0].type, column_type::big_int);
@@ -89,7 +95,7 @@ TEST_P(engine_read, gives_values_as_they_were_stored) {
   run([&](engine& types) -> task<void> {
     EXPECT_EQ(co_await look_up(types, "types", "t", {value::integer(1)}),
               R"([18446744073709551615,1234567890123456789012345.12345,0.1,"D/8=","AAE=",)"
-              R"("2024-02-29","2024-02-29 10:00:00.500","ab",2024])");
+              R"("2024-02-29","\u0010text:2024-02-29 10:00:00.5","\u0010text:ab   ",2024])");
     EXPECT_EQ(co_await look_up(types, "types", "t", {value::integer(2)}, {"big", "exact", "bytes"}),
               R"([9223372036854775807,1.50000,""])");
   });
@@ -101,8 +107,8 @@ TEST_P(engine_read, finds_keys_of_every_type) {
       "CREATE TABLE n(k BIGINT UNSIGNED PRIMARY KEY, v INT); INSERT INTO n "
       "VALUES(x'8000000000000000',1),(5,2);"
       "CREATE TABLE d(k DECIMAL(10,2) PRIMARY KEY, v INT); INSERT INTO d VALUES('1.50',1),(2,2);"
-      "CREATE TABLE e(k DECIMAL(30,2) PRIMARY KEY, v INT); INSERT INTO e VALUES(CAST('1.50' AS "
-      "BLOB),1);"
+      "CREATE TABLE e(k DECIMAL(30,2) PRIMARY KEY, v INT); INSERT INTO e VALUES('1.50',1),"
+      "(CAST('12345678901234567890.12' AS BLOB),2);"
       "CREATE TABLE b(k BINARY(4) PRIMARY KEY, v INT); INSERT INTO b VALUES(x'01000000',1);"
       "CREATE TABLE s(k VARCHAR(9), l INT, v INT, PRIMARY KEY(k,l)); INSERT INTO s "
       "VALUES('',1,1),('a b',2,2);");
@@ -112,6 +118,7 @@ TEST_P(engine_read, finds_keys_of_every_type) {
     EXPECT_EQ(co_await look_up(keys, "keys", "d", {value::text("1.50")}), "[1]");
     EXPECT_EQ(co_await look_up(keys, "keys", "d", {value::text("2.00")}), "[2]");
     EXPECT_EQ(co_await look_up(keys, "keys", "e", {value::text("1.50")}), "[1]");
+    EXPECT_EQ(co_await look_up(keys, "keys", "e", {value::text("12345678901234567890.12")}), "[2]");
     EXPECT_EQ(co_await look_up(keys, "keys", "b", {value::bytes({"\1\0\0\0", 4})}), "[1]");
     EXPECT_EQ(co_await look_up(keys, "keys", "s", {value::text({}), value::integer(1)}), "[1]");
     EXPECT_EQ(co_await look_up(keys, "keys", "s", {value::text("a b"), value::integer(2)}), "[2]");

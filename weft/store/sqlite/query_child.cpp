@@ -144,7 +144,7 @@ void load_what_is_elsewhere() {
 }
 
 template <class Number>
-bool read_number(std::string_view text, Number& into) {
+bool read_argument(std::string_view text, Number& into) {
   const char* const end = text.data() + text.size();
   const auto read = std::from_chars(text.data(), end, into);
   return read.ec == std::errc{} && read.ptr == end;
@@ -163,7 +163,7 @@ int serve_queries(int argc, char** argv) {
   socklen_t size = sizeof unused;
   std::uint64_t memory_bytes = 0;
   std::int64_t busy_timeout = 0;
-  if (argc != 6 || !read_number(argv[4], memory_bytes) || !read_number(argv[5], busy_timeout) ||
+  if (argc != 6 || !read_argument(argv[4], memory_bytes) || !read_argument(argv[5], busy_timeout) ||
       ::getsockname(query_channel, reinterpret_cast<sockaddr*>(&unused), &size) != 0)
     return complain("a program starts it for itself, and people have no use for it");
   const auto files =

@@ -91,6 +91,8 @@ void put_column(const column& of, std::string& to) {
   put_text(of.name, to);
   put(std::to_underlying(of.type), to);
   put(static_cast<std::uint8_t>(of.is_unsigned), to);
+  put(static_cast<std::uint8_t>(of.makes_numbers), to);
+  put(static_cast<std::uint8_t>(of.keeps_form), to);
   put(of.length, to);
   put(of.precision, to);
   put(of.scale, to);
@@ -99,8 +101,10 @@ void put_column(const column& of, std::string& to) {
 
 column read_column(wire& from) {
   column made{.name = std::string{from.text()}};
-  made.type = from.one_of(column_type::year);
+  made.type = from.one_of(column_type::any);
   made.is_unsigned = from.flag();
+  made.makes_numbers = from.flag();
+  made.keeps_form = from.flag();
   made.length = from.number<std::uint32_t>();
   made.precision = from.number<std::uint8_t>();
   made.scale = from.number<std::uint8_t>();

@@ -179,6 +179,7 @@ bool query_run::read_columns() {
     made.name = names.add(name);
     if (const char* const declared = sqlite3_column_decltype(select_.get(), i))
       read_declared_type(declared, made);
+    made.is_dynamic = false;  // results are not written again: they need no tags
     columns_.push_back(std::move(made));
   }
   return true;

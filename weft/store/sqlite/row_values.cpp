@@ -14,11 +14,10 @@
 
 #include <weft/service/config_text.hpp>
 #include <weft/store/decimal.hpp>
+#include <weft/store/number_text.hpp>
 
 namespace weft::store::sqlite {
 namespace {
-
-constexpr unsigned digits_kept_by_numbers = 15;  // sqlite.org/datatype3.html, section 3
 
 constexpr std::uint64_t big_endian(std::uint64_t number) noexcept {
   return std::endian::native == std::endian::little ? std::byteswap(number) : number;
@@ -36,82 +35,68 @@ int bind_natural(sqlite3_stmt* to, int at, std::uint64_t number) noexcept {
   return sqlite3_bind_blob(to, at, &bytes, sizeof bytes, SQLITE_TRANSIENT);
 }
 
-/// All of `text`, as it is written most shortly.
-std::optional<std::int64_t> plain_integer(std::string_view text) noexcept {
-  std::int64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, fault] = std::from_chars(text.data(), end, number);
-  if (fault != std::errc{} || stop != end) return std::nullopt;
-  char digits[20];
-  const char* const written = std::to_chars(digits, digits + sizeof digits, number).ptr;
-  return std::string_view{digits, written} == text ? std::optional{number} : std::nullopt;
-}
-
-/// Takes the digits at the start of `text`; how many.
-std::size_t take_digits(std::string_view& text) noexcept {
-  const std::size_t size = std::min(text.find_first_not_of("0123456789"), text.size());
-  text.remove_prefix(size);
-  return size;
-}
-
-void take_sign(std::string_view& text) noexcept {
-  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
-}
-
-/// Whether a column that makes_numbers makes one of it (sqlite.org/datatype3.html, section 3).
-bool looks_like_number(std::string_view text) noexcept {
-  constexpr std::string_view blanks = " \t\n\v\f\r";
-  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
-  text = text.substr(0, text.find_last_not_of(blanks) + 1);
-  take_sign(text);
-  std::size_t digits = take_digits(text);
-  if (text.starts_with('.')) {
-    text.remove_prefix(1);
-    digits += take_digits(text);
-  }
-  if (digits == 0) return false;
-  if (text.starts_with('e') || text.starts_with('E')) {
-    text.remove_prefix(1);
-    take_sign(text);
-    if (take_digits(text) == 0) return false;
-  }
-  return text.empty();
-}
-
 bool is_kept_as_bytes(const value& bound, const column& of) noexcept {
   if (bound.kind() == value_kind::bytes) return true;
   const std::string_view text = bound.as_text();
-  if (of.makes_numbers) return looks_like_number(text) && !plain_integer(text);
-  return of.type == column_type::decimal && of.precision > digits_kept_by_numbers;
+  return of.makes_numbers && looks_like_number(text) && !plain_integer(text);
 }
 
 int bind_bytes(sqlite3_stmt* to, int at, std::string_view bytes) noexcept {
   return sqlite3_bind_blob64(to, at, data_of(bytes), bytes.size(), SQLITE_STATIC);
 }
 
-/// Of a DECIMAL of any precision: as a number of SQLite's where that keeps all digits.
-int bind_free_decimal(sqlite3_stmt* to, int at, std::string_view text) noexcept {
-  if (const auto whole = plain_integer(text)) return sqlite3_bind_int64(to, at, *whole);
+decimal_shape shape_of(const column& of) noexcept {
+  return {.precision = of.precision, .scale = of.scale, .is_unsigned = of.is_unsigned};
+}
+
+// The number of SQLite's that keeps all digits of a DECIMAL's canonical text.
+
+std::optional<std::int64_t> kept_integer(std::string_view text) noexcept {
+  const std::size_t point = text.find('.');
+  if (point == std::string_view::npos) return plain_integer(text);
+  const bool is_whole = text.find_first_not_of('0', point + 1) == std::string_view::npos;
+  return is_whole ? plain_integer(text.substr(0, point)) : std::nullopt;
+}
+
+std::optional<double> kept_real(std::string_view text, const column& of) noexcept {
   double number = 0;
   if (detail::parse_real(text, number) != detail::text_fault::none || !std::isfinite(number))
-    return sqlite3_bind_text64(to, at, data_of(text), text.size(), SQLITE_STATIC, SQLITE_UTF8);
+    return std::nullopt;
   char digits[32];
   const char* const end = std::to_chars(digits, digits + sizeof digits, number).ptr;
   decimal_text room;
-  const bool is_kept = canonical_decimal({digits, end}, {}, room) == text;
-  return is_kept ? sqlite3_bind_double(to, at, number) : bind_bytes(to, at, text);
+  const bool is_kept = canonical_decimal({digits, end}, shape_of(of), room) == text;
+  return is_kept ? std::optional{number} : std::nullopt;
+}
+
+int bind_decimal(sqlite3_stmt* to, int at, std::string_view text, const column& of) noexcept {
+  if (!looks_like_number(text))
+    return sqlite3_bind_text64(to, at, data_of(text), text.size(), SQLITE_STATIC, SQLITE_UTF8);
+  if (const auto whole = kept_integer(text)) return sqlite3_bind_int64(to, at, *whole);
+  if (const auto number = kept_real(text, of)) return sqlite3_bind_double(to, at, *number);
+  return bind_bytes(to, at, text);
+}
+
+/// Whether bind_decimal() keeps a number as these bytes.
+bool are_digits(std::string_view bytes, const column& of) noexcept {
+  decimal_text room;
+  return canonical_decimal(bytes, shape_of(of), room) == bytes && !kept_integer(bytes) &&
+         !kept_real(bytes, of);
 }
 
 /// What bytes mean in a column of numbers.
 value bytes_value(std::string_view bytes, const column& of) noexcept {
-  const bool is_natural =
-      of.type == column_type::bit || (of.type == column_type::big_int && of.is_unsigned);
+  const bool is_natural = (of.type == column_type::bit && of.length == 64) ||
+                          (of.type == column_type::big_int && of.is_unsigned);
   if (is_natural && bytes.size() == sizeof(std::uint64_t)) {
     std::uint64_t number = 0;
     std::memcpy(&number, bytes.data(), sizeof number);
-    return value::natural(big_endian(number));
+    number = big_endian(number);
+    if (number > std::uint64_t{std::numeric_limits<std::int64_t>::max()})
+      return value::natural(number);
   }
-  return of.type == column_type::decimal ? value::text(bytes) : value::bytes(bytes);
+  const bool is_decimal = of.type == column_type::decimal && are_digits(bytes, of);
+  return is_decimal ? value::text(bytes) : value::bytes(bytes);
 }
 
 /// sqlite3_column_text() would copy what lies on several pages, for the zero at its end.
@@ -134,7 +119,7 @@ int bind_value(sqlite3_stmt* to, int at, const value& bound, const column& of) n
   }
   const std::string_view text = bound.as_text();
   if (is_kept_as_bytes(bound, of)) return bind_bytes(to, at, text);
-  if (of.type == column_type::decimal && of.precision == 0) return bind_free_decimal(to, at, text);
+  if (of.type == column_type::decimal) return bind_decimal(to, at, text, of);
   return sqlite3_bind_text64(to, at, data_of(text), text.size(), SQLITE_STATIC, SQLITE_UTF8);
 }
 

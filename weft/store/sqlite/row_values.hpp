@@ -2,9 +2,10 @@
 //
 // Contract: docs/store.md says how each type is stored, which is what SQLite's affinity leaves as
 // it is: a BIGINT UNSIGNED or BIT of 2^63 and more as eight bytes, big-endian, which sort above all
-// numbers; a DECIMAL of more than 15 digits as the bytes of its text, since SQLite would keep 15 of
-// them; all else as it comes. What bind_value() is given must stay until the statement is reset;
-// what column_value() gives is good until then. Neither allocates, but for those eight bytes.
+// numbers; a DECIMAL whose digits no number of SQLite's keeps as the bytes of its text; all else as
+// it comes, whatever the column's type. What bind_value() is given must stay until the statement is
+// reset; what column_value() gives is good until then. Neither allocates, but for those eight
+// bytes.
 //
 //   int code = bind_value(statement, 1, key, column);
 //   value first = column_value(statement, 0, column);

@@ -53,13 +53,26 @@ declared_column read_column(sqlite3_stmt* row) {
   return {std::move(made), key_place, sqlite3_stricmp(declared.c_str(), "INTEGER") == 0};
 }
 
-int read_columns(connection& from, table_definition& into) {
+/// A row of pragma_table_list.
+struct table_kind {
+  bool has_row_numbers;
+  bool is_strict;  // sqlite.org/stricttables.html
+};
+
+/// There ANY keeps what it is given, and INT is another name of INTEGER.
+void read_strictly(column& of) noexcept {
+  of.makes_numbers = false;
+  if (of.type == column_type::integer) of.type = column_type::big_int;
+}
+
+int read_columns(connection& from, bool is_strict, table_definition& into) {
   std::vector<std::pair<std::size_t, column_position>> key;
   bool key_is_integer = false;
   const int code = each_row(
       from, R"(SELECT name,type,"notnull",dflt_value,pk,hidden FROM pragma_table_xinfo(?1))",
       &into.name, [&](sqlite3_stmt* row) {
         declared_column one = read_column(row);
+        if (is_strict) read_strictly(one.made);
         if (one.key_place != 0) {
           key.emplace_back(one.key_place, static_cast<column_position>(into.columns.size()));
           key_is_integer = one.is_integer;
@@ -164,19 +177,21 @@ int read_tie_breakers(connection& from, bool has_row_numbers, table_definition& 
 }
 
 int read_tables(connection& from, const std::string& database, database_schema& into) {
-  std::vector<bool> have_row_numbers;
-  int code = each_row(from,
-                      "SELECT name,wr FROM pragma_table_list WHERE schema='main' AND type='table' "
-                      "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
-                      nullptr, [&](sqlite3_stmt* row) {
-                        into.tables.push_back({.database = database, .name = text_at(row, 0)});
-                        have_row_numbers.push_back(sqlite3_column_int(row, 1) == 0);
-                      });
+  std::vector<table_kind> kinds;
+  int code =
+      each_row(from,
+               "SELECT name,wr,strict FROM pragma_table_list WHERE schema='main' AND type='table' "
+               "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
+               nullptr, [&](sqlite3_stmt* row) {
+                 into.tables.push_back({.database = database, .name = text_at(row, 0)});
+                 kinds.push_back({.has_row_numbers = sqlite3_column_int(row, 1) == 0,
+                                  .is_strict = sqlite3_column_int(row, 2) != 0});
+               });
   for (std::size_t i = 0; i < into.tables.size(); ++i) {
     table_definition& each = into.tables[i];
-    if (code == SQLITE_OK) code = read_columns(from, each);
+    if (code == SQLITE_OK) code = read_columns(from, kinds[i].is_strict, each);
     if (code == SQLITE_OK) code = read_indexes(from, each);
-    if (code == SQLITE_OK) code = read_tie_breakers(from, have_row_numbers[i], each);
+    if (code == SQLITE_OK) code = read_tie_breakers(from, kinds[i].has_row_numbers, each);
   }
   return code;
 }
