@@ -36,7 +36,8 @@ enum class api_version : std::uint8_t { v0_1_0, v0_2_0 };
 struct api_fault {
   weft::http::status code = weft::http::status::bad_request;
   std::string message;
-  std::string fields{};  // of the reply's head, each with its line end
+  std::string fields{};       // of the reply's head, each with its line end
+  bool is_of_schema = false;  // names what the schema does not have, and may have by now
 };
 
 [[nodiscard]] inline api_fault bad_request(std::string message) {
@@ -45,6 +46,12 @@ struct api_fault {
 
 [[nodiscard]] inline std::unexpected<api_fault> refuse(std::string message) {
   return std::unexpected{bad_request(std::move(message))};
+}
+
+/// Of what the schema does not have.
+[[nodiscard]] inline std::unexpected<api_fault> refuse_unknown(
+    std::string message, weft::http::status code = weft::http::status::bad_request) {
+  return std::unexpected{api_fault{code, std::move(message), {}, true}};
 }
 
 /// There is too much to do just now.

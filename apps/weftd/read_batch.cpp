@@ -1,5 +1,6 @@
 #include <apps/weftd/read_batch.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -34,6 +35,12 @@ read_batch::read_batch(const store::catalog& schema, std::span<const read_operat
   }
   memory_.give_up_reply();
   reply_ = R"({"result":[)";
+}
+
+const api_fault* read_batch::unknown() const noexcept {
+  const auto found = std::ranges::find_if(
+      faults_, [](const faulty_operation& each) { return each.fault.is_of_schema; });
+  return found == faults_.end() ? nullptr : &found->fault;
 }
 
 void read_batch::finish() {

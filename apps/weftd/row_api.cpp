@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include <weft/base/format.hpp>
 #include <weft/base/utf8.hpp>
@@ -206,6 +207,16 @@ void row_api::add_routes(http::server& server, reply_compression& compression, a
           http::described(remove, guarded(doors_, spoken, describe_deletes(spoken))));
 }
 
+weft::task<std::optional<api_fault>> row_api::look_again(api_fault fault,
+                                                         const store::catalog_ref& planned,
+                                                         bool& has_looked) {
+  if (!fault.is_of_schema || std::exchange(has_looked, true)) co_return fault;
+  if (const auto looked = co_await engine_.after_miss(); !looked)
+    co_return not_done(looked.error(), "looked for");
+  if (engine_.schema().get() == planned.get()) co_return fault;
+  co_return std::nullopt;
+}
+
 weft::task<void> row_api::answer_row(http::exchange& e, api_version spoken) {
   const auto who = doors_.identify(e);
   if (!who) co_return reply(e, who.error(), spoken);
@@ -220,10 +231,15 @@ weft::task<void> row_api::answer_row(http::exchange& e, api_version spoken) {
   const std::string_view id = asked->operationId ? asked->operationId->view() : std::string_view{};
   if (is_unknown(engine_)) [[unlikely]]
     co_return reply(e, not_reachable(), spoken);
+  bool has_looked = false;
   for (int i = 0; i < attempts; ++i) {
     const store::catalog_ref schema = engine_.schema();
     const auto plan = plan_read(*schema, path->database, path->table, *asked, *memory);
-    if (!plan) co_return reply(e, plan.error(), spoken);
+    if (!plan) {
+      if (const auto fault = co_await look_again(plan.error(), schema, has_looked))
+        co_return reply(e, *fault, spoken);
+      continue;
+    }
     one_row found{*plan, id, memory->reply};
     const auto done = co_await engine_.read({&*plan, 1}, found);
     if (!done) co_return reply(e, not_done(done.error(), "read"), spoken);
@@ -246,10 +262,15 @@ weft::task<void> row_api::answer_scan(http::exchange& e, api_version spoken) {
   if (!fine) co_return reply(e, fine.error(), spoken);
   if (is_unknown(engine_)) [[unlikely]]
     co_return reply(e, not_reachable(), spoken);
+  bool has_looked = false;
   for (int i = 0; i < attempts; ++i) {
     const store::catalog_ref schema = engine_.schema();
     auto plan = plan_scan(*schema, path->database, path->table, *asked, *memory);
-    if (!plan) co_return reply(e, plan.error(), spoken);
+    if (!plan) {
+      if (const auto fault = co_await look_again(plan.error(), schema, has_looked))
+        co_return reply(e, *fault, spoken);
+      continue;
+    }
     plan->limit = std::min(plan->limit, options_.scan_rows);
     scan_reply rows{*plan, options_.scan_bytes, *memory};
     const auto rest = co_await engine_.scan(*plan, rows);
@@ -274,9 +295,15 @@ weft::task<void> row_api::answer_reads(http::exchange& e, api_version spoken) {
   if (!fine) co_return reply(e, fine.error(), spoken);
   if (is_unknown(engine_)) [[unlikely]]
     co_return reply(e, not_reachable(), spoken);
+  bool has_looked = false;
   for (int i = 0; i < attempts; ++i) {
     const store::catalog_ref schema = engine_.schema();
     read_batch reads{*schema, *asked->operations, options_.reply_bytes, *memory, spoken};
+    if (const api_fault* const unknown = reads.unknown()) {
+      const auto fault = co_await look_again(*unknown, schema, has_looked);
+      if (!fault) continue;
+      if (!fault->is_of_schema) co_return reply(e, *fault, spoken);
+    }
     const auto done = co_await engine_.read(reads.plans(), reads);
     if (!done) co_return reply(e, not_done(done.error(), "read"), spoken);
     if (reads.failure()) co_return reply(e, *reads.failure(), spoken);
@@ -299,10 +326,15 @@ weft::task<void> row_api::answer_writes(http::exchange& e, judge check, api_vers
   if (!fine) co_return reply(e, fine.error(), spoken);
   if (is_unknown(engine_)) [[unlikely]]
     co_return reply(e, not_reachable(), spoken);
+  bool has_looked = false;
   for (int i = 0; i < attempts; ++i) {
     const store::catalog_ref schema = engine_.schema();
     auto writes = write_batch::plan(*schema, *asked->operations, *memory, spoken);
-    if (!writes) co_return reply(e, writes.error(), spoken);
+    if (!writes) {
+      if (const auto fault = co_await look_again(writes.error(), schema, has_looked))
+        co_return reply(e, *fault, spoken);
+      continue;
+    }
     try {
       const auto done = co_await engine_.write(writes->plans(), *writes);
       if (!done) co_return reply(e, not_done(done.error(), "written"), spoken);

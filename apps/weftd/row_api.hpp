@@ -12,10 +12,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include <weft/base/bounds.hpp>
 #include <weft/base/time.hpp>
 #include <weft/coro/task.hpp>
+#include <weft/store/catalog.hpp>
 
 #include <apps/weftd/api_fault.hpp>
 #include <apps/weftd/api_request.hpp>
@@ -75,6 +77,11 @@ class row_api {
   weft::task<void> answer_reads(weft::http::exchange& e, api_version spoken);
   using judge = checked (*)(const batch_write_request& asked, const api_limits& limits,
                             request_memory& memory);
+  /// Of a request that could not be planned: what it is answered; nothing: to be planned anew,
+  /// since the schema has changed. Looks once a request.
+  weft::task<std::optional<api_fault>> look_again(api_fault fault,
+                                                  const weft::store::catalog_ref& planned,
+                                                  bool& has_looked);
   /// Of a request that `check` judges.
   weft::task<void> answer_writes(weft::http::exchange& e, judge check, api_version spoken);
 

@@ -25,9 +25,9 @@ store::json_scalar scalar_of(const weft::json::lent_scalar& given) noexcept {
 /// Where it stands in the key.
 planned<std::size_t> find_in_key(const store::table& in, std::string_view name) {
   const auto at = in.find(name);
-  if (!at) return refuse(weft::format("Column does not exist. Column: {}", name));
+  if (!at) return refuse_unknown(weft::format("Column does not exist. Column: {}", name));
   const auto place = in.place_in_key(*at);
-  if (!place) return refuse(weft::format("Wrong primary-key column. Column: {}", name));
+  if (!place) return refuse_unknown(weft::format("Wrong primary-key column. Column: {}", name));
   return *place;
 }
 
@@ -35,8 +35,8 @@ planned<std::span<const store::value>> make_key(const store::table& of,
                                                 const column_values& filters,
                                                 request_memory& memory) {
   if (filters.size() != of.key().size())
-    return refuse(weft::format("Wrong number of primary-key columns. Expecting: {} Got: {}",
-                               of.key().size(), filters.size()));
+    return refuse_unknown(weft::format("Wrong number of primary-key columns. Expecting: {} Got: {}",
+                                       of.key().size(), filters.size()));
   const std::span<store::value> key = memory.room.make_array<store::value>(filters.size());
   for (const column_value& each : filters) {
     const auto place = find_in_key(of, each.column->view());
@@ -62,7 +62,8 @@ planned<new_content> make_content(const store::table& of, const std::optional<co
   for (std::size_t i = 0; i < count; ++i) {
     const column_value& each = (*asked)[i];
     const auto at = of.find(each.column->view());
-    if (!at) return refuse(weft::format("Column does not exist. Column: {}", each.column->view()));
+    if (!at)
+      return refuse_unknown(weft::format("Column does not exist. Column: {}", each.column->view()));
     const store::column& column = of.columns()[*at];
     if (column.is_generated)
       return refuse(weft::format("Column {} is generated, and cannot be written.", column.name));
@@ -80,11 +81,11 @@ planned<const store::table*> find_table(const store::catalog& schema, std::strin
                                         std::string_view name) {
   const store::table* const found = schema.find(database, name);
   if (found == nullptr)
-    return std::unexpected{api_fault{
-        weft::http::status::not_found,
-        weft::format("Database/Table does not exist. Database: {} Table: {}", database, name)}};
+    return refuse_unknown(
+        weft::format("Database/Table does not exist. Database: {} Table: {}", database, name),
+        weft::http::status::not_found);
   if (found->key().empty())
-    return refuse(weft::format("Table {} has no primary key, which is unsupported.", name));
+    return refuse_unknown(weft::format("Table {} has no primary key, which is unsupported.", name));
   return found;
 }
 
@@ -103,7 +104,7 @@ planned<std::span<const store::column_position>> find_columns(
   for (std::size_t i = 0; i < found.size(); ++i) {
     const std::string_view name = asked[i].column->view();
     const auto at = of.find(name);
-    if (!at) return refuse(weft::format("Column does not exist. Column: {}", name));
+    if (!at) return refuse_unknown(weft::format("Column does not exist. Column: {}", name));
     found[i] = *at;
   }
   return found;

@@ -105,7 +105,7 @@ class filter_planner {
     if (!asked.column) return refuse("[ScanFilter] Missing required field: column");
     const auto at = of_.find(asked.column->view());
     if (at) return *at;
-    return refuse(weft::format("Column does not exist. Column: {}", asked.column->view()));
+    return refuse_unknown(weft::format("Column does not exist. Column: {}", asked.column->view()));
   }
 
   const store::filter* keep(const store::filter& made) {
@@ -130,7 +130,7 @@ planned<found_index> find_index(const store::table& of, const scan_index& asked)
   if (name == "PRIMARY") return found_index{std::nullopt, of.key()};
   const auto found = std::ranges::find(of.indexes(), name, &store::secondary_index::name);
   if (found == of.indexes().end())
-    return refuse(weft::format("[Scan] Index does not exist. Index: {}", name));
+    return refuse_unknown(weft::format("[Scan] Index does not exist. Index: {}", name));
   return found_index{static_cast<std::size_t>(found - of.indexes().begin()), found->columns};
 }
 
@@ -145,8 +145,8 @@ planned<std::size_t> match_key_columns(const store::table& of, const found_index
   };
   if (names.size() > index.columns.size() ||
       !std::equal(names.begin(), names.end(), index.columns.begin(), is_named))
-    return refuse(weft::format("[ScanIndex] key_columns are not the first columns of index {}",
-                               asked.name->view()));
+    return refuse_unknown(weft::format(
+        "[ScanIndex] key_columns are not the first columns of index {}", asked.name->view()));
   return names.size();
 }
 

@@ -17,7 +17,8 @@ store::write_kind kind_of(std::string_view action) noexcept {
 }
 
 api_fault fault_of_operation(std::size_t operation, const api_fault& why) {
-  return {why.code, weft::format("operation {}: {}", operation, why.message)};
+  return {why.code, weft::format("operation {}: {}", operation, why.message), why.fields,
+          why.is_of_schema};
 }
 
 /// What is said of an operation, whatever becomes of it.

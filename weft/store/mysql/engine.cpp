@@ -76,6 +76,7 @@ const catalog_ref& engine::schema() const noexcept { return state_->schema; }
 bool engine::is_reachable() const noexcept { return state_->is_reachable && state_->looks != 0; }
 
 task<result<void>> engine::refresh() { return state_->refresh(); }
+task<result<void>> engine::after_miss() { return state_->misses.after_miss(); }
 
 borrowing_task<result<void>> engine::read(std::span<const key_read> operations, read_sink& to) {
   state& s = *state_;
@@ -154,6 +155,8 @@ task<result<void>> acquire_one(semaphore& of) { co_return co_await of.acquire();
 
 borrowing_task<result<bool>> engine::query(const query_request& request, query_sink& to) {
   state& s = *state_;
+  if (!s.schema->has(request.database))
+    if (const auto looked = co_await after_miss(); !looked) co_return fail(looked.error());
   if (!s.schema->has(request.database))
     co_return fail(s.looks == 0 ? errc::unavailable : errc::not_found);
   if (!s.queries.try_acquire()) {

@@ -41,6 +41,8 @@ engine_counts::engine_counts(telemetry::meter& meter)
       batches_waiting{meter.gauge("store_write_batches_waiting",
                                   "Batches of writes that wait until they are durable")},
       write_waits{meter.histogram("store_write_wait_ns", "Time until a batch was durable")},
+      looks{meter.counter("store_schema_looks_total",
+                          "Looks at the schema, since requests named what it did not have")},
       catalogs{meter.counter("store_schema_changes_total", "Schemas taken over by shards")},
       reachable{meter.gauge("store_servers_reachable",
                             "Servers that were there when they were asked last, over all shards")},

@@ -36,6 +36,7 @@ struct engine_counts {
   telemetry::counter writes_retried;  // batches
   telemetry::gauge batches_waiting;
   telemetry::histogram write_waits;
+  telemetry::counter looks;     // at the schema, since a request named what it did not have
   telemetry::counter catalogs;  // how often the schema was taken over
   telemetry::gauge reachable;   // 1 where the server was, when it was asked last
   std::array<telemetry::counter, failure_kinds> failures;

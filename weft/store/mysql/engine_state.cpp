@@ -51,6 +51,8 @@ engine::state::state(engine_options from_config, event_loop& on, lifetime& owner
       own{owner},
       meter{its_meter},
       counts{its_meter},
+      misses{on, owner, [this] { return with_timeout(options.read_time, look_now()); },
+             counts.looks},
       queries{options.queries_max} {
   // No row, nor a batch of them, is given more than an eighth of the memory budget.
   const std::uint64_t most = on.memory().budget().limit() / 8;
@@ -129,6 +131,16 @@ task<result<void>> engine::state::refresh() {
   const auto one = co_await refreshing.lock();
   if (!one) co_return fail(one.error());
   if (looks != before) co_return {};  // somebody has done it meanwhile
+  co_return co_await look();
+}
+
+task<result<void>> engine::state::look_now() {
+  const auto one = co_await refreshing.lock();
+  if (!one) co_return fail(one.error());
+  co_return co_await look();
+}
+
+task<result<void>> engine::state::look() {
   auto server = co_await acquire();
   if (!server) co_return fail(server.error());
   connection& from = **server;

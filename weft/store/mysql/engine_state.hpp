@@ -24,6 +24,7 @@
 #include <weft/store/mysql/engine_counts.hpp>
 #include <weft/store/mysql/key_lookup.hpp>
 #include <weft/store/mysql/replicas.hpp>
+#include <weft/store/schema_looks.hpp>
 
 namespace weft::store::mysql {
 
@@ -58,6 +59,10 @@ struct engine::state {
   [[nodiscard]] task<result<void>> wait_for_server();
   [[nodiscard]] task<void> follow();
   [[nodiscard]] task<result<void>> refresh();
+  /// Whatever others have seen meanwhile.
+  [[nodiscard]] task<result<void>> look_now();
+  /// One at a time.
+  [[nodiscard]] task<result<void>> look();
   [[nodiscard]] task<result<connection_pool::lease>> acquire();
   /// To one that rows may be read from, which may be behind.
   [[nodiscard]] task<result<read_server>> acquire_to_read(const read_attempts& made);
@@ -110,7 +115,8 @@ struct engine::state {
   catalog_ref schema{std::make_unique<const catalog>(std::vector<catalog::database_definition>{})};
   mutex refreshing;
   std::uint64_t looks = 0;  // at the schema
-  std::string told;         // of the schema, to the log, last
+  schema_looks misses;
+  std::string told;  // of the schema, to the log, last
   bool is_reachable = false;
   bool is_missed = false;  // the log has said so
   semaphore queries;

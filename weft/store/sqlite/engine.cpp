@@ -17,6 +17,7 @@
 #include <weft/loop/mesh.hpp>
 #include <weft/store/scan_token.hpp>
 #include <weft/store/schema_change.hpp>
+#include <weft/store/schema_looks.hpp>
 #include <weft/store/sqlite/cold_batch.hpp>
 #include <weft/store/sqlite/database_swap.hpp>
 #include <weft/store/sqlite/engine_counts.hpp>
@@ -69,6 +70,8 @@ struct engine::state {
   [[nodiscard]] task<result<void>> until_changed();
   void close_what_has_moved();
   [[nodiscard]] task<result<void>> refresh();
+  [[nodiscard]] task<result<void>> look_now();
+  [[nodiscard]] task<result<void>> look();
   void take_over(loaded found);
   void complain(const std::vector<std::string>& lines);
   void tell_blindness();
@@ -110,6 +113,7 @@ struct engine::state {
   bool has_told_blind = false;
   std::uint64_t catalogs = 0;  // so many have been taken over
   engine_counts counts;
+  schema_looks misses{loop, own, [this] { return look_now(); }, counts.looks};
   query_line queries{options, loop, counts};
 };
 
@@ -153,6 +157,18 @@ task<result<void>> engine::state::refresh() {
   auto one = co_await refreshing.lock();
   if (!one) co_return fail(one.error());
   if (catalogs != before) co_return {};  // somebody has done it meanwhile
+  co_return co_await look();
+}
+
+/// Whatever others have seen meanwhile.
+task<result<void>> engine::state::look_now() {
+  auto one = co_await refreshing.lock();
+  if (!one) co_return fail(one.error());
+  co_return co_await look();
+}
+
+/// One at a time.
+task<result<void>> engine::state::look() {
   close_what_has_moved();
   std::vector<known_database> known;
   known.reserve(databases.size());
@@ -337,6 +353,11 @@ task<result<void>> engine::refresh() {
   co_return co_await state_->refresh();
 }
 
+task<result<void>> engine::after_miss() {
+  if (state_->files == nullptr) co_return {};
+  co_return co_await state_->misses.after_miss();
+}
+
 borrowing_task<result<void>> engine::read(std::span<const key_read> operations, read_sink& to) {
   state& s = *state_;
   state::progress at;
@@ -396,6 +417,8 @@ borrowing_task<result<void>> engine::write(std::span<const key_write> operations
 }
 
 borrowing_task<result<bool>> engine::query(const query_request& request, query_sink& to) {
+  if (!state_->schema->has(request.database))
+    if (const auto looked = co_await after_miss(); !looked) co_return fail(looked.error());
   if (!state_->schema->has(request.database)) co_return fail(errc::not_found);
   co_return co_await state_->queries.run(*state_->files, request, to);
 }

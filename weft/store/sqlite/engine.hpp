@@ -50,6 +50,7 @@ class engine final : public store::engine, public store::query_engine, public st
   /// Not while a database is refused that should be served: the log says why.
   [[nodiscard]] bool is_reachable() const noexcept override;
   [[nodiscard]] task<result<void>> refresh() override;
+  [[nodiscard]] task<result<void>> after_miss() override;
   [[nodiscard]] borrowing_task<result<void>> read(
       std::span<const key_read> operations WEFT_LIFETIME_BOUND, read_sink& to) override;
   [[nodiscard]] borrowing_task<result<void>> write(

@@ -39,6 +39,7 @@ struct engine_counts {
   telemetry::counter commits;
   telemetry::gauge batches_waiting;
   telemetry::histogram write_waits;
+  telemetry::counter looks;     // at the schema, since a request named what it did not have
   telemetry::counter catalogs;  // how often the schema was taken over
   telemetry::gauge refused;     // databases that should be served, and cannot be
   std::array<telemetry::counter, failure_kinds> failures;
