@@ -23,8 +23,10 @@ constexpr std::uint64_t own_resumptions = 16;
 #ifdef __GLIBC__
 /// Less is not worth the page faults.
 constexpr std::size_t heap_least_bytes = 4 * 1024 * 1024;
-/// Smaller blocks would cost more by their page faults than they would save.
-constexpr int mapped_least_bytes = 1024 * 1024;
+/// Parts of replies are larger. Were they in the heaps, each shard's would keep its own peak, and
+/// together a multiple of the budget. Smaller blocks would cost more by their page faults than they
+/// would save.
+constexpr int mapped_least_bytes = 128 * 1024;
 /// What malloc keeps at the end of its heap: it stands at 128 KiB once the other is said.
 constexpr int kept_at_end_bytes = 8 * 1024 * 1024;
 

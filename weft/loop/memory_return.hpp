@@ -29,7 +29,7 @@ struct memory_return_options {
   std::size_t slots_per_slice = 32;
 };
 
-/// Of malloc, for all threads: a block of 1 MiB or more is a mapping of its own, which the system
+/// Of malloc, for all threads: a block of 128 KiB or more is a mapping of its own, which the system
 /// has back as soon as it is freed. Otherwise glibc keeps such blocks in its heap once it has seen
 /// some, and a peak of long bodies and replies costs a multiple of its memory until it is trimmed.
 void map_large_blocks() noexcept;

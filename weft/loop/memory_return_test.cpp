@@ -114,8 +114,8 @@ TEST_F(memory_return_test, slots_are_zero_again_but_those_that_are_lent_next) {
 TEST(memory_return, large_blocks_are_mappings_of_their_own_whatever_was_freed_before) {
   if (WEFT_SANITIZED) GTEST_SKIP() << "the malloc is a sanitizer's";
   map_large_blocks();
-  constexpr std::size_t bytes = std::size_t{2} << 20U;
-  void* volatile larger = std::malloc(8 * bytes);
+  constexpr std::size_t bytes = std::size_t{256} << 10U;  // of a part of a reply
+  void* volatile larger = std::malloc(32 * bytes);
   std::free(larger);  // else glibc would now keep whatever is smaller in its heap
   const std::size_t before = ::mallinfo2().hblkhd;
   void* volatile block = std::malloc(bytes);
