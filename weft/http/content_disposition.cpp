@@ -1,6 +1,8 @@
 #include <weft/http/content_disposition.hpp>
 
 #include <algorithm>
+#include <cstdint>
+#include <utility>
 
 #include <weft/base/assert.hpp>
 #include <weft/base/utf8.hpp>
@@ -12,10 +14,19 @@ namespace {
 
 using field_syntax::parameter;
 
-// RFC 8187 section 3.2.1.
-bool is_attribute_char(char c) noexcept {
-  return scan::contains<scan::set::token>(c) && c != '*' && c != '\'' && c != '%';
+enum class charset : std::uint8_t { utf_8, latin_1, unknown };
+
+charset read_charset(std::string_view name) noexcept {
+  if (equals_ignoring_case(name, "UTF-8")) return charset::utf_8;
+  return equals_ignoring_case(name, "ISO-8859-1") ? charset::latin_1 : charset::unknown;
 }
+
+// What an RFC 8187 text means; the views are none with `unknown` and `malformed`.
+struct extended_text {
+  enum class kind : std::uint8_t { known, unknown, malformed };
+  kind what;
+  std::string_view meant = {};
+};
 
 // Takes texts into the room, one behind the other.
 class text_store {
@@ -34,31 +45,43 @@ class text_store {
     return take(size);
   }
 
-  // UTF-8'language'value-chars (RFC 8187 section 3.2.1).
-  std::optional<std::string_view> keep_extended(std::string_view text) noexcept {
+  // charset'language'value-chars (RFC 8187 section 3.2.1).
+  extended_text keep_extended(std::string_view text) noexcept {
+    using enum extended_text::kind;
     const std::size_t charset_end = text.find('\'');
-    if (!equals_ignoring_case(text.substr(0, charset_end), "UTF-8")) return std::nullopt;
     const std::size_t language_end = text.find('\'', charset_end + 1);
-    if (language_end == std::string_view::npos) return std::nullopt;
+    if (charset_end == std::string_view::npos || language_end == std::string_view::npos)
+      return {malformed};
+    const charset in = read_charset(text.substr(0, charset_end));
+    if (in == charset::unknown) return {unknown};
     text.remove_prefix(language_end + 1);
     std::size_t size = 0;
     for (std::size_t i = 0; i < text.size(); ++i) {
-      char byte = text[i];
-      if (byte == '%') {
-        const auto meant = scan::escaped_byte(text, i);
-        if (!meant) return std::nullopt;
-        byte = *meant;
-        i += 2;
-      } else if (!is_attribute_char(byte)) {
-        return std::nullopt;
+      if (text[i] != '%') {
+        room_[size++] = text[i];
+        continue;
       }
-      room_[size++] = byte;
+      const auto meant = scan::escaped_byte(text, i);
+      if (!meant) return {malformed};
+      size = put(in, *meant, size);
+      i += 2;
     }
     const std::string_view decoded = take(size);
-    return is_utf8(decoded) ? std::optional{decoded} : std::nullopt;
+    return is_utf8(decoded) ? extended_text{known, decoded} : extended_text{malformed};
   }
 
  private:
+  // In UTF-8. An escape has three bytes: there is room for two.
+  std::size_t put(charset in, char byte, std::size_t at) noexcept {
+    const auto value = static_cast<unsigned char>(byte);
+    if (in == charset::utf_8 || value < 0x80) {
+      room_[at] = byte;
+      return at + 1;
+    }
+    room_[at] = static_cast<char>(0xc0U | value >> 6U);
+    room_[at + 1] = static_cast<char>(0x80U | (value & 0x3fU));
+    return at + 2;
+  }
   std::string_view take(std::size_t size) noexcept {
     const std::string_view kept{room_.data(), size};
     room_ = room_.subspan(size);
@@ -84,21 +107,25 @@ std::optional<content_disposition> parse_content_disposition(std::string_view va
   if (!field_syntax::is_token(found.type)) return std::nullopt;
   text_store store{room};
   std::optional<std::string_view> extended;
+  bool is_extended = false;
   std::string_view rest = value.substr(end);
   for (parameter each;;) {
-    if (!field_syntax::take_parameter(rest, each)) return std::nullopt;
+    if (!field_syntax::take_parameter(rest, each, &field_syntax::parse_loose_parameter))
+      return std::nullopt;
     if (each.name.empty()) break;
     if (equals_ignoring_case(each.name, "name")) {
       if (!assign_once(found.name, store.keep_unquoted(each))) return std::nullopt;
     } else if (equals_ignoring_case(each.name, "filename")) {
       if (!assign_once(found.filename, store.keep_unquoted(each))) return std::nullopt;
     } else if (equals_ignoring_case(each.name, "filename*")) {
-      if (each.quoted || extended) return std::nullopt;
-      extended = store.keep_extended(each.value);
-      if (!extended) return std::nullopt;
+      const extended_text read = store.keep_extended(each.value);
+      if (std::exchange(is_extended, true) || read.what == extended_text::kind::malformed)
+        return std::nullopt;
+      if (read.what == extended_text::kind::known) extended = read.meant;
     }
   }
   found.has_extended_filename = extended.has_value();
+  found.has_unknown_filename = is_extended && !extended;
   if (extended) found.filename = extended;
   return found;
 }

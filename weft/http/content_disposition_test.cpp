@@ -18,6 +18,7 @@ std::string described(std::string_view value) {
   std::string text{found->type};
   if (found->name) text.append(" name=[").append(*found->name).append("]");
   if (found->filename) text.append(" filename=[").append(*found->filename).append("]");
+  if (found->has_unknown_filename) text.append(" unknown");
   return text + (found->has_extended_filename ? " extended" : "");
 }
 
@@ -41,6 +42,20 @@ TEST(content_disposition, is_read_as_its_rfcs_say) {
             "attachment filename=[\xe2\x82\xac] extended"},
            {"attachment; filename*=UTF-8''a; filename=b", "attachment filename=[a] extended"},
            {"attachment; other=1; other=2", "attachment"},
+           // White space around the "=", as mail has it.
+           {R"(form-data; name = "a"; filename= b.txt)", "form-data name=[a] filename=[b.txt]"},
+           {"form-data; name\t=\ta ; filename* =utf-8''b",
+            "form-data name=[a] filename=[b] extended"},
+           // What encodeURIComponent() leaves as it is.
+           {"attachment; filename*=UTF-8''it's(1)!.txt",
+            "attachment filename=[it's(1)!.txt] extended"},
+           {"attachment; filename*=\"UTF-8''a\"", "attachment filename=[a] extended"},
+           // In a character set that is not known here, it is as if it were not there.
+           {"attachment; filename*=koi8-r''%c1; filename=b", "attachment filename=[b] unknown"},
+           {"attachment; filename=b; filename*=koi8-r''%c1", "attachment filename=[b] unknown"},
+           {"attachment; filename*=koi8-r''%c1", "attachment unknown"},
+           {"attachment; filename*=ISO-8859-1''%a3%20rates",
+            "attachment filename=[\xc2\xa3 rates] extended"},
            {"", "malformed"},
            {"; name=a", "malformed"},
            {"form data; name=a", "malformed"},
@@ -51,13 +66,14 @@ TEST(content_disposition, is_read_as_its_rfcs_say) {
            {"form-data; name=a; name=b", "malformed"},
            {"form-data; name=a; filename=b; FileName=c", "malformed"},
            {"attachment; filename*=UTF-8''a; filename*=UTF-8''b", "malformed"},
-           {"attachment; filename*=ISO-8859-1''%a3", "malformed"},
            {"attachment; filename*=UTF-8''%ff", "malformed"},
            {"attachment; filename*=UTF-8''%e2%82", "malformed"},
            {"attachment; filename*=UTF-8''a%2", "malformed"},
            {"attachment; filename*=UTF-8'a", "malformed"},
-           {"attachment; filename*=\"UTF-8''a\"", "malformed"},
-           {"attachment; filename*=UTF-8''a'b", "malformed"},
+           {"attachment; filename*=UTF-8''a b", "malformed"},
+           {"form-data; na me=a", "malformed"},
+           {"form-data; =a", "malformed"},
+           {"form-data; name=", "malformed"},
        })
     EXPECT_EQ(described(sent), read) << sent;
 }

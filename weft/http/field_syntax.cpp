@@ -1,5 +1,7 @@
 #include <weft/http/field_syntax.hpp>
 
+#include <algorithm>
+
 #include <weft/base/assert.hpp>
 
 namespace weft::http::field_syntax {
@@ -26,6 +28,25 @@ std::size_t end_of_element(std::string_view list, char separator) noexcept {
   return at;
 }
 
+// Of a text without "=" it is one that no value is.
+std::string_view behind_equals(std::string_view text) noexcept {
+  const std::size_t equals = text.find('=');
+  return equals == std::string_view::npos ? std::string_view{} : text.substr(equals + 1);
+}
+
+bool may_be_loose(char c) noexcept {
+  return scan::contains<scan::set::token>(c) || c == '(' || c == ')';
+}
+
+// `is_plain` says what a value without quotes consists of.
+std::optional<parameter> parse(std::string_view name, std::string_view value,
+                               bool (*is_plain)(char)) noexcept {
+  if (!is_token(name) || value.empty()) return std::nullopt;
+  if (std::ranges::all_of(value, is_plain)) return parameter{.name = name, .value = value};
+  if (value.front() != '"' || end_of_quoted(value, 0) != value.size()) return std::nullopt;
+  return parameter{.name = name, .value = value.substr(1, value.size() - 2), .quoted = true};
+}
+
 }  // namespace
 
 std::string_view take_element(std::string_view& list, char separator) noexcept {
@@ -36,19 +57,15 @@ std::string_view take_element(std::string_view& list, char separator) noexcept {
 }
 
 std::optional<parameter> parse_parameter(std::string_view text) noexcept {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string_view::npos) return std::nullopt;
-  parameter found{.name = text.substr(0, equals), .value = text.substr(equals + 1)};
-  if (!is_token(found.name)) return std::nullopt;
-  if (is_token(found.value)) return found;
-  if (!found.value.starts_with('"') || end_of_quoted(found.value, 0) != found.value.size())
-    return std::nullopt;
-  found.value = found.value.substr(1, found.value.size() - 2);
-  found.quoted = true;
-  return found;
+  return parse(text.substr(0, text.find('=')), behind_equals(text),
+               &scan::contains<scan::set::token>);
 }
 
-bool take_parameter(std::string_view& rest, parameter& next) noexcept {
+std::optional<parameter> parse_loose_parameter(std::string_view text) noexcept {
+  return parse(trim(text.substr(0, text.find('='))), trim(behind_equals(text)), &may_be_loose);
+}
+
+bool take_parameter(std::string_view& rest, parameter& next, parameter_parser parse) noexcept {
   next = {};
   rest = trim(rest);
   while (!rest.empty()) {
@@ -58,7 +75,7 @@ bool take_parameter(std::string_view& rest, parameter& next) noexcept {
     const std::string_view text = trim(rest.substr(0, end));
     rest.remove_prefix(end);
     if (text.empty()) continue;
-    const auto found = parse_parameter(text);
+    const auto found = parse(text);
     if (!found) return false;
     next = *found;
     return true;

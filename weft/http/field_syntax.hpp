@@ -46,10 +46,18 @@ struct parameter {
 // none where `text` is anything else.
 [[nodiscard]] std::optional<parameter> parse_parameter(std::string_view text) noexcept;
 
+using parameter_parser = std::optional<parameter> (*)(std::string_view text) noexcept;
+
+// As parse_parameter(), with what clients send in Content-Disposition and where it can be read in
+// one way only: white space around the "=" (RFC 2045), and a value that is no token, since
+// encodeURIComponent() leaves parentheses as they are.
+[[nodiscard]] std::optional<parameter> parse_loose_parameter(std::string_view text) noexcept;
+
 // The next of `*( OWS ";" OWS [ parameter ] )` (RFC 9110 section 5.6.6); empty pieces are passed
 // over. False where the text is malformed: nothing may be believed of it then. True with an empty
 // name at the end.
-[[nodiscard]] bool take_parameter(std::string_view& rest, parameter& next) noexcept;
+[[nodiscard]] bool take_parameter(std::string_view& rest, parameter& next,
+                                  parameter_parser parse = &parse_parameter) noexcept;
 
 // The text that a parameter's value means: a view of it, or, where a backslash hides a character,
 // of `room`, which must have as many bytes as the value.

@@ -31,6 +31,13 @@ bool leaves_as_is(std::string_view encoding) noexcept {
   return false;
 }
 
+// An empty name is that of a file input for which nobody has chosen a file. One that cannot be read
+// is a file's all the same.
+std::optional<std::string_view> file_name_of(const content_disposition& said) noexcept {
+  if (said.filename && !said.filename->empty()) return said.filename;
+  return said.has_unknown_filename ? std::optional<std::string_view>{"unnamed"} : std::nullopt;
+}
+
 }  // namespace
 
 result<std::string_view> form_data_boundary(std::string_view content_type,
@@ -202,13 +209,13 @@ std::string_view multipart_parser::take_field(std::string_view line) {
     if (has_disposition_ || !found || !equals_ignoring_case(found->type, "form-data") ||
         !found->name)
       return "a part's Content-Disposition must be one form-data with a name";
-    if (found->has_extended_filename) return "filename* is not for forms (RFC 7578 section 4.2)";
     part_.name = *found->name;
-    part_.filename = found->filename;
+    part_.filename = file_name_of(*found);
     has_disposition_ = true;
   } else if (equals_ignoring_case(name, "Content-Type")) {
-    if (has_type_ || !parse_content_type(value)) return "a part's Content-Type is malformed";
-    part_.content_type = value;
+    if (has_type_ || (!value.empty() && !parse_content_type(value)))
+      return "a part's Content-Type is malformed";
+    if (!value.empty()) part_.content_type = value;
     has_type_ = true;
   } else if (equals_ignoring_case(name, "Content-Transfer-Encoding") && !leaves_as_is(value)) {
     return "a part is encoded (RFC 7578 section 4.7)";

@@ -58,6 +58,25 @@ const std::vector<form_case>& body_cases() {
       {"--B\r\nContent-Disposition: form-data; name=a\r\nContent-Transfer-Encoding: binary\r\n\r\n"
        "1\r\n--B--",
        "<a|-|text/plain>1$."},
+      // As .NET has it: a name for those that know no UTF-8, and one for the others.
+      {"--B\r\nContent-Disposition: form-data; name=a; filename=b; filename*=utf-8''c%20d\r\n\r\n"
+       "1\r\n--B--",
+       "<a|c d|text/plain>1$."},
+      {"--B\r\nContent-Disposition: form-data; name = a; filename*=UTF-8''b\r\n\r\n1\r\n--B--",
+       "<a|b|text/plain>1$."},
+      {"--B\r\nContent-Disposition: form-data; name=a; filename=b; filename*=big5''%a4\r\n\r\n"
+       "1\r\n--B--",
+       "<a|b|text/plain>1$."},
+      {"--B\r\nContent-Disposition: form-data; name=a; filename*=big5''%a4\r\n\r\n1\r\n--B--",
+       "<a|unnamed|text/plain>1$."},
+      {"--B\r\nContent-Disposition: form-data; name=a\r\nContent-Type:\r\n\r\n1\r\n--B--",
+       "<a|-|text/plain>1$."},
+      {"--B\r\nContent-Disposition: form-data; name=a\r\nContent-Type: \t \r\n\r\n1\r\n--B--",
+       "<a|-|text/plain>1$."},
+      // A file input of a browser, without a file.
+      {"--B\r\nContent-Disposition: form-data; name=a; filename=\"\"\r\n"
+       "Content-Type: application/octet-stream\r\n\r\n\r\n--B--",
+       "<a|-|application/octet-stream>$."},
       {"--B--\r\n", "."},
       // RFC 2046 section 5.1.1: preamble, epilogue, padding, a part without content.
       {"\r\n--B--", "."},
@@ -102,8 +121,11 @@ const std::vector<form_case>& body_cases() {
       {"--B\r\nContent-Disposition: form-data; name=a\r\n"
        "Content-Disposition: form-data; name=b\r\n\r\n",
        "400 a part's Content-Disposition must be one form-data with a name"},
-      {"--B\r\nContent-Disposition: form-data; name=a; filename*=UTF-8''b\r\n\r\n",
-       "400 filename* is not for forms (RFC 7578 section 4.2)"},
+      {"--B\r\nContent-Disposition: form-data; name=a; filename=b; filename=c\r\n\r\n",
+       "400 a part's Content-Disposition must be one form-data with a name"},
+      {"--B\r\nContent-Disposition: form-data; name=a\r\nContent-Type:\r\nContent-Type: "
+       "a/b\r\n\r\n",
+       "400 a part's Content-Type is malformed"},
       {"--B\r\nContent-Disposition: form-data; name=a\r\nContent-Type: text\r\n\r\n",
        "400 a part's Content-Type is malformed"},
       {"--B\r\nContent-Disposition: form-data; name=a\r\nContent-Transfer-Encoding: base64\r\n\r\n",

@@ -53,7 +53,8 @@ struct stored_part {
 class form_part {
  public:
   std::string_view name;                      // of the field, as sent
-  std::optional<std::string_view> file_name;  // of a file: made safe (safe_file_name.hpp)
+  std::optional<std::string_view> file_name;  // of a file: made safe (safe_file_name.hpp). An
+                                              // input without a file has none
   std::string_view content_type;              // as sent: a claim
 
   /// The next piece, never empty, until the next read(). errc::closed: the part has ended.

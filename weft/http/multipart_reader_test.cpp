@@ -75,6 +75,17 @@ TEST_P(multipart_reader_test, gives_part_by_part) {
   });
 }
 
+TEST_P(multipart_reader_test, takes_a_file_input_without_a_file_for_no_file) {
+  serve_form();
+  run([&]() -> task<void> {
+    const auto reply = co_await send(
+        form_part_text("name=\"f\"; filename=\"\"\r\nContent-Type: application/octet-stream", "") +
+        form_part_text("name=g; filename=\"a\"; filename*=utf-8''caf%C3%A9", "1") + "--b--\r\n");
+    EXPECT_EQ(reply.status, 200) << reply.body;
+    EXPECT_EQ(reply.body, "f|-|application/octet-stream|\ng|caf\xc3\xa9|text/plain|1\n");
+  });
+}
+
 TEST_P(multipart_reader_test, tells_what_is_wrong) {
   serve_form();
   run([&]() -> task<void> {
