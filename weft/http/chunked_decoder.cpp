@@ -85,6 +85,7 @@ bool chunked_decoder::take_size(char c, const limits& bounds) noexcept {
   if (c != ';' && !is_space(c)) return fail(fault_kind::bad_chunk_size);
   if (bounds.chunk_extension_bytes == 0) return fail(fault_kind::chunk_extension_too_long);
   counted_ = 1;
+  if (is_space(c) && sizes_ == sizes::padded) return go(step::padding);
   return begin_extension(c);
 }
 
@@ -97,11 +98,12 @@ bool chunked_decoder::begin_data() noexcept {
 // chunk-ext = *( BWS ";" BWS name [ BWS "=" BWS value ] ), value = token / quoted-string (RFC 9112
 // section 7.1.1).
 bool chunked_decoder::take_extension(char c, const limits& bounds) noexcept {
-  const bool may_end = step_ == step::extension_name || step_ == step::extension_value ||
-                       step_ == step::after_quoted;
+  const bool may_end = step_ == step::padding || step_ == step::extension_name ||
+                       step_ == step::extension_value || step_ == step::after_quoted;
   if (c == '\r') return may_end ? go(step::size_line_end) : fail(fault_kind::bad_chunk_extension);
   if (++counted_ > bounds.chunk_extension_bytes) return fail(fault_kind::chunk_extension_too_long);
   switch (step_) {
+    case step::padding: return is_space(c) || begin_extension(c);
     case step::extension: return begin_extension(c);
     case step::extension_name_start:
       if (is_space(c)) return true;

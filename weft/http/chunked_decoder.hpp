@@ -42,6 +42,11 @@ struct chunked_piece {
 
 class chunked_decoder {
  public:
+  // `padded`: of a response, whose server may fill sizes up with white space, as old ones do. In a
+  // request that would be a way past whoever reads it otherwise.
+  enum class sizes : std::uint8_t { strict, padded };
+  explicit chunked_decoder(sizes how = sizes::strict) noexcept : sizes_{how} {}
+
   // Up to the end of the first content in `input`. After `complete` or `failed` the next call must
   // be reset().
   [[nodiscard]] chunked_piece next(std::string_view input, const limits& bounds) noexcept;
@@ -53,11 +58,12 @@ class chunked_decoder {
   // After `failed`; its offset counts from the first byte of the body on the wire.
   [[nodiscard]] protocol_fault fault() const noexcept { return describe(fault_, offset_); }
 
-  void reset() noexcept { *this = chunked_decoder{}; }
+  void reset() noexcept { *this = chunked_decoder{sizes_}; }
 
  private:
   enum class step : std::uint8_t {
     size,
+    padding,
     extension,
     extension_name_start,
     extension_name,
@@ -96,6 +102,7 @@ class chunked_decoder {
   std::uint32_t counted_ = 0;  // digits of a size, bytes of an extension or of the trailer
   step step_ = step::size;
   fault_kind fault_ = fault_kind::none;
+  sizes sizes_;
 };
 
 static_assert(sizeof(chunked_decoder) <= 32);

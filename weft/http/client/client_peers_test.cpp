@@ -165,6 +165,30 @@ TEST_P(client_peers, that_send_more_than_was_asked_for_are_not_used_again) {
       });
 }
 
+TEST_P(client_peers, that_announce_what_204_has_not_are_not_used_again) {
+  run_against(
+      [&](unsigned, peer& to) -> task<void> {
+        const bool has_come = co_await take_request(to);
+        // What the next response seems to be is the content that was announced.
+        if (has_come)
+          co_await to.send(
+              "HTTP/1.1 204 No Content\r\nContent-Length: " + std::to_string(whole_answer.size()) +
+              "\r\n\r\n" + std::string{whole_answer});
+        std::ignore = co_await to.receive();
+      },
+      {},
+      [&](client& asking, scripted_server& server) -> task<void> {
+        for (int i = 0; i < 3; ++i) {
+          const auto answer = co_await asking.get(server.url());
+          EXPECT_TRUE(answer.has_value()) << answer.error().message();
+          if (!answer) co_return;
+          EXPECT_EQ(answer->status(), status::no_content);
+          EXPECT_EQ(answer->body(), "");
+        }
+        EXPECT_EQ(server.connections(), 3U);
+      });
+}
+
 TEST_P(client_peers, that_speak_unasked_lose_their_connection) {
   run_against(
       [&](unsigned, peer& to) -> task<void> {

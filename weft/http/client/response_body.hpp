@@ -56,7 +56,7 @@ class response_body {
  private:
   [[nodiscard]] body_piece next_chunked(std::string_view input, const limits& bounds) noexcept;
 
-  chunked_decoder chunks_;
+  chunked_decoder chunks_{chunked_decoder::sizes::padded};
   std::uint64_t left_ = 0;   // with a length
   std::uint64_t given_ = 0;  // content so far, unless it comes in chunks
   response_framing framing_ = response_framing::none;

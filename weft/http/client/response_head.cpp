@@ -13,6 +13,8 @@ response_framing response_head::framing(http::method asked) const noexcept {
 
 bool response_head::keep_alive(http::method asked) const noexcept {
   const response_framing how = framing(asked);
+  const bool announces_content = chunked() || content_length().value_or(0) != 0;
+  if (status() == http::status::no_content && announces_content) return false;
   return wants_keep_alive() && how != response_framing::until_close &&
          how != response_framing::tunnel;
 }

@@ -37,14 +37,16 @@ class response_head : public detail::message_head {
   }
   // As sent; may be empty. Means nothing.
   [[nodiscard]] std::string_view reason() const noexcept {
-    constexpr std::uint32_t reason_begin = 13;  // "HTTP/1.1 200 "
     return view(reason_begin, facts_.reason_end);
   }
 
   [[nodiscard]] response_framing framing(http::method asked) const noexcept;
   // Whether the connection may be used for another request behind this response (RFC 9112
-  // section 9.3).
+  // section 9.3). Not if it is a 204 that announces content: that may follow and be taken for the
+  // next response.
   [[nodiscard]] bool keep_alive(http::method asked) const noexcept;
+
+  static constexpr std::uint32_t reason_begin = 13;  // behind "HTTP/1.1 200 "
 };
 
 }  // namespace weft::http

@@ -61,6 +61,8 @@ bool response_parser::read_status(cursor& in) noexcept {
   std::uint64_t status = 0;
   for (std::size_t i = 0; i < 4; ++i, ++in.at) {
     if (in.at == in.end) return stop(in, step::status_line);
+    // Without a reason many servers leave out the space as well: read_reason() sees the line's end.
+    if (i == 3 && in.byte() == '\r') break;
     const bool is_right =
         i == 3 ? in.byte() == ' ' : is_digit(in.byte()) && (i != 0 || in.byte() != '0');
     if (!is_right) return fail(in.at, fault_kind::bad_status);
@@ -77,7 +79,7 @@ bool response_parser::read_reason(cursor& in) noexcept {
   if (in.byte() != '\r') return fail(in.at, fault_kind::bad_reason);
   if (!in.has(2)) return stop(in, step::status_line);
   if (in.byte(1) != '\n') return fail(in.at, fault_kind::bare_cr);
-  in.facts().reason_end = narrow(in.at);
+  in.facts().reason_end = std::max(narrow(in.at), response_head::reason_begin);
   in.at += 2;
   return true;
 }
@@ -94,7 +96,9 @@ bool response_parser::finish(const cursor& in) noexcept {
     if (facts.minor_version == 0) return fail(in.at, fault_kind::chunked_in_http_1_0);
     if (facts.has(has_content_length)) return fail(in.at, fault_kind::length_and_chunked);
   }
-  const bool has_no_place = facts.status < 200 || facts.status == 204;
+  // Of 204 no such claim is believed: see response_head::keep_alive(). An interim response that
+  // makes one leaves open where the next begins.
+  const bool has_no_place = facts.status < 200;
   if (has_no_place && (facts.has(has_transfer_encoding) || facts.content_length != 0))
     return fail(in.at, fault_kind::content_without_place);
   step_ = step::finished;

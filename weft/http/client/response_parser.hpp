@@ -7,11 +7,12 @@
 // It never allocates. The bounds are limits::request_line_bytes, here of the status line,
 // head_bytes and headers. Single thread; 64 bytes.
 //
-// Lines end in CR LF only, and a status line has its space behind the status (section 4). Refused,
-// although section 5.2 has user agents read them: values folded over lines, since whoever stands
-// between may see two fields there. Refused as well: more than one Content-Length or
-// Transfer-Encoding, both at once, any coding but chunked, which is all that we ask for, and 1xx or
-// 204 that announce content (RFC 9110 section 8.6, RFC 9112 section 6.1).
+// Lines end in CR LF only. A status line without a reason may lack the space before it, too. A 204
+// that announces content has none, and its connection is not used again. Refused, although section
+// 5.2 has user agents read them: values folded over lines, since whoever stands between may see two
+// fields there. Refused as well: more than one Content-Length or Transfer-Encoding, both at once,
+// any coding but chunked, which is all that we ask for, and 1xx that announces content (RFC 9110
+// section 8.6, RFC 9112 section 6.1).
 //
 //   response_parser parser;
 //   switch (parser.parse(received, head, bounds)) {
