@@ -15,7 +15,8 @@ net::tls_server_options for_context(const tls_options& options, bool http2) {
                                .client_ca = options.client_ca,
                                .client_crl = options.client_crl,
                                .minimum = options.minimum,
-                               .protocols = {"http/1.1"}};
+                               // Who can do no more names the second alone (`curl --http1.0`).
+                               .protocols = {"http/1.1", "http/1.0"}};
   if (http2) made.protocols.insert(made.protocols.begin(), "h2");
   made.certificates.insert(made.certificates.end(), options.more.begin(), options.more.end());
   return made;

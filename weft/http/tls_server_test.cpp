@@ -63,6 +63,24 @@ TEST_P(tls_server_test, answers_as_ever_and_says_how_it_was_asked) {
   });
 }
 
+TEST_P(tls_server_test, serves_who_offers_http_1_0_alone) {
+  testing::http_world world{GetParam(), options};
+  world.server().get("/", [](const request& asked) { return asked.tls()->protocol; });
+  const auto old = net::tls_context::client({.ca = authority.ca(), .protocols = {"http/1.0"}});
+  const auto both =
+      net::tls_context::client({.ca = authority.ca(), .protocols = {"http/1.0", "http/1.1"}});
+  ASSERT_TRUE(old.has_value() && both.has_value());
+  world.run([&]() -> task<void> {
+    auto client = co_await secured(world, *old);
+    co_await client.send("GET / HTTP/1.0\r\n\r\n");
+    const auto answer = co_await client.reply();
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_EQ(answer.body, "http/1.0");
+    auto newer = co_await secured(world, *both);
+    EXPECT_EQ((co_await newer.ask("GET", "/")).body, "http/1.1");
+  });
+}
+
 TEST_P(tls_server_test, says_http_without_tls) {
   testing::http_world world{GetParam()};
   world.server().get("/scheme", [](const request& asked) {
