@@ -27,19 +27,19 @@ class parsed_head : public detail::message_head {
     return view(facts_.target_begin, facts_.target_end);
   }
   [[nodiscard]] target_form form() const noexcept { return facts_.form; }
-  // Without the query, percent-encoded as sent; begins with "/". "*" and authorities have no path:
+  // Without the query, as sent; begins with "/". "*" and authorities have no path:
   // it is empty then.
   [[nodiscard]] std::string_view path() const noexcept {
     const std::string_view sent = view(facts_.path_begin, path_end());
     return sent.empty() && facts_.form == target_form::absolute ? std::string_view{"/"} : sent;
   }
-  // After the "?", percent-encoded as sent; empty where there is none.
+  // After the "?", as sent; empty where there is none.
   [[nodiscard]] std::string_view query() const noexcept {
     return facts_.query_begin == 0 ? std::string_view{}
                                    : view(facts_.query_begin + 1, facts_.target_end);
   }
-  // Whether path() holds a percent-encoding or a dot segment, so that normalize_path() must see it
-  // before a router.
+  // Whether path() holds a percent-encoding, a dot segment, or what should have been encoded, so
+  // that normalize_path() must see it before a router.
   [[nodiscard]] bool path_needs_normalizing() const noexcept {
     return facts_.has(detail::path_needs_normalizing);
   }

@@ -34,7 +34,8 @@ class request {
   request& operator=(const request&) = delete;
 
   [[nodiscard]] http::method method() const noexcept { return head_.method(); }
-  /// As the client sent it, with the query.
+  /// As the client sent it, with the query. It may hold bytes that no URI has: encode_target()
+  /// before it goes anywhere else. http::client does that itself.
   [[nodiscard]] std::string_view target() const noexcept { return head_.target(); }
   /// In normal form, without the query; percent_decode() its segments (<weft/http/target.hpp>).
   [[nodiscard]] std::string_view path() const noexcept { return path_; }
@@ -50,7 +51,7 @@ class request {
   [[nodiscard]] std::optional<std::string_view> header(std::string_view name) const noexcept {
     return head_.headers().find(name);
   }
-  /// What "{name}" or "{*name}" of the route stands for, percent-encoded as sent.
+  /// What "{name}" or "{*name}" of the route stands for, percent-encoded.
   [[nodiscard]] std::optional<std::string_view> parameter(std::string_view name) const noexcept {
     return match_.parameter(name);
   }

@@ -143,7 +143,12 @@ WEFT_HOT bool request_parser::read_path(cursor& in) noexcept {
       ++in.at;
       continue;
     }
-    if (in.byte() != '%') return fail(in.at, fault_kind::bad_target);
+    if (in.byte() != '%') {
+      if (!scan::contains<scan::set::target>(in.byte())) return fail(in.at, fault_kind::bad_target);
+      in.facts().set(path_needs_normalizing);
+      ++in.at;
+      continue;
+    }
     if (!in.has(3)) return stop(in, step::path);
     if (!has_valid_escapes(in.view(in.at, in.at + 3)))
       return fail(in.at, fault_kind::bad_target_escape);
@@ -170,7 +175,7 @@ WEFT_HOT bool request_parser::read_query(cursor& in) noexcept {
 // "*", an authority or a whole URI: first the bytes, then check_odd_line() once the line has ended.
 WEFT_HOT bool request_parser::read_other_target(cursor& in) noexcept {
   in.facts().set(odd_line);
-  in.at = scan::skip_scalar<scan::set::uri>(in.text, in.at, in.end);
+  in.at = scan::skip_scalar<scan::set::target>(in.text, in.at, in.end);
   if (in.at == in.end) return stop(in, step::other_target);
   in.facts().target_end = narrow(in.at);
   if (in.byte() != ' ' || in.facts().target_end == in.facts().target_begin)

@@ -46,7 +46,7 @@ bool is_parameter_name(std::string_view text) noexcept {
 
 // What may stand in a path in normal form.
 bool is_text(std::string_view segment) noexcept {
-  return segment != "." && segment != ".." && segment.find_first_of("[]?") == segment.npos &&
+  return segment != "." && segment != ".." && !segment.contains('?') &&
          scan::consists_of<scan::set::uri>(segment);
 }
 

@@ -24,6 +24,7 @@ std::size_t by_set(set of, const char* text, std::size_t at, std::size_t end) {
     case set::uri: return Skip<set::uri>::run(text, at, end);
     case set::field: return Skip<set::field>::run(text, at, end);
     case set::host: return Skip<set::host>::run(text, at, end);
+    case set::target: return Skip<set::target>::run(text, at, end);
   }
   return at;
 }

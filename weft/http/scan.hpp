@@ -33,11 +33,13 @@ namespace weft::http::scan {
 enum class set : std::uint8_t {
   token = 1,   // tchar (RFC 9110 section 5.6.2): methods, field names
   path = 2,    // pchar and "/" (RFC 3986 section 3.3) without "%" and ".", which need a closer look
-  query = 4,   // pchar, "/" and "?" (RFC 3986 section 3.4) without "%"
-  uri = 8,     // any character of a URI but "#": all that may stand in a request target
+  query = 4,   // all that may stand in a query that is received, without "%"
+  uri = 8,     // any character of a URI but "#", "[" and "]": what a path and a query consist of
   field = 16,  // field-value with its inner white space (RFC 9110 section 5.5): HTAB, SP, VCHAR,
                // obs-text
   host = 32,   // reg-name (RFC 3986 section 3.2.2) without "%"
+  target = 64,  // all that may stand in a target that is received: anything but control characters,
+                // the space and "#"
 };
 
 namespace detail {
@@ -56,18 +58,21 @@ constexpr std::array<std::uint8_t, 256> make_table() {
   };
   add(set::token, alphanumeric);
   add(set::token, "!#$%&'*+-.^_`|~");
-  for (set each : {set::path, set::query, set::uri, set::host}) {
+  for (set each : {set::path, set::uri, set::host}) {
     add(each, alphanumeric);
     add(each, sub_delims);
     add(each, "-_~");
   }
   add(set::path, ":@/");
-  add(set::query, ":@/.?");
-  add(set::uri, ":@/.?%[]");
+  add(set::uri, ":@/.?%");
   add(set::host, ".");
-  for (unsigned byte = 0; byte < 256; ++byte)
-    if (byte == '\t' || (byte >= 0x20 && byte != 0x7f))
-      table[byte] = static_cast<std::uint8_t>(table[byte] | static_cast<unsigned>(set::field));
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    const char c = static_cast<char>(byte);
+    const bool is_visible = byte > 0x20 && byte != 0x7f;
+    if (is_visible || c == ' ' || c == '\t') add(set::field, {&c, 1});
+    if (is_visible && c != '#') add(set::target, {&c, 1});
+    if (is_visible && c != '#' && c != '%') add(set::query, {&c, 1});
+  }
   return table;
 }
 
@@ -102,7 +107,7 @@ bytes16 uncommon(bytes16 bytes) noexcept {
   } else if constexpr (Set == set::query) {
     return but_not(both(no_letters(bytes), outside(bytes, '&', ';')),
                    either(equal(bytes, '='), equal(bytes, '_')));
-  } else if constexpr (Set == set::uri) {
+  } else if constexpr (Set == set::uri || Set == set::target) {
     return but_not(both(no_letters(bytes), outside(bytes, '$', ';')),
                    either(equal(bytes, '='), equal(bytes, '?')));
   } else if constexpr (Set == set::field) {

@@ -30,11 +30,13 @@ TEST(scan, the_table_holds_the_sets_of_the_rfcs) {
     const bool is_ascii = c < 128;
     const bool is_pchar = is_ascii && (is_unreserved_or_sub_delim(c) || c == ':' || c == '@');
     EXPECT_EQ(scan::contains<scan::set::token>(byte), is_ascii && is_tchar(c)) << c;
+    const bool is_of_uris = is_pchar || c == '/' || c == '?' || c == '%';
+    // All but control characters, the space and the start of a fragment.
+    const bool is_of_targets = c > ' ' && c != 127 && c != '#';
     EXPECT_EQ(scan::contains<scan::set::path>(byte), (is_pchar || c == '/') && c != '.') << c;
-    EXPECT_EQ(scan::contains<scan::set::query>(byte), is_pchar || c == '/' || c == '?') << c;
-    EXPECT_EQ(scan::contains<scan::set::uri>(byte),
-              is_pchar || c == '/' || c == '?' || c == '%' || c == '[' || c == ']')
-        << c;
+    EXPECT_EQ(scan::contains<scan::set::query>(byte), is_of_targets && c != '%') << c;
+    EXPECT_EQ(scan::contains<scan::set::target>(byte), is_of_targets) << c;
+    EXPECT_EQ(scan::contains<scan::set::uri>(byte), is_of_uris) << c;
     EXPECT_EQ(scan::contains<scan::set::host>(byte), is_ascii && is_unreserved_or_sub_delim(c))
         << c;
     EXPECT_EQ(scan::contains<scan::set::field>(byte), c == '\t' || (c >= 32 && c != 127)) << c;
@@ -42,7 +44,8 @@ TEST(scan, the_table_holds_the_sets_of_the_rfcs) {
 }
 
 constexpr std::array all_sets = {scan::set::token, scan::set::path,  scan::set::query,
-                                 scan::set::uri,   scan::set::field, scan::set::host};
+                                 scan::set::uri,   scan::set::field, scan::set::host,
+                                 scan::set::target};
 
 std::size_t skip_inline(scan::set of, const char* text, std::size_t at, std::size_t end) {
   switch (of) {
@@ -52,6 +55,7 @@ std::size_t skip_inline(scan::set of, const char* text, std::size_t at, std::siz
     case scan::set::uri: return scan::skip<scan::set::uri>(text, at, end);
     case scan::set::field: return scan::skip<scan::set::field>(text, at, end);
     case scan::set::host: return scan::skip<scan::set::host>(text, at, end);
+    case scan::set::target: return scan::skip<scan::set::target>(text, at, end);
   }
   return 0;
 }
@@ -64,6 +68,7 @@ std::size_t skip_some(scan::set of, const char* text, std::size_t at) {
     case scan::set::uri: return scan::skip_some<scan::set::uri>(text, at);
     case scan::set::field: return scan::skip_some<scan::set::field>(text, at);
     case scan::set::host: return scan::skip_some<scan::set::host>(text, at);
+    case scan::set::target: return scan::skip_some<scan::set::target>(text, at);
   }
   return 0;
 }

@@ -14,6 +14,7 @@
 #include <weft/http/file_reply.hpp>
 #include <weft/http/file_types.hpp>
 #include <weft/http/precompressed_file.hpp>
+#include <weft/http/target.hpp>
 #include <weft/loop/blocking.hpp>
 
 namespace weft::http {
@@ -41,7 +42,7 @@ response redirect_to_folder(const request& asked) {
   std::string target{asked.path()};
   target += '/';
   if (const std::string_view query = asked.query(); !query.empty())
-    target.append("?").append(query);
+    target.append("?").append(encode_target(query));
   response made = response::empty(status::permanent_redirect);
   std::ignore = made.add_field("Location", target);
   return made;

@@ -52,24 +52,32 @@ char decode_escape(const char* digits) noexcept {
   return static_cast<char>(hex_value(digits[0]) << 4 | hex_value(digits[1]));
 }
 
-char to_upper_hex(char digit) noexcept {
-  return digit >= 'a' ? static_cast<char>(digit - 'a' + 'A') : digit;
+void append_encoded(char byte, std::string& out) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  const auto value = static_cast<unsigned char>(byte);
+  out.push_back('%');
+  out.push_back(digits[value >> 4U]);
+  out.push_back(digits[value & 0xfU]);
+}
+
+void append_as_uri(char byte, std::string& out) {
+  if (scan::contains<scan::set::uri>(byte))
+    out.push_back(byte);
+  else
+    append_encoded(byte, out);
 }
 
 void append_normal(std::string_view segment, std::string& out) {
   for (std::size_t i = 0; i < segment.size(); ++i) {
     if (segment[i] != '%') {
-      out.push_back(segment[i]);
+      append_as_uri(segment[i], out);
       continue;
     }
     const char decoded = decode_escape(segment.data() + i + 1);
-    if (is_unreserved(decoded)) {
+    if (is_unreserved(decoded))
       out.push_back(decoded);
-    } else {
-      out.push_back('%');
-      out.push_back(to_upper_hex(segment[i + 1]));
-      out.push_back(to_upper_hex(segment[i + 2]));
-    }
+    else
+      append_encoded(decoded, out);
     i += 2;
   }
 }
@@ -87,7 +95,6 @@ target_parts split_authority_target(std::string_view target) noexcept {
 }
 
 fault_kind check_path_and_query(std::string_view path, std::string_view both) noexcept {
-  if (both.find_first_of("[]") != both.npos) return fault_kind::bad_target;
   if (!has_valid_escapes(both)) return fault_kind::bad_target_escape;
   for (std::size_t i = path.find('%'); i != path.npos; i = path.find('%', i + 1))
     if (is_forbidden_escape(path.data() + i)) return fault_kind::forbidden_target_escape;
@@ -108,7 +115,8 @@ target_parts split_absolute_target(std::string_view target) noexcept {
   parts.path_begin = static_cast<std::uint32_t>(path_begin);
   parts.path_end = static_cast<std::uint32_t>(path_end);
   const std::string_view path = target.substr(path_begin, path_end - path_begin);
-  parts.path_needs_normalizing = path.find('%') != path.npos || path.find("/.") != path.npos;
+  parts.path_needs_normalizing = path.find('%') != path.npos || path.find("/.") != path.npos ||
+                                 !scan::consists_of<scan::set::uri>(path);
   parts.fault = is_host_and_port(parts.authority)
                     ? check_path_and_query(path, target.substr(path_begin))
                     : fault_kind::bad_authority;
@@ -167,6 +175,13 @@ std::string_view normalize_path(std::string_view path, std::string& room) {
     slash = next;
   }
   return room;
+}
+
+std::string encode_target(std::string_view target) {
+  std::string encoded;
+  encoded.reserve(target.size());
+  for (const char each : target) append_as_uri(each, encoded);
+  return encoded;
 }
 
 result<std::string> percent_decode(std::string_view text) {

@@ -1,7 +1,10 @@
 // The parts of a request target (RFC 9112 section 3.2, RFC 3986).
 //
 // Contract: pure functions on text. A path is split at its slashes first and decoded afterwards, a
-// piece at a time, so that "%2F" inside a segment never becomes a separator.
+// piece at a time, so that "%2F" inside a segment never becomes a separator. A path and a query may
+// hold bytes that a URI should have percent-encoded, since clients send them: brackets, braces,
+// quotes, "|", "^", "`", "<", ">", a backslash and bytes above 0x7F. They mean what their escapes
+// mean: a backslash is no separator. Control characters, the space and "#" are refused.
 //
 //   std::string room;
 //   std::string_view path = head.path();
@@ -38,7 +41,7 @@ struct target_parts {
   std::uint32_t path_end = 0;       // path_begin == path_end: no path was sent
   std::string_view authority = {};  // of an absolute or authority-form target
 };
-// Takes any target that consists of URI characters apart.
+// Takes any target apart that consists of scan::set::target.
 [[nodiscard]] target_parts split_target(method asked, std::string_view target) noexcept;
 
 // Whether the path of a request may not hold the byte that the escape at `percent` stands for: NUL,
@@ -46,9 +49,14 @@ struct target_parts {
 [[nodiscard]] bool is_forbidden_escape(const char* percent) noexcept;
 
 // The same path in its one normal form (RFC 3986 section 6.2.2): escapes of unreserved characters
-// decoded, the others in capitals, dot segments removed (never above the root). `path` begins with
-// "/" and has valid escapes. The view lies in `room`, which is overwritten.
+// decoded, the others in capitals, what a URI must have encoded encoded, dot segments removed
+// (never above the root). `path` begins with "/" and has valid escapes. The view lies in `room`,
+// which is overwritten.
 [[nodiscard]] std::string_view normalize_path(std::string_view path, std::string& room);
+
+// A path and a query as they may be sent: each byte that no URI has is percent-encoded. What is
+// encoded stays as it is.
+[[nodiscard]] std::string encode_target(std::string_view target);
 
 // The bytes that `text` encodes; errc::invalid_argument where an escape is malformed. "+" stays
 // "+".

@@ -33,8 +33,23 @@ TEST(target, normal_form_decodes_only_what_means_itself) {
   EXPECT_EQ(normal("/%252e"), "/%252e");
 }
 
+TEST(target, normal_form_encodes_what_a_uri_must_have_encoded) {
+  EXPECT_EQ(normal(R"(/[a]|{b}^`"<c>)"), "/%5Ba%5D%7C%7Bb%7D%5E%60%22%3Cc%3E");
+  EXPECT_EQ(normal("/caf\xc3\xa9/\xff"), "/caf%C3%A9/%FF");
+  EXPECT_EQ(normal(R"(/a\..\b)"), "/a%5C..%5Cb");
+  EXPECT_EQ(normal(R"(/a/..\..)"), "/a/..%5C..");
+  EXPECT_EQ(normal(R"(/\evil.test/)"), "/%5Cevil.test/");
+}
+
+TEST(target, encode_target) {
+  EXPECT_EQ(encode_target("/a/b?c=%20&d"), "/a/b?c=%20&d");
+  EXPECT_EQ(encode_target(R"(/a[b]?c={"d|e"}\)"), "/a%5Bb%5D?c=%7B%22d%7Ce%22%7D%5C");
+  EXPECT_EQ(encode_target("/ok path?caf\xc3\xa9"), "/ok%20path?caf%C3%A9");
+  EXPECT_EQ(encode_target(""), "");
+}
+
 TEST(target, normal_form_is_its_own) {
-  for (std::string_view path : {"/", "/a/b/", "/a%2Fb", "/..a/.b", "//"})
+  for (std::string_view path : {"/", "/a/b/", "/a%2Fb", "/..a/.b", "//", "/%5B%7C%5C%C3%A9"})
     EXPECT_EQ(normal(path), path);
 }
 

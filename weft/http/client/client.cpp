@@ -9,6 +9,7 @@
 #include <weft/http/client/client_exchange.hpp>
 #include <weft/http/client/redirect.hpp>
 #include <weft/http/client/streamed_request.hpp>
+#include <weft/http/target.hpp>
 #include <weft/http/websocket/client_websocket.hpp>
 #include <weft/loop/sleep.hpp>
 
@@ -25,8 +26,9 @@ constexpr std::size_t redirect_body_most_bytes = 64 * 1024;
 template <class T>
 using outcome_of = client_exchange::outcome<T>;
 
-/// Where to send it, if it may be sent.
-outcome_of<url_parts> admit(const client_core& core, const outgoing_request& asked) {
+/// Where to send it, if it may be sent. A target that is not encoded is, into `room`.
+outcome_of<url_parts> admit(const client_core& core, const outgoing_request& asked,
+                            std::string& room) {
   const auto refused = [](errc why, std::string message) {
     return std::unexpected{request_fault{why, std::move(message)}};
   };
@@ -38,8 +40,9 @@ outcome_of<url_parts> admit(const client_core& core, const outgoing_request& ask
                                 asked.bad_field));
   if (asked.how == method::connect)
     return refused(errc::invalid_argument, "CONNECT asks for a tunnel, not for an answer");
-  const auto to = parse_url(asked.url);
+  auto to = parse_url(asked.url);
   if (!to) return refused(errc::invalid_argument, std::string{to.error()});
+  if (!to->is_encoded) to->target = room = encode_target(to->target);
   return *to;
 }
 
@@ -48,7 +51,8 @@ template <class T, class F>
 task<client_result<T>> run_counted(client_core& core, const outgoing_request& asked, F work) {
   core.counts.requests.add();
   core.again.earn();
-  auto to = admit(core, asked);
+  std::string encoded;
+  auto to = admit(core, asked, encoded);
   if (!to) {
     core.counts.failures.add();
     co_return std::unexpected{describe_fault(asked, std::move(to.error()))};
@@ -201,7 +205,7 @@ task<client_result<detail::streamed_request_pointer>> client::begin_streaming(
   made->asked.is_streamed = is_upload;
   made->asked.has_body = made->asked.has_body && !is_upload;
   made->asked.length = length_bytes;
-  auto to = admit(*core_, made->asked);
+  auto to = admit(*core_, made->asked, made->encoded);
   client_result<void> begun;
   if (to) {
     made->to = *to;
@@ -251,7 +255,8 @@ task<client_result<websocket>> client::open_websocket(client_request request,
                         "a WebSocket is opened by a GET without a body, at ws:// or wss://"});
   if (std::string fault = fault_of(options); !fault.empty())
     co_return describe({errc::invalid_argument, std::move(fault)});
-  const auto to = admit(*core_, asked);
+  std::string encoded;
+  const auto to = admit(*core_, asked, encoded);
   if (!to) co_return describe(to.error());
   const client_core::request_under_way now{*core_, co_await this_task::environment()};
   const auto open = [](client_core& core, url_parts where, std::string_view fields,

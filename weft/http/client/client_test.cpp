@@ -65,6 +65,24 @@ TEST_P(client_test, keeps_the_urls_of_requests_that_begin_later) {
   });
 }
 
+TEST_P(client_test, encodes_what_urls_should_have_encoded) {
+  http().get("/{name}", [](const request& r) { return std::string{r.target()}; });
+  run_with_client([&](client& asking) -> task<void> {
+    const auto answer = co_await asking.get(url(R"(/[a]|{b}^`"<c>\caf)"
+                                                "\xc3\xa9"
+                                                R"( d?[e]={f|g})"));
+    EXPECT_TRUE(answer.has_value()) << answer.error().message();
+    if (!answer) co_return;
+    EXPECT_EQ(answer->body(),
+              "/%5Ba%5D%7C%7Bb%7D%5E%60%22%3Cc%3E%5Ccaf%C3%A9%20d?%5Be%5D=%7Bf%7Cg%7D");
+    auto opened = co_await asking.open(client_request{method::get, url("/a b")});
+    EXPECT_TRUE(opened.has_value()) << opened.error().message();
+    if (!opened) co_return;
+    const auto piece = co_await opened->read();
+    EXPECT_EQ(piece.value_or(""), "/a%20b");
+  });
+}
+
 TEST_P(client_test, takes_any_status_for_an_answer) {
   run_with_client([&](client& asking) -> task<void> {
     const auto answer = co_await asking.get(url("/nowhere"));

@@ -23,13 +23,25 @@ bool is_same_origin(const url_parts& left, const url_parts& right) noexcept {
 
 /// Whether `text` begins with a scheme (RFC 3986 section 3.1).
 bool has_scheme(std::string_view text) noexcept {
-  const std::size_t end = text.find_first_of(":/?");
-  return end != std::string_view::npos && end != 0 && text[end] == ':';
+  const auto is_letter = [](char c) { return (c | 0x20) >= 'a' && (c | 0x20) <= 'z'; };
+  const auto may_follow = [&](char c) {
+    return is_letter(c) || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
+  };
+  const std::size_t end = text.find(':');
+  return end != std::string_view::npos && end != 0 && is_letter(text[0]) &&
+         std::ranges::all_of(text.substr(1, end - 1), may_follow);
 }
 
-}  // namespace
+/// With a path and a query that may be sent.
+std::string encoded(std::string url) {
+  const auto parts = parse_url(url);
+  if (!parts || parts->is_encoded) return url;
+  const std::string_view before =
+      std::string_view{url}.substr(0, static_cast<std::size_t>(parts->target.data() - url.data()));
+  return std::string{before} + encode_target(parts->target);
+}
 
-std::string resolve_reference(const url_parts& base, std::string_view reference) {
+std::string resolve(const url_parts& base, std::string_view reference) {
   reference = reference.substr(0, reference.find('#'));
   if (has_scheme(reference)) return std::string{reference};
   if (reference.starts_with("//")) return weft::format("{}:{}", to_string(base.scheme), reference);
@@ -47,6 +59,12 @@ std::string resolve_reference(const url_parts& base, std::string_view reference)
   std::string room;
   if (has_valid_escapes(merged)) merged = normalize_path(merged, room);
   return origin + merged + std::string{end == std::string_view::npos ? "" : reference.substr(end)};
+}
+
+}  // namespace
+
+std::string resolve_reference(const url_parts& base, std::string_view reference) {
+  return encoded(resolve(base, reference));
 }
 
 bool redirect_trail::leads_on(const response_head& head) const noexcept {

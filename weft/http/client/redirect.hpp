@@ -24,7 +24,7 @@
 namespace weft::http {
 
 /// The URL that `reference` means in a response to a request for `base` (RFC 3986 section 5.2),
-/// without a fragment.
+/// without a fragment. What servers should have percent-encoded in its path and query is encoded.
 [[nodiscard]] std::string resolve_reference(const url_parts& base, std::string_view reference);
 
 class redirect_trail {

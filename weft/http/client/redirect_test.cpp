@@ -5,6 +5,7 @@
 
 #include <weft/http/body_reader.hpp>
 #include <weft/http/request.hpp>
+#include <weft/http/target.hpp>
 #include <weft/testing/client_fixture.hpp>
 
 namespace weft::http {
@@ -29,6 +30,28 @@ TEST(redirect, means_a_url) {
   EXPECT_EQ(resolve_reference(base, "y#f"), "http://a.test:81/b/c/y");
   EXPECT_EQ(resolve_reference(*parse_url("http://a.test"), "y"), "http://a.test/y");
   EXPECT_EQ(resolve_reference(*parse_url("http://a.test?q"), "?r"), "http://a.test?r");
+}
+
+TEST(redirect, encodes_what_servers_should_have_encoded) {
+  const url_parts base = *parse_url("http://a.test:81/b/c/d?q");
+  EXPECT_EQ(resolve_reference(base, "/ok path"), "http://a.test:81/ok%20path");
+  EXPECT_EQ(resolve_reference(base, "/caf\xc3\xa9"), "http://a.test:81/caf%C3%A9");
+  EXPECT_EQ(resolve_reference(base, "?a=1|2"), "http://a.test:81/b/c/d?a=1%7C2");
+  EXPECT_EQ(resolve_reference(base, "y z?[w]#f g"), "http://a.test:81/b/c/y%20z?%5Bw%5D");
+  EXPECT_EQ(resolve_reference(base, "http://x.test/a b?{c}"), "http://x.test/a%20b?%7Bc%7D");
+  EXPECT_EQ(resolve_reference(base, "//x.test/a b"), "http://x.test/a%20b");
+  EXPECT_EQ(resolve_reference(base, "/already%20done"), "http://a.test:81/already%20done");
+  EXPECT_EQ(resolve_reference(base, "caf\xc3\xa9:1/y"), "http://a.test:81/b/c/caf%C3%A9:1/y")
+      << "no scheme";
+}
+
+TEST(redirect, takes_no_backslash_for_a_slash) {
+  const url_parts base = *parse_url("http://a.test:81/b/c/d");
+  EXPECT_EQ(resolve_reference(base, R"(\\evil.test/x)"), "http://a.test:81/b/c/%5C%5Cevil.test/x");
+  EXPECT_EQ(resolve_reference(base, R"(/\evil.test/x)"), "http://a.test:81/%5Cevil.test/x");
+  EXPECT_EQ(resolve_reference(base, R"(..\..\x)"), "http://a.test:81/b/c/..%5C..%5Cx");
+  EXPECT_FALSE(parse_url(resolve_reference(base, R"(http://evil.test\@a.test/)")).has_value());
+  EXPECT_FALSE(parse_url(resolve_reference(base, R"(http:\\evil.test/)")).has_value());
 }
 
 struct redirected_item {
@@ -110,6 +133,23 @@ TEST_P(client_redirects, change_the_method_as_the_status_says) {
     EXPECT_EQ(co_await ask(method::put, "/302"), as_put);
     EXPECT_EQ(co_await ask(method::put, "/303"), as_get);
     EXPECT_EQ(co_await ask(method::put, "/307"), as_put);
+  });
+}
+
+TEST_P(client_redirects, are_followed_to_what_is_not_encoded) {
+  http().get("/space", [] { return to(status::found, "/ok path"); });
+  http().get("/accent", [] { return to(status::found, "/caf\xc3\xa9"); });
+  http().get("/bar", [] { return to(status::found, "?a=1|2"); });
+  http().get("/{name}", [](const request& r) {
+    return weft::format("{} {}", r.target(), *percent_decode(*r.parameter("name")));
+  });
+  http().get("/", [](const request& r) { return std::string{r.target()}; });
+  run_with_client(following(), [&](client& asking) -> task<void> {
+    EXPECT_EQ((co_await asking.get(url("/space")))->body(), "/ok%20path ok path");
+    EXPECT_EQ((co_await asking.get(url("/accent")))->body(), "/caf%C3%A9 caf\xc3\xa9");
+    const auto round = co_await asking.get(url("/bar"));
+    EXPECT_EQ(round.error(), errc::limit_exceeded) << "it leads to itself";
+    EXPECT_TRUE(round.error().message().contains("?a=1")) << round.error().message();
   });
 }
 

@@ -4,6 +4,7 @@
 // stops: then `core` is nullptr.
 #pragma once
 
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -56,6 +57,7 @@ struct streamed_request : open_stream {
 
   client_request request;
   outgoing_request asked;
+  std::string encoded;  // the target, if the URL's is not to be sent as it is
   url_parts to;
   client_core* core;
   client_exchange exchange;

@@ -38,6 +38,11 @@ bool split_authority(url_parts& parts) noexcept {
   return parts.port != 0 && parts.host.size() <= host_bytes_most;
 }
 
+/// The "#" is gone by then.
+bool may_be_encoded(std::string_view target) noexcept {
+  return !target.contains('\t') && scan::consists_of<scan::set::field>(target);
+}
+
 }  // namespace
 
 std::string_view to_string(scheme which) noexcept {
@@ -72,8 +77,11 @@ std::expected<url_parts, std::string_view> parse_url(std::string_view text) noex
     return std::unexpected{"a user in a URL is not sent: set an Authorization header"};
   if (!is_host_and_port(parts.authority) || !split_authority(parts))
     return std::unexpected{"the URL's host and port are none"};
-  if (!scan::consists_of<scan::set::uri>(parts.target) || !has_valid_escapes(parts.target))
-    return std::unexpected{"what the URL has behind its host is not percent-encoded"};
+  parts.is_encoded = scan::consists_of<scan::set::uri>(parts.target);
+  if (!parts.is_encoded && !may_be_encoded(parts.target))
+    return std::unexpected{"the URL has a control character behind its host"};
+  if (!has_valid_escapes(parts.target))
+    return std::unexpected{"the URL has a percent sign without two hexadecimal digits"};
   return parts;
 }
 

@@ -39,12 +39,43 @@ TEST(url, shows_an_ipv6_address_without_brackets) {
   EXPECT_EQ(parse_url("https://[::1]/")->port, 443);
 }
 
+TEST(url, may_have_more_behind_its_host_than_uris_have) {
+  for (const std::string_view target : {"/a[b]", "/a|b^c`", "/a?{b}", R"(/a"<b>)", R"(/a\b?\)",
+                                        "/caf\xc3\xa9", "/\xff", "/b c", "?a=1|2"}) {
+    const std::string text = "http://a" + std::string{target};
+    const auto to = parse_url(text);
+    ASSERT_TRUE(to.has_value()) << target << ": " << to.error();
+    EXPECT_EQ(to->host, "a");
+    EXPECT_EQ(to->target, target);
+    EXPECT_FALSE(to->is_encoded) << target;
+  }
+  EXPECT_TRUE(parse_url("http://a/b?c=%20")->is_encoded);
+  EXPECT_TRUE(parse_url("http://a")->is_encoded);
+}
+
 TEST(url, that_is_none_is_refused) {
-  for (const std::string text :
-       {"", "/path", "ftp://a/", "http:/a", "http://", "http:///x", "http://a:0/",
-        "http://a:65536/", "http://a:b/", "http://user:pass@a/", "http://a b/", "http://a/b c",
-        "http://a/\r\nX: y", "http://a/%", "http://a/%zz", "http://[::1/", "http://::1/",
-        "http://a/\xc3\xa9"})
+  for (const std::string text : {"",
+                                 "/path",
+                                 "ftp://a/",
+                                 "http:/a",
+                                 "http://",
+                                 "http:///x",
+                                 "http://a:0/",
+                                 "http://a:65536/",
+                                 "http://a:b/",
+                                 "http://user:pass@a/",
+                                 "http://a b/",
+                                 "http://a/\r\nX: y",
+                                 "http://a/\tb",
+                                 "http://a/\x7f",
+                                 "http://a/%",
+                                 "http://a/%zz",
+                                 "http://[::1/",
+                                 "http://::1/",
+                                 R"(http://a\b/)",
+                                 R"(http://a\@b/)",
+                                 R"(http:\\a/)",
+                                 R"(http://a"/)"})
     EXPECT_FALSE(parse_url(text).has_value()) << text;
   EXPECT_FALSE(parse_url("http://" + std::string(256, 'a')).has_value());
   EXPECT_TRUE(parse_url("http://" + std::string(255, 'a')).has_value());
