@@ -38,6 +38,8 @@ class request_text {
   /// As clear(), and without memory: who waits for the next request holds none.
   void release() noexcept;
   void add(std::string_view name, std::string_view value);
+  /// Instead of add(), of a field that is longer than any can be read.
+  void note_huge_field() noexcept { list_bytes_ = UINT64_MAX; }
   /// What is wrong with it; nothing: text() is a whole head.
   [[nodiscard]] std::optional<protocol_fault> finish();
   /// After finish(): the stream is to be reset (RFC 9113 section 8.1.1).

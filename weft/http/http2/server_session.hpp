@@ -145,6 +145,8 @@ class server_session final : public client_link,
   void take_headers(const frame& come);
   void begin_request(std::int32_t id);
   void take_fields(std::string_view fragment, bool is_last);
+  void take_huge_field(bool is_last);
+  void pass_over_fields(std::string_view fragment, bool is_last);
   /// False: nothing more is wanted.
   [[nodiscard]] bool take_field(std::string_view name, std::string_view value);
   [[nodiscard]] bool take_trailer(std::string_view name, std::string_view value);

@@ -89,11 +89,38 @@ void server_session::begin_request(std::int32_t id) {
 }
 
 void server_session::take_fields(std::string_view fragment, bool is_last) {
+  if (decoder_.is_lost()) [[unlikely]]
+    return pass_over_fields(fragment, is_last);
   const auto outcome = decoder_.decode(
       fragment, is_last,
       [this](std::string_view name, std::string_view value) { return take_field(name, value); });
   if (outcome == decoding::malformed) return terminate(NGHTTP2_COMPRESSION_ERROR);
+  if (outcome == decoding::too_long) return take_huge_field(is_last);
   if (outcome == decoding::whole && is_last) end_fields();
+}
+
+/// The request is answered as any other whose head is too long. But what comes behind that field
+/// cannot be read, nor can later sections, which refer to it: they belong to another connection.
+void server_session::take_huge_field(bool is_last) {
+  server_stream* const whose = std::exchange(headed_, nullptr);
+  if (whose != nullptr && are_trailers_) {
+    fail_stream(*whose, NGHTTP2_ENHANCE_YOUR_CALM);
+  } else if (whose != nullptr) {
+    head_.note_huge_field();
+    whose->take_head(section_ends_stream_);
+    head_.release();
+  }
+  leave();  // behind the answer, which some clients do not look at once they have been told
+  if (is_last) end_fields();
+}
+
+/// Of a request that came before, the trailers: they are passed over in any case, but for their
+/// end. As much is read of all of them as of a section that is read.
+void server_session::pass_over_fields(std::string_view fragment, bool is_last) {
+  section_bytes_ += fragment.size();
+  if (section_bytes_ > bomb_times * host_.limits.head_bytes)
+    return cut_offender(http2_offence::header_bomb);
+  if (is_last) end_fields();
 }
 
 bool server_session::take_field(std::string_view name, std::string_view value) {

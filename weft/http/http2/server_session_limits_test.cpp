@@ -50,6 +50,13 @@ class http2_server_limits : public testing::in_memory {
         if (auto sent = co_await out.write(std::string(10'000, 'x')); !sent) co_return sent;
     });
   }
+  /// As run(), for one of several in a test.
+  template <class F>
+  void run_again(F body) {
+    serve_within({});
+    http().get("/", [] { return "here"; });
+    run(std::move(body));
+  }
   task<net::tcp_stream> connected() { co_return std::move((co_await world().connect()).stream()); }
 
   /// Begins uploads of which the server lets none come to its end, while an older one gathers.
@@ -319,6 +326,104 @@ TEST_F(http2_server_limits, refuses_a_head_that_is_too_long_without_a_body) {
     EXPECT_EQ(answer.body, "");
     EXPECT_NE((co_await client.ask("GET", target)).body, "");
   });
+}
+
+/// More than 64 KiB, in Huffman's code as well.
+std::string huge_text() { return std::string(100'000, 'x'); }
+
+TEST_F(http2_server_limits, answers_a_huge_field_and_ends_in_order) {
+  const std::string huge = huge_text();
+  const http2_client::fields offenders[] = {{{"x", huge}}, {{huge, "x"}}, {{"cookie", huge}}};
+  for (const http2_client::fields& each : offenders)
+    run_again([&]() -> task<void> {
+      http2_client client{co_await connected()};
+      EXPECT_EQ((co_await client.ask("GET", "/")).body, "here");
+      const http2_reply answer = co_await client.ask("GET", "/", {}, each);
+      EXPECT_EQ(answer.status, 431);
+      EXPECT_EQ(answer.field("content-type"), "application/problem+json");
+      EXPECT_EQ(co_await client.end(), NGHTTP2_NO_ERROR);
+      EXPECT_EQ(client.last_answered(), 3);
+    });
+}
+
+TEST_F(http2_server_limits, answers_a_huge_target_and_a_huge_head_with_a_body) {
+  repeat_bodies();
+  const std::string huge = huge_text();
+  run([&]() -> task<void> {
+    http2_client first{co_await connected()};
+    EXPECT_EQ((co_await first.ask("GET", "/" + huge)).status, 431);
+    EXPECT_EQ(co_await first.end(), NGHTTP2_NO_ERROR);
+    http2_client second{co_await connected()};
+    const std::int32_t id = second.begin("POST", "/", {{"x", huge}}, false);
+    second.give(id, "body", true);
+    EXPECT_EQ((co_await second.reply(id)).status, 431);
+    EXPECT_EQ(co_await second.end(), NGHTTP2_NO_ERROR);
+  });
+}
+
+TEST_F(http2_server_limits, serves_the_streams_before_a_huge_field_to_their_end) {
+  repeat_bodies();
+  const std::string huge = huge_text();
+  run([&]() -> task<void> {
+    http2_client client{co_await connected()};
+    const std::int32_t slow = client.begin("POST", "/", {}, false);
+    client.give(slow, "first ", false);
+    co_await client.send();
+    EXPECT_EQ((co_await client.ask("GET", "/", {}, {{"x", huge}})).status, 431);
+    client.give(slow, "second", true);
+    const http2_reply answer = co_await client.reply(slow);
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_EQ(answer.body, "first second");
+    EXPECT_EQ(co_await client.end(), NGHTTP2_NO_ERROR);
+  });
+}
+
+TEST_F(http2_server_limits, takes_trailers_behind_a_huge_field_for_the_end_of_a_body) {
+  repeat_bodies();
+  const std::string huge = huge_text();
+  run([&]() -> task<void> {
+    http2_client client{co_await connected()};
+    const std::int32_t slow = client.begin("POST", "/", {}, false);
+    client.give(slow, "body", false);
+    co_await client.send();
+    EXPECT_EQ((co_await client.ask("GET", "/", {}, {{"x", huge}})).status, 431);
+    // Whatever they say, which nobody can read any more.
+    co_await client.send_raw(to_bytes(head_frame(static_cast<unsigned>(slow), "\xff\xff", true)));
+    EXPECT_EQ((co_await client.reply(slow)).body, "body");
+    EXPECT_EQ(co_await client.end(), NGHTTP2_NO_ERROR);
+  });
+}
+
+TEST_F(http2_server_limits, ends_in_order_behind_a_huge_field_of_trailers) {
+  repeat_bodies();
+  run([&]() -> task<void> {
+    http2_client client{co_await connected()};
+    const std::int32_t slow = client.begin("POST", "/", {}, false);
+    client.give(slow, "body", false);
+    co_await client.send();
+    const std::string field =
+        std::string{"\x00\x01x\x7f\xa1\x8c\x06", 7} + std::string(10'000, 'x');
+    co_await client.send_raw(
+        to_bytes({NGHTTP2_HEADERS, NGHTTP2_FLAG_END_STREAM, static_cast<unsigned>(slow), field}));
+    EXPECT_EQ((co_await client.reply(slow)).error, NGHTTP2_ENHANCE_YOUR_CALM);
+    EXPECT_EQ(co_await client.end(), NGHTTP2_NO_ERROR);
+  });
+}
+
+TEST_F(http2_server_limits, tells_a_huge_field_from_nonsense) {
+  const std::string_view nonsense[] = {
+      {"\xff\xff\xff\xff\xff\x7f", 6},           // an index that is none
+      {"\x40\x01x\x7f\xff\xff\xff\xff\x7f", 9},  // a length that no decoder reads
+      {"\x40\x01x\x7f\x10", 5},                  // a value that is cut off
+      {"\x3f\xff\xff\xff\x07", 5},               // a table larger than was allowed
+  };
+  for (const std::string_view each : nonsense)
+    run_again([&]() -> task<void> {
+      http2_client client{co_await connected()};
+      const std::string section = std::string{short_get} + std::string{each};
+      co_await client.send_raw(to_bytes(head_frame(1, section, true)));
+      EXPECT_EQ(co_await client.end(), NGHTTP2_COMPRESSION_ERROR);
+    });
 }
 
 TEST_F(http2_server_limits, counts_a_stream_that_breaks_the_protocol_once) {
