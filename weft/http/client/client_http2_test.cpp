@@ -181,6 +181,35 @@ TEST_P(client_over_http2, says_what_a_stream_was_reset_with_and_keeps_the_connec
       });
 }
 
+TEST_P(client_over_http2, says_that_it_has_reset_a_stream_itself) {
+  run_over_http2(
+      [](unsigned, http2_peer& to) -> task<void> {
+        unsigned stream = co_await to.next_request();
+        // No response at all: a field with a capital letter makes it malformed.
+        co_await to.send(head_frame(stream, std::string{status_200} + literal_field("Bad", "x")));
+        stream = co_await to.next_request();
+        // More content than its length says.
+        co_await to.send(
+            head_frame(stream, std::string{status_200} + literal_field("content-length", "1")));
+        co_await to.send(data_frame(stream, "two"));
+        co_await answer_all(to);
+      },
+      {},
+      [&](client& asking, scripted_server& server) -> task<void> {
+        for (int i = 0; i < 2; ++i) {
+          const auto answer = co_await asking.post(server.url(), "x", text_plain);
+          EXPECT_FALSE(answer.has_value());
+          if (answer) co_return;
+          const std::string& said = answer.error().message();
+          EXPECT_EQ(answer.error(), errc::protocol_error) << said;
+          EXPECT_TRUE(said.contains("this client has reset the stream: PROTOCOL_ERROR")) << said;
+          EXPECT_FALSE(said.contains("the server has reset")) << said;
+        }
+        const auto answer = co_await asking.get(server.url());
+        EXPECT_TRUE(answer.has_value()) << answer.error().message();
+      });
+}
+
 TEST_P(client_over_http2, tells_all_whose_connection_ends) {
   run_over_http2(
       [](unsigned number, http2_peer& to) -> task<void> {

@@ -145,6 +145,11 @@ void http2_call::take_close(const http2::stream_closing& how) noexcept {
 
 request_fault http2_call::broken(std::string_view where) const {
   if (closing_.code == 0) return broken_off(closing_.why, where);
+  if (closing_.is_ours)
+    return {closing_.why,
+            weft::format("the response breaks the rules of HTTP/2 within its {}: this client has "
+                         "reset the stream: {}",
+                         where, http2::name_of_code(closing_.code))};
   return broken_off(
       closing_.why,
       weft::format("the server has reset the stream: {}", http2::name_of_code(closing_.code)),

@@ -69,9 +69,15 @@ int client_callbacks::on_frame(nghttp2_session* library, const nghttp2_frame* fr
                                void* self) noexcept {
   if (frame->hd.type == NGHTTP2_GOAWAY) static_cast<client_session*>(self)->take_leave();
   if (frame->hd.type == NGHTTP2_SETTINGS) static_cast<client_session*>(self)->take_settings();
-  if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
+  const bool is_of_stream = frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA ||
+                            frame->hd.type == NGHTTP2_RST_STREAM;
+  if (!is_of_stream) return 0;
   opened_stream* const stream = stream_of(library, frame->hd.stream_id);
   if (stream == nullptr) return 0;
+  if (frame->hd.type == NGHTTP2_RST_STREAM) {
+    stream->was_reset_by_server = true;
+    return 0;
+  }
   return guarded([&] {
     if (frame->hd.type == NGHTTP2_HEADERS) stream->take_fields_end();
     if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) stream->take_end();

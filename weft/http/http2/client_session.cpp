@@ -132,9 +132,14 @@ void client_session::close(opened_stream& stream, std::uint32_t code) noexcept {
   stream.in_session.unlink();
   stream.id = 0;
   // nghttp2 says so as well of the streams beyond the last one of a GOAWAY.
-  stream.take_close({.why = code == NGHTTP2_NO_ERROR ? errc::closed : errc::reset,
+  const bool is_refused = code == NGHTTP2_REFUSED_STREAM;
+  const bool is_ours = code != NGHTTP2_NO_ERROR && !is_refused && !stream.was_reset_by_server;
+  stream.take_close({.why = code == NGHTTP2_NO_ERROR ? errc::closed
+                            : is_ours                ? errc::protocol_error
+                                                     : errc::reset,
                      .code = code,
-                     .is_refused = code == NGHTTP2_REFUSED_STREAM});
+                     .is_refused = is_refused,
+                     .is_ours = is_ours});
 }
 
 // ---- out --------------------------------------------------------------------------------------

@@ -17,8 +17,9 @@ namespace weft::http::http2 {
 /// Why no more comes.
 struct stream_closing {
   error why = errc::closed;  // closed: both sides have said all, or the connection has ended
-  std::uint32_t code = 0;    // what the server has reset it with; 0: it has not
+  std::uint32_t code = 0;    // what it was reset with; 0: it was not
   bool is_refused = false;   // the server has not begun to serve it (RFC 9113 section 8.7)
+  bool is_ours = false;      // it was reset here, since what came broke the protocol
 };
 
 class opened_stream {
@@ -43,6 +44,7 @@ class opened_stream {
 
   list_hook in_session;
   std::int32_t id = 0;  // 0: of no stream
+  bool was_reset_by_server = false;
 
  protected:
   ~opened_stream() = default;
