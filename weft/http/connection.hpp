@@ -184,6 +184,11 @@ class connection final : public carrier,
   /// The last reply was 101: the connection is somebody else's from now on. Deletes this.
   void hand_over(std::unique_ptr<upgraded> to) noexcept;
   [[gnu::noinline]] void refuse(status code, std::string_view reason, std::string_view fields = {});
+  /// `head`: of the request, as far as it has come.
+  void refuse(status code, std::string_view reason, std::string_view fields, std::string_view head);
+  /// That, to one connection too many.
+  void refuse_for_crowd(std::string_view head);
+  task<std::string> hear_head();
   /// That, since nothing more is to be held for who has not sent all of a request.
   void refuse_for_memory();
   static void on_timeout(lazy_timer& self) noexcept;

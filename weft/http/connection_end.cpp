@@ -34,8 +34,14 @@ void write_refusal(net::tcp_stream& stream, connection_host& host, status code,
                         .content_length = body.size(),
                         .fields = fields,
                         .connection = connection_field::close};
-  char* const begin = stream.prepare(head.most_bytes()).data();
-  stream.commit(static_cast<std::size_t>(head.write(begin) - begin));
+  if (head.most_bytes() <= net::tcp_stream::prepare_most_bytes) {
+    char* const begin = stream.prepare(head.most_bytes()).data();
+    stream.commit(static_cast<std::size_t>(head.write(begin) - begin));
+  } else {
+    std::string text(head.most_bytes(), '\0');
+    text.resize(static_cast<std::size_t>(head.write(text.data()) - text.data()));
+    stream.append(std::move(text));
+  }
   if (!to_head) stream.append(std::move(body));
 }
 
@@ -52,9 +58,17 @@ void connection::turn_away(std::unique_ptr<connection> self) {
   self->turned_away_ = true;
   connection_host& host = self->host_;
   ++host.turned_away;
-  self->refuse(status::service_unavailable, "this server has as many connections as it takes");
+  if (!host.has_policies()) self->refuse_for_crowd({});
   host.workers.spawn([](std::unique_ptr<connection> refused) -> task<void> {
     try {
+      if (!refused->refused_) {
+        const environment patience{.stop = refused->host_.stopping,
+                                   .until = deadline::at(refused->loop_.now() + linger_time),
+                                   .runs_on = &refused->loop_,
+                                   .owner = refused->host_.owner};
+        const std::string head = co_await refused->hear_head().in(patience);
+        refused->refuse_for_crowd(head);
+      }
       co_await refused->linger();
     } catch (const std::exception& why) {
       log::error(weft::format("a connection is dropped: {}", why.what()));
@@ -62,11 +76,32 @@ void connection::turn_away(std::unique_ptr<connection> self) {
   }(std::move(self)));
 }
 
+/// As much of a request as says who may read the answer, or what has come of it in time.
+task<std::string> connection::hear_head() {
+  std::string head;
+  while (head.size() < host_.limits.head_bytes && !head.contains("\r\n\r\n")) {
+    const auto bytes = co_await stream_.read();
+    if (!bytes) break;
+    head.append(bytes->text());
+  }
+  co_return head;
+}
+
+void connection::refuse_for_crowd(std::string_view head) {
+  refuse(status::service_unavailable, "this server has as many connections as it takes", {}, head);
+}
+
 void connection::refuse(status code, std::string_view reason, std::string_view fields) {
+  refuse(code, reason, fields, received());
+}
+
+void connection::refuse(status code, std::string_view reason, std::string_view fields,
+                        std::string_view head) {
   keep_ = false;
   refused_ = true;
   host_.counts.replied(code);
-  write_refusal(stream_, host_, code, reason, fields, asks_for_head(received()));
+  const std::string all = std::string{fields} + host_.cors_fields(head);
+  write_refusal(stream_, host_, code, reason, all, asks_for_head(head));
 }
 
 void connection::refuse_for_memory() {

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <weft/coro/event.hpp>
@@ -80,6 +82,16 @@ struct connection_host {
     if (spread != nullptr) spread->set_load(clients.size());
   }
   void reply_without_route(const parsed_head& head, const route_match& match, exchange& e);
+  /// Whether scripts of other sites may read any reply.
+  [[nodiscard]] bool has_policies() const noexcept {
+    return around.has_policies() || routes.has_policies();
+  }
+  /// For a reply that is given before any handler is asked: the fields that let scripts of other
+  /// sites read it, as lines. Of a head as far as it has come, and of a whole one.
+  [[nodiscard]] std::string cors_fields(std::string_view head) const;
+  [[nodiscard]] std::string cors_fields(const parsed_head& head) const;
+  [[nodiscard]] std::string cors_fields_at(const parsed_head& head, const route_match& match,
+                                           exchange& e) const;
 
   /// Puts an empty one there, for what has come on a connection.
   void lend_input(std::unique_ptr<request_input>& to) {

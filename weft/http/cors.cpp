@@ -73,21 +73,50 @@ void cors::operator()(exchange& e, handler& next) const {
   next(e);
 }
 
-cors_decision cors::decide(method asked, const header_list& headers) const noexcept {
+cors_question cors_question::of(method asked, const header_list& headers) noexcept {
+  cors_question found;
+  const std::size_t at = headers.index_of("origin");
+  if (at == headers.size()) return found;
+  found.origin = headers[at].value;
+  found.origins = headers.index_of("origin", at + 1) == headers.size() ? 1 : 2;
+  found.is_preflight =
+      asked == method::options && headers.find("access-control-request-method").has_value();
+  return found;
+}
+
+cors_question cors_question::of_part(std::string_view head) noexcept {
+  cors_question found;
+  if (head.starts_with("\r\n")) head.remove_prefix(2);
+  for (bool is_field = false;; is_field = true) {
+    const std::size_t end = head.find("\r\n");
+    if (end == std::string_view::npos || end == 0) return found;
+    const std::string_view line = head.substr(0, end);
+    head.remove_prefix(end + 2);
+    const std::size_t colon = line.find(':');
+    if (!is_field || !equals_ignoring_case(line.substr(0, colon), "origin")) continue;
+    if (found.origins++ == 0)
+      found.origin = field_syntax::trim(line.substr(std::min(colon + 1, line.size())));
+  }
+}
+
+void cors::append_fields(const cors_question& asked, std::string& lines) const {
+  const cors_decision said = decide(asked);
+  for (const auto& [name, value] : said.fields())
+    lines.append(name).append(": ").append(value).append("\r\n");
+}
+
+cors_decision cors::decide(const cors_question& asked) const noexcept {
   cors_decision said;
   // Caches must not give one origin's reply to another, nor to a request without one.
   if (!any_origin_) said.add("Vary", "Origin");
-  const std::size_t at = headers.index_of("origin");
-  if (at == headers.size()) return said;
-  said.is_preflight_ =
-      asked == method::options && headers.find("access-control-request-method").has_value();
-  const bool is_one = headers.index_of("origin", at + 1) == headers.size();
-  if (!is_one || !allows(headers[at].value)) {
+  if (asked.origins == 0) return said;
+  said.is_preflight_ = asked.is_preflight;
+  if (asked.origins != 1 || !allows(asked.origin)) {
     said.kind_ = cors_kind::denied;
     return said;
   }
   said.kind_ = said.is_preflight_ ? cors_kind::preflight : cors_kind::actual;
-  said.add("Access-Control-Allow-Origin", any_origin_ ? "*" : headers[at].value);
+  said.add("Access-Control-Allow-Origin", any_origin_ ? "*" : asked.origin);
   if (policy_.credentials) said.add("Access-Control-Allow-Credentials", "true");
   if (!said.is_preflight_) {
     said.add("Access-Control-Expose-Headers", exposed_headers_);

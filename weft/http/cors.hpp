@@ -7,13 +7,15 @@
 // capitals, which no browser sends. A denied origin gets no header but Vary; answer its preflight
 // with 204, too, and other requests as ever: the browser hides the reply, and who is no browser was
 // never stopped by CORS. Views of the policy and the request; decide() allocates nothing, and may
-// be called by many threads.
+// be called by many threads. What the server replies itself, before any handler is asked (408, 413,
+// 431, 503), has the fields as well, for a policy that is given to wrap_all() or wrap() as it is.
 //
 //   auto rules = http::cors::make({.origins = {"https://app.example"}, .methods = {method::put}});
 //   http.wrap_all(*rules);
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -64,6 +66,17 @@ class cors_decision {
   bool is_preflight_ = false;
 };
 
+// What of a request the answer depends on.
+struct cors_question {
+  std::size_t origins = 0;    // Origin fields
+  std::string_view origin{};  // the first of them
+  bool is_preflight = false;
+
+  [[nodiscard]] static cors_question of(method asked, const header_list& headers) noexcept;
+  // Of a head as far as it has come: of its whole lines.
+  [[nodiscard]] static cors_question of_part(std::string_view head) noexcept;
+};
+
 class cors {
  public:
   // errc::invalid_argument: fault_of() says why.
@@ -75,7 +88,12 @@ class cors {
   // other replies. Around a server it answers for paths without a route for OPTIONS, too.
   void operator()(exchange& e, handler& next) const;
 
-  [[nodiscard]] cors_decision decide(method asked, const header_list& headers) const noexcept;
+  [[nodiscard]] cors_decision decide(method asked, const header_list& headers) const noexcept {
+    return decide(cors_question::of(asked, headers));
+  }
+  [[nodiscard]] cors_decision decide(const cors_question& asked) const noexcept;
+  // What is decided, as the lines of fields.
+  void append_fields(const cors_question& asked, std::string& lines) const;
 
  private:
   explicit cors(cors_policy policy);

@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <weft/http/request_parser.hpp>
+#include <weft/testing/http2_client.hpp>
 #include <weft/testing/http_fixture.hpp>
 
 namespace weft::http {
@@ -123,6 +126,155 @@ TEST_F(cors_around_a_server, answers_preflights_and_marks_replies_without_a_rout
     EXPECT_EQ(other.status, 200);
     EXPECT_FALSE(other.field("Access-Control-Allow-Origin").has_value());
     EXPECT_EQ(other.field("Vary"), "Origin");
+  });
+}
+
+constexpr std::string_view of_app = "Origin: https://app.example\r\n";
+
+cors app_policy() {
+  return cors::make({.origins = {"https://app.example"},
+                     .methods = {method::put},
+                     .exposed_headers = {"X-Seen"},
+                     .credentials = true})
+      .value();
+}
+
+/// What a page of app.example may read.
+void expect_readable(const testing::http_reply& reply, int status) {
+  EXPECT_EQ(reply.status, status) << reply.head;
+  EXPECT_EQ(reply.field("Access-Control-Allow-Origin"), "https://app.example") << reply.head;
+  EXPECT_EQ(reply.field("Access-Control-Allow-Credentials"), "true") << reply.head;
+  EXPECT_EQ(reply.field("Access-Control-Expose-Headers"), "X-Seen") << reply.head;
+  EXPECT_EQ(reply.field("Vary"), "Origin") << reply.head;
+  EXPECT_EQ(reply.head.find("Access-Control-Allow-Origin"),
+            reply.head.rfind("Access-Control-Allow-Origin"))
+      << "once\n"
+      << reply.head;
+}
+
+TEST_F(cors_around_a_server, marks_what_no_handler_is_asked_about) {
+  limits bounds;
+  bounds.head_bytes = 2'000;
+  bounds.body_bytes = 10;
+  bounds.header_timeout = std::chrono::milliseconds{50};
+  serve_within(bounds);
+  http().wrap_all(app_policy());
+  http().post("/", [](const request& r) { return std::string{r.body()}; });
+  run([&]() -> task<void> {
+    const auto ask = [&](std::string bytes) -> task<testing::http_reply> {
+      auto client = co_await world().connect();
+      co_await client.send(std::move(bytes));
+      co_return co_await client.reply();
+    };
+    const std::string post = "POST / HTTP/1.1\r\nHost: a\r\n" + std::string{of_app};
+    expect_readable(co_await ask(post + "Content-Length: 11\r\n\r\n"), 413);
+    expect_readable(co_await ask(post + "Transfer-Encoding: chunked\r\n\r\nff\r\n"), 413);
+    expect_readable(co_await ask(post + "X: " + std::string(3'000, 'x') + "\r\n\r\n"), 431);
+    expect_readable(co_await ask(post + "Host: b\r\n\r\n"), 400);
+    expect_readable(co_await ask(post + "Expect: more\r\n\r\n"), 417);
+    expect_readable(co_await ask(post + "X: late"), 408);
+    expect_readable(
+        co_await ask("GET /nowhere HTTP/1.1\r\nHost: a\r\n" + std::string{of_app} + "\r\n"), 404);
+    expect_readable(co_await ask("PUT / HTTP/1.1\r\nHost: a\r\n" + std::string{of_app} + "\r\n"),
+                    405);
+    for (const std::string_view other : {"Origin: https://evil.example\r\n",
+                                         "Origin: https://app.example\r\nOrigin: null\r\n", ""}) {
+      const auto reply = co_await ask("POST / HTTP/1.1\r\nHost: a\r\n" + std::string{other} +
+                                      "Content-Length: 11\r\n\r\n");
+      EXPECT_EQ(reply.status, 413);
+      EXPECT_FALSE(reply.field("Access-Control-Allow-Origin").has_value()) << reply.head;
+      EXPECT_EQ(reply.field("Vary"), "Origin");
+    }
+    const auto hidden = co_await ask("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\n\r\n" +
+                                     std::string{of_app});
+    EXPECT_FALSE(hidden.field("Access-Control-Allow-Origin").has_value()) << "behind the head";
+  });
+}
+
+TEST_F(cors_around_a_server, marks_replies_to_connections_beyond_the_limit) {
+  limits bounds;
+  bounds.connections = 1;
+  serve_within(bounds);
+  http().wrap_all(app_policy());
+  http().get("/", [] { return "here"; });
+  run([&]() -> task<void> {
+    auto first = co_await world().connect();
+    EXPECT_EQ((co_await first.ask("GET", "/")).status, 200);
+    auto second = co_await world().connect();
+    expect_readable(co_await second.ask("GET", "/", {}, of_app), 503);
+    auto silent = co_await world().connect();
+    const auto told = co_await silent.reply();
+    EXPECT_EQ(told.status, 503) << "who says nothing hears it, too";
+    EXPECT_EQ(told.field("Vary"), "Origin");
+  });
+}
+
+TEST_F(cors_around_a_server, marks_what_no_handler_is_asked_about_over_http2) {
+  limits bounds;
+  bounds.head_bytes = 2'000;
+  bounds.body_bytes = 10;
+  serve_within(bounds);
+  http().wrap_all(app_policy());
+  http().post("/", [](const request& r) { return std::string{r.body()}; });
+  run([&]() -> task<void> {
+    testing::http2_client client{std::move((co_await world().connect()).stream())};
+    const std::string long_text(3'000, 'x');
+    const auto too_large = co_await client.ask("POST", "/", "more than ten bytes",
+                                               {{"origin", "https://app.example"}});
+    EXPECT_EQ(too_large.status, 413);
+    EXPECT_EQ(too_large.field("access-control-allow-origin"), "https://app.example");
+    EXPECT_EQ(too_large.field("vary"), "Origin");
+    const auto too_long =
+        co_await client.ask("GET", "/", {}, {{"origin", "https://app.example"}, {"x", long_text}});
+    EXPECT_EQ(too_long.status, 431);
+    EXPECT_EQ(too_long.field("access-control-allow-origin"), "https://app.example");
+    const auto other = co_await client.ask("POST", "/", "more than ten bytes",
+                                           {{"origin", "https://evil.example"}});
+    EXPECT_EQ(other.status, 413);
+    EXPECT_FALSE(other.field("access-control-allow-origin").has_value());
+  });
+}
+
+TEST_F(cors_around_a_server, of_a_group_marks_what_is_refused_on_its_paths) {
+  limits bounds;
+  bounds.body_bytes = 10;
+  serve_within(bounds);
+  http().group("/api").wrap(app_policy()).post("/orders", [](const request& r) {
+    return std::string{r.body()};
+  });
+  http()
+      .group("/api")
+      .within({.body_bytes = 20})
+      .wrap(app_policy())
+      .post("/files", [](const request& r) { return std::string{r.body()}; });
+  http().post("/own", [](const request& r) { return std::string{r.body()}; });
+  run([&]() -> task<void> {
+    const std::string body(30, 'x');
+    for (const std::string_view path : {"/api/orders", "/api/files"}) {
+      auto client = co_await world().connect();
+      expect_readable(co_await client.ask("POST", path, body, of_app), 413);
+      auto other = co_await world().connect();
+      expect_readable(co_await other.ask("GET", path, {}, of_app), 405);
+      const auto preflight = co_await other.ask(
+          "OPTIONS", path, {}, std::string{of_app} + "Access-Control-Request-Method: PUT\r\n");
+      EXPECT_EQ(preflight.status, 204);
+      EXPECT_EQ(preflight.field("Access-Control-Allow-Methods"), "PUT") << preflight.head;
+    }
+    auto client = co_await world().connect();
+    const auto own = co_await client.ask("POST", "/own", body, of_app);
+    EXPECT_EQ(own.status, 413);
+    EXPECT_FALSE(own.field("Access-Control-Allow-Origin").has_value());
+  });
+}
+
+TEST_F(cors_around_a_server, marks_what_middlewares_inside_refuse) {
+  http().wrap_all(app_policy());
+  http().wrap_all(
+      [](exchange& e, handler&) { e.reply_problem(status::unauthorized, "say who you are"); });
+  http().get("/", [] { return "here"; });
+  run([&]() -> task<void> {
+    auto client = co_await world().connect();
+    expect_readable(co_await client.ask("GET", "/", {}, of_app), 401);
   });
 }
 

@@ -12,6 +12,7 @@
 //   });
 #pragma once
 
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -21,7 +22,18 @@
 
 namespace weft::http {
 
+class cors;
+
 using middleware = unique_function<void(exchange&, handler& next)>;
+
+/// The policy that a middleware is, for replies that no middleware sees; nullptr: it is none.
+template <class F>
+[[nodiscard]] std::shared_ptr<const cors> policy_of(const F& around) {
+  if constexpr (std::is_same_v<F, cors>)
+    return std::make_shared<const F>(around);
+  else
+    return nullptr;
+}
 
 template <class F>
 [[nodiscard]] middleware make_middleware(F f) {

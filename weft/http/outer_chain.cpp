@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include <weft/http/cors.hpp>
+
 namespace weft::http {
 
 outer_chain::outer_chain(event_loop& loop, handler innermost) noexcept
@@ -13,8 +15,8 @@ outer_chain::~outer_chain() {
   if (hook.is_linked()) hook.unlink();
 }
 
-void outer_chain::add(middleware around, lifetime* owner) {
-  auto made = std::make_unique<link>(*this, std::move(around), owner);
+void outer_chain::add(middleware around, lifetime* owner, std::shared_ptr<const cors> policy) {
+  auto made = std::make_unique<link>(*this, std::move(around), owner, std::move(policy));
   links_.reserve(links_.size() + 1);
   ended_.reserve(links_.size() + ended_.size() + 1);  // so that ending allocates nothing
   if (owner != nullptr) {
@@ -23,6 +25,15 @@ void outer_chain::add(middleware around, lifetime* owner) {
   }
   (links_.empty() ? first_ : links_.back()->inner) = made.get();
   links_.push_back(std::move(made));
+}
+
+bool outer_chain::has_policies() const noexcept {
+  return std::ranges::any_of(links_, [](const auto& each) { return each->policy != nullptr; });
+}
+
+void outer_chain::append_cors_fields(const cors_question& asked, std::string& lines) const {
+  for (const std::unique_ptr<link>& each : links_)
+    if (each->policy != nullptr) each->policy->append_fields(asked, lines);
 }
 
 /// Whoever is in the midst of a call finds everything as it was.

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <weft/base/intrusive_list.hpp>
@@ -24,6 +25,8 @@
 
 namespace weft::http {
 
+struct cors_question;
+
 class outer_chain : private flushable {
  public:
   outer_chain(event_loop& loop, handler innermost) noexcept;
@@ -31,12 +34,16 @@ class outer_chain : private flushable {
   outer_chain& operator=(const outer_chain&) = delete;
   ~outer_chain();
 
-  /// Ends with `owner`; nullptr: with the chain.
-  void add(middleware around, lifetime* owner);
+  /// Ends with `owner`; nullptr: with the chain. `policy`: what it is, if it is one.
+  void add(middleware around, lifetime* owner, std::shared_ptr<const cors> policy = nullptr);
 
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
   /// What the outermost makes of it. Not for an empty chain.
   void enter(exchange& e) { first_->around(e, first_->next); }
+
+  [[nodiscard]] bool has_policies() const noexcept;
+  /// The fields that its policies have for a reply, as lines.
+  void append_cors_fields(const cors_question& asked, std::string& lines) const;
 
   /// While a request waits that has entered.
   class [[nodiscard]] use {
@@ -55,9 +62,10 @@ class outer_chain : private flushable {
 
  private:
   struct link final : registration {
-    link(outer_chain& of, middleware call, lifetime* owner)
+    link(outer_chain& of, middleware call, lifetime* owner, std::shared_ptr<const cors> is)
         : registration{&on_end},
           around{std::move(call)},
+          policy{std::move(is)},
           next{[this](exchange& e) { pass_on(e); }},
           chain{of},
           serves{owner} {}
@@ -73,6 +81,7 @@ class outer_chain : private flushable {
     }
 
     middleware around;
+    std::shared_ptr<const cors> policy;
     handler next;
     link* inner = nullptr;  // of one that has ended: what was, which is kept as long as this
     outer_chain& chain;

@@ -29,9 +29,10 @@ route_group route_group::within(const route_limits& bounds) const {
   return inner;
 }
 
-route_group route_group::wrapped(middleware added) const {
+route_group route_group::wrapped(middleware added, std::shared_ptr<const cors> policy) const {
   route_group inner = *this;
   inner.around_.push_back(std::make_shared<middleware>(std::move(added)));
+  if (policy != nullptr) inner.policies_.push_back(std::move(policy));
   return inner;
 }
 
@@ -46,6 +47,7 @@ route_group& route_group::route(method which, std::string_view pattern, route_ha
   if (bounds_.body_bytes)
     answer.wrap([&](handler inner) { return bounded(*bounds_.body_bytes, std::move(inner)); });
   if (wish_) answer.take_body_if(wish_);
+  answer.obey(policies_);
   for (const std::shared_ptr<middleware>& each : around_ | std::views::reverse)
     answer.wrap([&each](handler inner) -> handler {
       return [around = each, next = std::move(inner)](exchange& e) mutable { (*around)(e, next); };

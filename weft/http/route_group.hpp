@@ -50,7 +50,8 @@ class route_group {
   }
   template <class F>
   [[nodiscard]] route_group wrap(F f) const {
-    return wrapped(make_middleware(std::move(f)));
+    std::shared_ptr<const cors> policy = policy_of(f);
+    return wrapped(make_middleware(std::move(f)), std::move(policy));
   }
 
   template <class F>
@@ -92,13 +93,14 @@ class route_group {
   route_group& add(method which, std::string_view pattern, F f, lifetime* owner) {
     return route(which, pattern, make_route_handler(std::move(f)), owner);
   }
-  [[nodiscard]] route_group wrapped(middleware added) const;
+  [[nodiscard]] route_group wrapped(middleware added, std::shared_ptr<const cors> policy) const;
   [[nodiscard]] route_group wishing(std::shared_ptr<body_wish> wish) const;
 
   server* server_;
   std::string prefix_;
   route_limits bounds_;
-  std::vector<std::shared_ptr<middleware>> around_;  // the outermost first
+  std::vector<std::shared_ptr<middleware>> around_;    // the outermost first
+  std::vector<std::shared_ptr<const cors>> policies_;  // among them
   std::shared_ptr<body_wish> wish_;
 };
 

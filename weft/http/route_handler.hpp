@@ -25,6 +25,8 @@
 
 namespace weft::http {
 
+class cors;
+
 /// A reply that the handler's type does not tell of.
 struct described_reply {
   status code = status::ok;
@@ -97,6 +99,14 @@ class route_handler {
   [[nodiscard]] const std::shared_ptr<body_wish>& wish() const noexcept { return wish_; }
   void take_body_if(std::shared_ptr<body_wish> wish) noexcept { wish_ = std::move(wish); }
 
+  /// Around the handler: what other sites' scripts may read.
+  [[nodiscard]] const std::vector<std::shared_ptr<const cors>>& policies() const noexcept {
+    return policies_;
+  }
+  void obey(std::vector<std::shared_ptr<const cors>> policies) noexcept {
+    policies_ = std::move(policies);
+  }
+
   [[nodiscard]] handler take() noexcept { return std::move(answer_); }
   /// What `around` makes of the handler; all that is known of it stays.
   template <class F>
@@ -109,6 +119,7 @@ class route_handler {
   const handler_shape* shape_;
   std::shared_ptr<const route_description> text_;
   std::shared_ptr<body_wish> wish_;
+  std::vector<std::shared_ptr<const cors>> policies_;
 };
 
 namespace detail {

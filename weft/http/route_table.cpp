@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <weft/http/cors.hpp>
+
 namespace weft::http {
 
 route_table::route_table(event_loop& loop, const limits& bounds, lifetime* server) noexcept
@@ -27,6 +29,7 @@ std::expected<void, std::string> route_table::add(method asked, std::string_view
   made->number = is_new ? static_cast<std::uint32_t>(routes_.size()) : free_.back();
   if (auto added = router_.add(asked, pattern, made->number); !added) return added;
   ++changes_;
+  has_policies_ = has_policies_ || !made->policies.empty();
   if (owner != nullptr) owner->attach(*made);
   if (is_new) {
     routes_.push_back(std::move(made));
@@ -35,6 +38,17 @@ std::expected<void, std::string> route_table::add(method asked, std::string_view
     routes_[made->number] = std::move(made);
   }
   return {};
+}
+
+void route_table::append_cors_fields(const route_match& match, std::string_view path,
+                                     const cors_question& asked, std::string& lines) const {
+  route_match other = match;
+  for (std::size_t i = 0; other.outcome != route_outcome::found && i != method_count; ++i)
+    if (const auto each = static_cast<method>(i); match.allowed.contains(each))
+      router_.find(each, path, other);
+  if (other.outcome != route_outcome::found) return;
+  for (const std::shared_ptr<const cors>& each : routes_[other.payload]->policies)
+    each->append_fields(asked, lines);
 }
 
 const limits& route_table::keep(const limits& bounds) {

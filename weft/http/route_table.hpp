@@ -34,6 +34,8 @@
 
 namespace weft::http {
 
+struct cors_question;
+
 class route_table : private flushable {
   struct route;
 
@@ -68,6 +70,13 @@ class route_table : private flushable {
   [[nodiscard]] const limits& bounds_of(const route_match& found) const noexcept {
     return routes_[found.payload]->bounds;
   }
+
+  /// Whether a policy is around any of them.
+  [[nodiscard]] bool has_policies() const noexcept { return has_policies_; }
+  /// The fields that the policies of the route at `path` have for a reply, as lines; of another
+  /// method's, where `match` has found none.
+  void append_cors_fields(const route_match& match, std::string_view path,
+                          const cors_question& asked, std::string& lines) const;
 
   /// Calls the handler that was found.
   void answer(const route_match& found, exchange& e) { routes_[found.payload]->answer(e); }
@@ -108,6 +117,7 @@ class route_table : private flushable {
           shape{&call.shape()},
           text{call.text()},
           wish{call.wish()},
+          policies{call.policies()},
           asked{which},
           bounds{within} {}
     static void on_end(registration& self) noexcept;
@@ -122,6 +132,7 @@ class route_table : private flushable {
     const handler_shape* shape;
     std::shared_ptr<const route_description> text;
     std::shared_ptr<body_wish> wish;
+    std::vector<std::shared_ptr<const cors>> policies;
     std::vector<std::string> names;  // once it has ended: matches look at them
     std::optional<lifetime::use> kept;
     list_hook over;  // in over_
@@ -143,6 +154,7 @@ class route_table : private flushable {
   lifetime* server_;
   router router_;
   std::uint64_t changes_ = 0;
+  bool has_policies_ = false;
   std::vector<std::unique_ptr<route>> routes_;  // by the number that the router gives
   std::vector<std::uint32_t> free_;             // numbers, with room for all
   intrusive_list<route, &route::over> over_;    // ended, and maybe in the midst of a call

@@ -304,8 +304,8 @@ server& server::route(method which, std::string_view pattern, route_handler answ
   return *this;
 }
 
-server& server::add_around(middleware around, lifetime* owner) {
-  state_->around.add(std::move(around), owner);
+server& server::add_around(middleware around, lifetime* owner, std::shared_ptr<const cors> policy) {
+  state_->around.add(std::move(around), owner, std::move(policy));
   return *this;
 }
 

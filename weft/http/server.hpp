@@ -156,7 +156,8 @@ class server {
   /// those that were added before. Ends with `owner`, as a route does.
   template <class F>
   server& wrap_all(F around, lifetime* owner = lifetime::current()) {
-    return add_around(make_middleware(std::move(around)), owner);
+    std::shared_ptr<const cors> policy = policy_of(around);
+    return add_around(make_middleware(std::move(around)), owner, std::move(policy));
   }
 
   /// Routes with something in common: see route_group.hpp.
@@ -203,7 +204,7 @@ class server {
   server& add(method which, std::string_view pattern, F handler, lifetime* owner) {
     return route(which, pattern, make_route_handler(std::move(handler)), owner);
   }
-  server& add_around(middleware around, lifetime* owner);
+  server& add_around(middleware around, lifetime* owner, std::shared_ptr<const cors> policy);
 
   struct state;
   std::unique_ptr<state> state_;

@@ -340,11 +340,13 @@ void server_stream::refuse(status code, std::string_view reason, std::string_vie
   write_problem({.status = code, .detail = reason}, body);
   host_.counts.replied(code);
   const bool is_head = work_ ? work_->head.method() == method::head : session_.head().is_head();
+  const std::string all = std::string{fields} + (work_ ? host_.cors_fields(work_->head)
+                                                       : host_.cors_fields(session_.head().text()));
   send_reply({.code = code,
               .start = host_.reply_start(),
               .content_type = problem_content_type,
               .content_length = body.size(),
-              .fields = fields},
+              .fields = all},
              is_head ? std::string_view{} : std::string_view{body}, nullptr);
   session_.note_answered();
 }
