@@ -1,10 +1,12 @@
 """Clients that are not ours: what curl, httpx, Node.js, wrk and ab do to a server works, in the clear and over TLS."""
 
 import gzip
+import http.client
 import os
 import random
 import re
 import shutil
+import ssl
 import subprocess
 from pathlib import Path
 
@@ -16,6 +18,8 @@ from weft_process import Server, curl, run
 HERE = Path(__file__).resolve().parent
 PAGE = b"all work and no play\n" * 1000
 LARGE = random.Random(3).randbytes(3_000_000)
+# Names that clients put into a target as they are, or in part encoded.
+UNENCODED = ["a[b]", "a|b", "a{b}^`", 'a"<b>', "caf\u00e9"]
 BLOCK = b"".join(b"%015d\n" % line for line in range(1024))
 
 
@@ -29,6 +33,8 @@ def folder(tmp_path_factory):
     (made / "large.bin").write_bytes(LARGE)
     (made / "text.txt").write_bytes(PAGE)
     (made / "text.txt.gz").write_bytes(gzip.compress(PAGE))
+    for name in UNENCODED:
+        (made / name).write_text(name)
     return made
 
 
@@ -53,6 +59,41 @@ def test_curl_takes_what_is_compressed(get, tmp_path):
     head = get("/text.txt", "--compressed", "-o", tmp_path / "text", "-D", "-")
     assert "content-encoding: gzip" in head.lower()
     assert (tmp_path / "text").read_bytes() == PAGE
+
+
+@pytest.mark.parametrize("name", UNENCODED)
+def test_curl_and_httpx_ask_for_names_that_they_do_not_encode(server, get, authority, name):
+    assert get(f"/{name}?{name}", "--globoff") == name
+    assert httpx.get(server.url(f"/{name}?{name}"), verify=ssl.create_default_context(cafile=authority.file)).text == name
+
+
+def test_a_raw_path_is_the_same_as_an_encoded_one(server, authority):
+    """By a client that encodes nothing: Python's http.client, told so."""
+    secured = {"context": ssl.create_default_context(cafile=authority.file)} if server.url().startswith("https") else {}
+    kind = http.client.HTTPSConnection if secured else http.client.HTTPConnection
+    asking = kind("127.0.0.1", server.port, timeout=20, **secured)
+    for name in filter(str.isascii, UNENCODED):
+        asking.putrequest("GET", "/" + name)
+        asking.endheaders()
+        answer = asking.getresponse()
+        assert (answer.status, answer.read().decode()) == (200, name)
+    for path, status in ((r"/large.bin\..\text.txt", 404), ("/text.txt#here", 400)):
+        asking.putrequest("GET", path)
+        asking.endheaders()
+        answer = asking.getresponse()
+        answer.read()
+        assert answer.status == status, path
+
+
+def test_node_asks_for_a_path_with_brackets(server, authority):
+    code = """const [url, ca] = process.argv.slice(1), of = new URL(url)
+        require(of.protocol.slice(0, -1)).get({host: of.hostname, port: of.port, path: '/a[b]?c[d]=e|{f}',
+            ca: require('fs').readFileSync(ca)}, answer => answer.pipe(process.stdout))"""
+    assert run(["node", "-e", code, server.url(), authority.file]).stdout == "a[b]"
+
+
+def test_curl_speaks_http_1_0(get):
+    assert get("/a[b]", "--globoff", "--http1.0", "--write-out", " %{http_version}") == "a[b] 1.1"
 
 
 def test_curl_uploads_chunks_of_unknown_number(server, authority):
