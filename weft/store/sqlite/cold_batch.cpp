@@ -21,7 +21,7 @@ void cold_batch::run() {
   const auto version = reader.number("PRAGMA schema_version");
   if (!version)
     fail_all(kind_of(version.error()), reader.describe(version.error()));
-  else if (*version != version_ || !by->is_in_place())
+  else if (*version != version_ || !by->is_in_place() || (file_ && *file_ != reader.identity()))
     is_stale_ = true;
   else
     read_all(reader);

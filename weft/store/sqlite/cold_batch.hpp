@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,10 +29,11 @@ class cold_batch {
   /// No further operation is made once so much was copied.
   static constexpr std::size_t copied_bytes_max = std::size_t{1024} * 1024;
 
-  /// `version`: of the schema that the operations are of.
+  /// `version`: of the schema that the operations are of; `file`: that they are to be of; none: of
+  /// any.
   cold_batch(storage& from, std::string_view database, std::int64_t version,
-             std::span<const key_read> operations) noexcept
-      : from_{from}, database_{database}, version_{version}, operations_{operations} {}
+             std::optional<file_identity> file, std::span<const key_read> operations) noexcept
+      : from_{from}, database_{database}, version_{version}, file_{file}, operations_{operations} {}
 
   /// Any thread.
   void run();
@@ -40,7 +42,7 @@ class cold_batch {
   std::size_t tell(std::size_t first, std::size_t from, read_sink& to, engine_counts& counts) const;
   [[nodiscard]] std::size_t size() const noexcept { return found_.size(); }
   [[nodiscard]] std::size_t copied_bytes() const noexcept { return copied_bytes_; }
-  /// Whether it ended because the schema is of another version.
+  /// Whether it ended because the schema is of another version, or the file another.
   [[nodiscard]] bool is_stale() const noexcept { return is_stale_; }
 
  private:
@@ -60,6 +62,7 @@ class cold_batch {
   storage& from_;
   std::string_view database_;
   std::int64_t version_;
+  std::optional<file_identity> file_;
   std::span<const key_read> operations_;
   scratch room_;
   std::vector<found> found_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,6 +38,8 @@ constexpr std::size_t cold_operations_max = 256;
 /// How long reads that wait for the disk wait for their memory.
 constexpr duration memory_wait = std::chrono::seconds{1};
 constexpr unsigned refreshes_max = 3;
+constexpr std::string_view file_was_replaced =
+    "the database's file was replaced while its rows were read: ask again";
 constexpr std::string_view rows_are_alike =
     "rows of the table may have NULL for their keys, and cannot be told apart, since columns are "
     "named rowid, _rowid_ and oid: declare the key NOT NULL, or rename one of these columns";
@@ -56,6 +59,13 @@ struct engine::state {
     std::size_t done = 0;
     shard_database* at = nullptr;  // of the operation that is cold or stale
     shard_database::outcome why = shard_database::outcome::told;
+    // Once it has waited: which files the rows so far are of.
+    struct seen_file {
+      std::string_view database;
+      file_identity is;
+    };
+    std::vector<seen_file> files{};
+    std::size_t noted = 0;  // operations whose files are among those
   };
 
   state(engine_options from_config, event_loop& on, lifetime& owner, telemetry::meter& meter)
@@ -80,6 +90,9 @@ struct engine::state {
   void read_warm(std::span<const key_read> operations, progress& at, read_sink& to);
   [[nodiscard]] task<result<void>> read_cold(std::span<const key_read> operations, progress& at,
                                              read_sink& to);
+  void note_files(std::span<const key_read> operations, progress& at);
+  [[nodiscard]] bool are_same_files(const progress& at) const noexcept;
+  [[nodiscard]] std::optional<file_identity> file_of(std::string_view database) const noexcept;
   void forget_statements(const table& of) noexcept;
   [[nodiscard]] task<result<void>> until_durable(queued_write& batch);
   [[nodiscard]] shard_database* database_of(const table& named) noexcept;
@@ -280,6 +293,29 @@ void engine::state::read_warm(std::span<const key_read> operations, progress& at
   }
 }
 
+std::optional<file_identity> engine::state::file_of(std::string_view database) const noexcept {
+  for (const auto& each : databases)
+    if (each->name() == database && each->is_open()) return each->identity();
+  return std::nullopt;
+}
+
+/// Before a wait: what was read in this turn is of the files that are open now.
+void engine::state::note_files(std::span<const key_read> operations, progress& at) {
+  for (; at.noted < at.done; ++at.noted) {
+    const std::string_view database = operations[at.noted].from->database();
+    if (std::ranges::contains(at.files, database, &progress::seen_file::database)) continue;
+    if (const auto is = file_of(database)) at.files.push_back({database, *is});
+  }
+}
+
+/// After it. One that is not open is looked at when its next row is read.
+bool engine::state::are_same_files(const progress& at) const noexcept {
+  return std::ranges::all_of(at.files, [this](const progress::seen_file& each) {
+    const auto now = file_of(each.database);
+    return !now || *now == each.is;
+  });
+}
+
 task<result<void>> engine::state::read_cold(std::span<const key_read> operations, progress& at,
                                             read_sink& to) {
   // As many as are of the same database, made for today's catalog.
@@ -295,7 +331,9 @@ task<result<void>> engine::state::read_cold(std::span<const key_read> operations
                                   memory_priority::normal));
   if (!memory) co_return fail(errc::exhausted);
   const std::string name = at.at->name();  // which may go meanwhile
-  cold_batch batch{*files, name, at.at->version(), operations.subspan(at.done, count)};
+  const auto seen = std::ranges::find(at.files, name, &progress::seen_file::database);
+  const auto file = seen != at.files.end() ? std::optional{seen->is} : file_of(name);
+  cold_batch batch{*files, name, at.at->version(), file, operations.subspan(at.done, count)};
   const time_point began = loop.now();
   const auto waited = co_await blocking([&] { batch.run(); });
   if (!waited) co_return fail(waited.error());
@@ -362,13 +400,17 @@ borrowing_task<result<void>> engine::read(std::span<const key_read> operations, 
   state& s = *state_;
   state::progress at;
   for (unsigned refreshes = 0;;) {
+    if (!s.are_same_files(at)) {
+      for (; at.done < operations.size() && !to.is_full(); ++at.done)
+        to.failed(at.done, {.kind = failure_kind::schema_changed, .message = file_was_replaced});
+      co_return {};
+    }
     s.read_warm(operations, at, to);
     if (at.done == operations.size()) co_return {};
+    s.note_files(operations, at);
     if (at.why == shard_database::outcome::told) {
       co_await next_turn(s.loop);
-      continue;
-    }
-    if (at.why == shard_database::outcome::cold) {
+    } else if (at.why == shard_database::outcome::cold) {
       const auto read = co_await s.read_cold(operations, at, to);
       if (!read) co_return read;
     }
@@ -437,6 +479,7 @@ borrowing_task<result<std::string>> engine::scan(const scan_request& request, sc
   const environment& env = co_await this_task::environment();
   scan_pace pace;
   if (s.loop.has_threads()) pace = {.until = env.until.when(), .turn = s.options.scan_turn};
+  std::optional<file_identity> file;  // of the rows so far
   for (std::size_t left = request.limit, refreshes = 0; left > 0;) {
     const table* const now = s.schema->current(*request.from);
     if (now == nullptr || refreshes > refreshes_max) {
@@ -446,11 +489,16 @@ borrowing_task<result<std::string>> engine::scan(const scan_request& request, sc
     scan_slice slice{*s.files, s.database_of(*now)->version(), request, *place, left, pace};
     const stop_callback on_stop{env.stop, [&slice] { slice.stop(); }};
     if (const auto run = co_await s.scans.run(slice); !run) co_return fail(run.error());
+    if (file && slice.file() && *slice.file() != *file) {
+      to.failed({.kind = failure_kind::schema_changed, .message = file_was_replaced});
+      co_return std::string{};
+    }
     if (slice.is_stale()) {
       ++refreshes;
       if (const auto fresh = co_await s.refresh(); !fresh) co_return fail(fresh.error());
       continue;
     }
+    if (slice.rows() != 0) file = slice.file();
     std::size_t rows = 0;
     while (rows != slice.rows()) {
       rows = slice.tell(to, rows);

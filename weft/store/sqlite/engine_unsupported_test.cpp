@@ -182,7 +182,7 @@ TEST_P(engine_unsupported, says_so_where_it_reads_from_the_disk) {
     const key_read operations[] = {{&t, {&key, 1}, t.values()}, {&t, {&key, 1}, t.values()}};
     auto files = storage::open(options_);
     const auto version = (**(*files)->reader("shop")).number("PRAGMA schema_version");
-    cold_batch batch{**files, "shop", *version, operations};
+    cold_batch batch{**files, "shop", *version, std::nullopt, operations};
     batch.run();
     noting_sink sink{operations};
     engine_counts counts{metrics_->shard(0)};

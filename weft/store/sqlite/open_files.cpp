@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <mutex>
 #include <new>
@@ -53,11 +55,17 @@ void note_index(const char* path, file_identity found) noexcept {
   }
 }
 
-/// In the place of open(2), with its result.
+/// In the place of open(2), with its result. A FIFO of a name that SQLite opens would keep the
+/// thread until somebody writes to it.
 int open_file(const char* path, int flags, int mode) {
-  const int descriptor = ::open(path, flags, mode);
+  const int descriptor = ::open(path, flags | O_NONBLOCK, mode);
   struct stat found{};
   if (descriptor < 0 || ::fstat(descriptor, &found) != 0) return descriptor;
+  if (S_ISFIFO(found.st_mode)) {
+    ::close(descriptor);
+    errno = EINVAL;
+    return -1;
+  }
   opened_last = identity_in(found);
   descriptor_last = descriptor;
   if (std::string_view{path}.ends_with(index_ending)) note_index(path, opened_last);

@@ -88,6 +88,7 @@ void scan_slice::run() {
     return;
   }
   connection& reader = **by;
+  file_ = reader.identity();
   if (const int code = reader.run("BEGIN"); code != SQLITE_OK) {
     fail(kind_of(code), reader.describe(code));
     return;

@@ -16,6 +16,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -54,6 +55,9 @@ class scan_slice {
   /// Of the last row that was looked at; copies in `room`. Empty: it has come to none.
   [[nodiscard]] std::span<const value> last_place(scratch& room) const;
 
+  /// Which it has looked at; none: it has come to none.
+  [[nodiscard]] const std::optional<file_identity>& file() const noexcept { return file_; }
+
   /// Whether its turn was over before it was.
   [[nodiscard]] bool is_long() const noexcept { return is_long_; }
   [[nodiscard]] bool is_stale() const noexcept { return is_stale_; }
@@ -86,6 +90,7 @@ class scan_slice {
   std::vector<std::span<const value>> rows_;
   std::size_t bytes_ = 0;
   std::span<const value> last_;  // of the order
+  std::optional<file_identity> file_;
   std::string message_;
   failure fault_;
   bool has_more_ = false;
