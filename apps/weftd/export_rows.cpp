@@ -17,6 +17,8 @@
 #include <weft/base/format.hpp>
 #include <weft/service/lifetime.hpp>
 #include <weft/store/engine.hpp>
+#include <weft/store/file_swap.hpp>
+#include <weft/store/sqlite/handle.hpp>
 
 #include <apps/weftd/foreign_stream.hpp>
 #include <apps/weftd/known_table.hpp>
@@ -76,8 +78,9 @@ std::vector<store::column_position> all_columns(const store::table& of) {
 
 }  // namespace
 
-row_export::row_export(row_export_options options, store::engine& engine, weft::lifetime& own)
-    : job_{std::move(options.job)}, engine_{engine}, own_{own} {}
+row_export::row_export(row_export_options options, store::engine& engine, weft::lifetime& own,
+                       weft::maybe<store::file_swapper> files)
+    : job_{std::move(options.job)}, engine_{engine}, files_{files}, own_{own} {}
 
 void row_export::start() { own_.spawn(run()); }
 
@@ -96,6 +99,14 @@ weft::task<std::optional<std::string>> row_export::export_all() {
   co_return co_await export_rows(**from);
 }
 
+std::optional<store::sqlite::file_identity> row_export::file() const {
+  store::file_swapper* const files = files_.get();
+  if (files == nullptr || files->folder().empty()) return std::nullopt;
+  const auto found =
+      store::sqlite::identify(weft::format("{}/{}.db", files->folder(), job_->database));
+  return found ? std::optional{*found} : std::nullopt;
+}
+
 weft::task<std::optional<std::string>> row_export::export_rows(const store::table& from) {
   const auto asked = co_await weft::this_task::environment();
   const auto columns = all_columns(from);
@@ -103,6 +114,7 @@ weft::task<std::optional<std::string>> row_export::export_rows(const store::tabl
   std::string out;
   writer.begin(out);
   std::string continuation;
+  const auto before = file();
   do {
     written_rows rows{writer, out};
     auto rest = co_await engine_.scan(
@@ -113,6 +125,10 @@ weft::task<std::optional<std::string>> row_export::export_rows(const store::tabl
       if (asked.stop.stop_requested()) co_return std::nullopt;
       co_return weft::format("the rows could not be read: {}", rest.error().message());
     }
+    // After the rows: what is of another file has come after that had its name.
+    if (file() != before)
+      co_return weft::format("the file of {} was replaced meanwhile: export it again",
+                             job_->database);
     if (auto fault = write_all(out, job_->to)) co_return fault;
     job_->rows += rows.rows();
     continuation = std::move(*rest);

@@ -2,7 +2,8 @@
 //
 // Contract: a service, the only one of its program, which it has end. Rows come in the order of the
 // primary key, each as of a moment after the start: it is no snapshot of a table that is written to
-// meanwhile. The job's outcome is good once the program has ended.
+// meanwhile. All are of one file: if the database's is replaced meanwhile, the export fails. The
+// job's outcome is good once the program has ended.
 //
 //   auto job = std::make_shared<export_job>(asked);
 //   job->finished = [&app] { app.request_stop(); };
@@ -17,6 +18,8 @@
 #include <string>
 
 #include <weft/coro/task.hpp>
+#include <weft/service/needs.hpp>
+#include <weft/store/sqlite/open_files.hpp>
 
 #include <apps/weftd/progress_line.hpp>
 #include <apps/weftd/row_file.hpp>
@@ -27,6 +30,7 @@ class lifetime;
 
 namespace weft::store {
 class engine;
+class file_swapper;
 class table;
 }  // namespace weft::store
 
@@ -55,7 +59,8 @@ class row_export {
  public:
   using options = row_export_options;
 
-  row_export(row_export_options options, weft::store::engine& engine, weft::lifetime& own);
+  row_export(row_export_options options, weft::store::engine& engine, weft::lifetime& own,
+             weft::maybe<weft::store::file_swapper> files);
 
   void start();
 
@@ -65,8 +70,12 @@ class row_export {
   weft::task<std::optional<std::string>> export_all();
   weft::task<std::optional<std::string>> export_rows(const weft::store::table& from);
 
+  /// Of the database; nothing: its engine has no files, or none is there.
+  [[nodiscard]] std::optional<weft::store::sqlite::file_identity> file() const;
+
   std::shared_ptr<export_job> job_;
   weft::store::engine& engine_;
+  weft::maybe<weft::store::file_swapper> files_;
   weft::lifetime& own_;
   progress_line progress_{"rows"};
 };

@@ -123,11 +123,12 @@ def spoil(folder):
     make(folder / "good", "new")
     (folder / "link").symlink_to(folder / "good")
     os.mkfifo(folder / "fifo")
+    (folder / "empty").touch()
     with closing(sqlite3.connect(folder / "utf16")) as database:
         database.executescript("PRAGMA encoding='UTF-16'; CREATE TABLE t(id INTEGER PRIMARY KEY)")
     make(folder / "other.db", "other")
     make(folder / "differs", "new", OTHER)
-    return [("damaged", [], "restore it from a copy"), ("noise", [], "put a SQLite database there"), ("link", [], "no regular file"), ("fifo", [], "no regular file"),
+    return [("damaged", [], "restore it from a copy"), ("noise", [], "put a SQLite database there"), ("link", [], "no regular file"), ("fifo", [], "no regular file"), ("empty", [], "it is empty"),
             ("utf16", [], "UTF-16"), ("missing", [], "No such file"), ("shop.db", [], "it is"), ("other.db", [], "name it otherwise"),
             ("differs", ["--same-schema"], "its schema is another: table t: ")]
 

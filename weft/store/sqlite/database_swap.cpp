@@ -68,6 +68,7 @@ std::expected<void, std::string> database_swap::check_file() const {
   struct stat served{};
   if (::lstat(file_.c_str(), &found) != 0) return refuse_errno("it cannot be seen");
   if (!S_ISREG(found.st_mode)) return refuse("it is no regular file: name the database itself");
+  if (found.st_size == 0) return refuse("it is empty: put a SQLite database there");
   if (::stat(target_.c_str(), &served) != 0)
     return refuse(
         weft::format("{} cannot be seen: {}", target_, std::generic_category().message(errno)));
