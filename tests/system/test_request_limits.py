@@ -153,9 +153,25 @@ def test_a_program_at_a_unix_socket_is_one_unless_it_asks_for_another(weftd, fol
     options = ["--http.server.trusted_proxies=unix:", "--http.server.forwarding=x_forwarded_for"]
     with Server([weftd, "--listen", f"unix:{path}", "--threads", "1", "--data", folder, *options]):
         with httpx.Client(transport=httpx.HTTPTransport(uds=str(path))) as client:
-            for fields, status in (({}, 200), ({"X-Forwarded-For": "192.0.2.1"}, 401), ({"X-Forwarded-For": "unknown"}, 401)):
+            for fields, status in (({}, 200), ({"X-Forwarded-For": "192.0.2.1"}, 401), ({"X-Forwarded-For": "unknown"}, 401),
+                                   ({"X-Forwarded-For": ""}, 401)):
                 reply = client.post("http://weftd.example/0.1.0/shop/t/pk-read", content=row, headers=fields)
                 assert reply.status_code == status, fields
+
+
+@pytest.mark.parametrize("said, status", [(b"PROXY UNKNOWN\r\n", 401), (b"PROXY TCP4 192.0.2.1 127.0.0.1 1 2\r\n", 401),
+                                          (b"\r\n\r\n\0\r\nQUIT\n\x21\0\0\0", 401), (b"\r\n\r\n\0\r\nQUIT\n\x20\0\0\0", 200)],
+                         ids=["unknown", "known", "unspecified", "itself"])
+def test_whom_a_balancer_at_a_unix_socket_hides_is_no_program_of_this_machine(weftd, folder, tmp_path, said, status):
+    path = tmp_path / "weftd.sock"
+    row = json.dumps({"filters": [{"column": "id", "value": 1}]})
+    options = ["--http.server.trusted_proxies=unix:", "--http.server.proxy_protocol=required"]
+    with Server([weftd, "--listen", f"unix:{path}", "--threads", "1", "--data", folder, *options]), socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(60)
+        client.connect(str(path))
+        client.sendall(said + f"POST /0.1.0/shop/t/pk-read HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n"
+                              f"Content-Length: {len(row)}\r\n\r\n{row}".encode())
+        assert client.recv(12) == f"HTTP/1.1 {status}".encode()
 
 
 @pytest.mark.parametrize("head", ["POST {} HTTP/1.0\r\n", "POST {} HTTP/1.1\r\nHost: localhost\r\nSec-Fetch-Site: cross-site\r\n",

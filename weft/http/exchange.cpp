@@ -134,7 +134,9 @@ std::optional<net::ip_address> exchange::client() const {
   return of_.is_client_known ? of_.known->address : peer().address;
 }
 
-bool exchange::is_from_unix_socket() const { return !of_.is_client_known && peer().is_unix_socket; }
+bool exchange::is_from_unix_socket() const {
+  return !of_.is_client_known && peer().is_unix_socket && !peer().hides_its_client;
+}
 
 const connection_peer& exchange::peer() const { return request_.client_.peer(); }
 

@@ -117,7 +117,8 @@ result<forwarded_client> find_client(const connection_peer& peer, const header_l
   forwarded_client client{.address = peer.address};
   if (field == forwarding::none || !trusted.contain(peer)) return client;
   const bool is_standard = field == forwarding::forwarded;
-  const last_elements elements{headers, is_standard ? "forwarded" : "x-forwarded-for"};
+  const std::string_view name = is_standard ? "forwarded" : "x-forwarded-for";
+  const last_elements elements{headers, name};
   std::size_t hops = 0;
   do {
     const auto element = elements.from_right(hops);
@@ -129,6 +130,8 @@ result<forwarded_client> find_client(const connection_peer& peer, const header_l
         .address = said->address, .proto = said->proto, .host = said->host, .is_forwarded = true};
     ++hops;
   } while (client.address && trusted.contain(*client.address));
+  // A field without an element passes somebody on and does not say whom.
+  if (hops == 0 && headers.find(name)) return forwarded_client{.address = {}, .is_forwarded = true};
   if (!is_standard && hops != 0) client.proto = proto_of(headers, hops - 1);
   return client;
 }

@@ -63,6 +63,7 @@ TEST_F(find_client_test, forwarded_is_read_from_the_right) {
            {"unix:", "", "hidden"},
            {"10.0.0.1", "Forwarded: for=unknown\r\n", "hidden"},
            {"10.0.0.1", "Forwarded: for=_gazonk\r\n", "hidden"},
+           {"10.0.0.1", "Forwarded: \r\n", "hidden"},
            {"10.0.0.1", "Forwarded: for=1.2.3.4, for=_gazonk\r\n", "hidden"},
            // What the client wrote is not looked at.
            {"10.0.0.1", "Forwarded: nonsense, for=1.2.3.4\r\n", "1.2.3.4"},
@@ -93,6 +94,7 @@ TEST_F(find_client_test, x_forwarded_for_is_read_from_the_right) {
            {"10.0.0.1", "X-Forwarded-For: [2001:db8::1]:80\r\n", "2001:db8::1"},
            {"10.0.0.1", "X-Forwarded-For: 1.2.3.4:80\r\n", "1.2.3.4"},
            {"10.0.0.1", "X-Forwarded-For: unknown\r\n", "hidden"},
+           {"10.0.0.1", "X-Forwarded-For: \r\n", "hidden"},
            {"10.0.0.1", "X-Forwarded-For: evil, 1.2.3.4\r\n", "1.2.3.4"},
            {"10.0.0.1", "X-Forwarded-For: 1.2.3.4, evil\r\n", "protocol_error"},
            {"10.0.0.1", "X-Forwarded-For: 1.2.3.4;\r\n", "protocol_error"},
