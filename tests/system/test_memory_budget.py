@@ -8,10 +8,11 @@ import select
 import socket
 import sqlite3
 import struct
+import time
 
 import httpx
 import pytest
-from http2_floods import DATA, END_HEADERS, HEADERS, PREFACE, frame, request, settings, stall, streams
+from http2_floods import DATA, END_HEADERS, HEADERS, PREFACE, frame, literal, request, settings, stall, streams
 from memory_group import memory_group
 from weft_process import Server, wait_until
 
@@ -69,6 +70,11 @@ def still_holds(server):
     peak = peak_mib(server)
     print(f"{peak} MiB at most; {number(server, 'memory_taken_bytes') >> 20} of {limit >> 20} MiB taken")
     assert peak <= (limit >> 20) + OWN_MIB
+
+
+def is_counted(server):
+    """What it has, but for some of its own, and for what it had a moment ago."""
+    assert peak_mib(server) <= (number(server, "memory_taken_bytes") >> 20) + 60
 
 
 class Sender:
@@ -279,3 +285,39 @@ def test_crowds_of_streams_that_must_wait_are_refused(limited):
             client.sendall(asked)
         wait_until(lambda: number(limited, "memory_refused_total") + number(limited, "memory_dropped_peers_total") > 0)
         still_holds(limited)
+
+
+def test_long_heads_of_requests_whose_bodies_never_come_count(limited):
+    """A head of 7 KiB is kept while its body is awaited."""
+    head = request(b"/ping", b"\x83") + b"".join(b"\x00" + literal(b"f%d" % i) + literal(b"v" * 110) for i in range(60))
+    asked = PREFACE + settings() + b"".join(frame(HEADERS, END_HEADERS, id, head) for id in streams(40))
+    with contextlib.ExitStack() as crowd:
+        for _ in range(400):
+            crowd.enter_context(limited.connect()).sendall(asked)
+        wait_until_it_rests(limited, 'memory_in_use_bytes{kind="requests"}')
+        still_holds(limited)
+        is_counted(limited)
+
+
+def wait_until_it_rests(server, name):
+    """As far as a look each second can tell: what has been sent has been read."""
+    seen = []
+
+    def rests():
+        time.sleep(1)
+        seen.append(number(server, name))
+        return len(seen) > 1 and seen[-1] == seen[-2]
+    wait_until(rests)
+
+
+def test_codecs_of_many_replies_count(limited):
+    """An encoder has up to 1.4 MiB of its own, as long as its reply is not taken."""
+    ask = look_ups([0, 1])
+    with contextlib.ExitStack() as crowd:
+        for i in range(300):
+            coding = [b"br", b"zstd", b"gzip"][i % 3]
+            crowd.enter_context(limited.connect()).sendall(
+                b"POST /0.1.0/batch HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: %s\r\nContent-Length: %d\r\n\r\n%s" % (coding, len(ask), ask))
+        wait_until_it_rests(limited, 'memory_in_use_bytes{kind="output"}')
+        still_holds(limited)
+        is_counted(limited)
