@@ -5,8 +5,8 @@
 namespace weft::store {
 namespace {
 
-constexpr std::array<std::string_view, 12> signs{
-    "=", "<>", "<", "<=", ">", ">=", " IS NULL", " IS NOT NULL", " AND ", " OR ", " AND ", " OR "};
+constexpr std::array<std::string_view, 8> signs{
+    "=", "<>", "<", "<=", ">", ">=", " IS NULL", " IS NOT NULL"};
 
 std::string_view sign_of(filter_kind kind) noexcept {
   return signs[static_cast<std::size_t>(kind)];
@@ -39,18 +39,31 @@ void scan_text::add_ranges() {
 }
 
 void scan_text::add_filter(const filter& condition) {
-  const bool is_negated =
-      condition.kind == filter_kind::not_both || condition.kind == filter_kind::neither;
+  add_condition(condition, false, conjunction::all);
+}
+
+/// SQLite's parser has a stack of 100 and needs several entries for each open parenthesis. So NAND
+/// and NOR become AND and OR of what is negated (De Morgan's laws hold for NULL, too), and only an
+/// OR within an AND has parentheses.
+void scan_text::add_condition(const filter& condition, bool is_negated, conjunction within) {
+  using enum filter_kind;
+  if (condition.kind < both) return add_test(condition, is_negated);
+  const bool negates = condition.kind == not_both || condition.kind == neither;
+  const bool is_all = (condition.kind == both || condition.kind == neither) != is_negated;
+  const conjunction here = is_all ? conjunction::all : conjunction::any;
+  const bool is_in_parentheses = here == conjunction::any && within == conjunction::all;
+  if (is_in_parentheses) text_ += '(';
+  add_condition(*condition.left, negates != is_negated, here);
+  text_ += is_all ? " AND " : " OR ";
+  add_condition(*condition.right, negates != is_negated, here);
+  if (is_in_parentheses) text_ += ')';
+}
+
+void scan_text::add_test(const filter& condition, bool is_negated) {
   text_ += is_negated ? "NOT(" : "(";
-  if (condition.kind >= filter_kind::both) {
-    add_filter(*condition.left);
-    text_ += sign_of(condition.kind);
-    add_filter(*condition.right);
-  } else {
-    add_name(condition.column);
-    text_ += sign_of(condition.kind);
-    if (condition.kind < filter_kind::is_null) add_parameter(condition.with, condition.column);
-  }
+  add_name(condition.column);
+  text_ += sign_of(condition.kind);
+  if (condition.kind < filter_kind::is_null) add_parameter(condition.with, condition.column);
   text_ += ')';
 }
 

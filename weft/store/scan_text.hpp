@@ -10,6 +10,7 @@
 //   add_order();
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -52,6 +53,10 @@ class scan_text {
   std::string text_;
 
  private:
+  enum class conjunction : std::uint8_t { all, any };
+  void add_condition(const filter& condition, bool is_negated, conjunction within);
+  /// Of one column.
+  void add_test(const filter& condition, bool is_negated);
   void add_step_behind(std::size_t at, const value& last);
   void add_rank_comparison(column_position of, std::string_view how, const value& with);
 

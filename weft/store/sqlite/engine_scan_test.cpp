@@ -1,4 +1,6 @@
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -139,6 +141,52 @@ TEST_P(engine_scan, finds_what_is_true_for_its_filter) {
          }) {
       request.where = &where;
       co_await expect_in_any_pages(shop, request, ids);
+    }
+  });
+}
+
+/// As SQL has it: true, false or neither.
+std::optional<bool> truth_of(filter_kind kind, std::optional<bool> left,
+                             std::optional<bool> right) {
+  const bool is_and = kind == filter_kind::both || kind == filter_kind::not_both;
+  const bool decides = !is_and;  // one operand that is so decides it
+  std::optional<bool> is;
+  if (left == decides || right == decides)
+    is = decides;
+  else if (left && right)
+    is = !decides;
+  if (is && (kind == filter_kind::not_both || kind == filter_kind::neither)) is = !*is;
+  return is;
+}
+
+/// SQLite's parser takes no more than 100 things that are open at a time.
+TEST_P(engine_scan, takes_filters_as_deep_as_may_be_of_any_shape) {
+  run([&](engine& shop) -> task<void> {
+    const catalog_ref schema = shop.schema();
+    scan_request request = all_of(*schema->find("shop", "t"));
+    using enum filter_kind;
+    constexpr std::array kinds{both, either, not_both, neither};
+    const filter is_ten{.kind = equal, .column = 1, .with = value::integer(10)};
+    // Of the rows 1 to 7.
+    constexpr std::array<std::optional<bool>, 7> ten{true,         std::nullopt, true, false,
+                                                     std::nullopt, true,         false};
+    for (unsigned shape = 0; shape < 2 * 16; ++shape) {
+      const bool is_right = shape % 2 == 0;
+      std::array<filter, filter_depth_max> nested{is_ten};
+      auto truth = ten;
+      for (std::size_t i = 1; i < nested.size(); ++i) {
+        const filter_kind kind = kinds[(i % 2 == 0 ? shape / 2 : shape / 8) % 4];
+        nested[i] = {.kind = kind,
+                     .left = is_right ? &is_ten : &nested[i - 1],
+                     .right = is_right ? &nested[i - 1] : &is_ten};
+        for (std::size_t row = 0; row < truth.size(); ++row)
+          truth[row] = truth_of(kind, truth[row], ten[row]);
+      }
+      std::string ids;
+      for (std::size_t row = 0; row < truth.size(); ++row)
+        if (truth[row] == true) ids += (ids.empty() ? "" : " ") + std::to_string(row + 1);
+      request.where = &nested.back();
+      EXPECT_EQ(co_await scan(shop, request), ids) << shape;
     }
   });
 }
