@@ -79,10 +79,13 @@ void trim_end_of_thread_heap() noexcept {
   // turn by that has another one after the next interval.
   static std::atomic<int> trimming = 0;
   trimming.fetch_add(1);
+  // Where it is refused, as much stays as before.
   std::ignore = ::mallopt(M_TRIM_THRESHOLD, least_at_end_bytes);
   void* volatile looked_after = std::malloc(looked_after_bytes);  // volatile: or it is left out
   std::free(looked_after);
-  if (trimming.fetch_sub(1) == 1) std::ignore = ::mallopt(M_TRIM_THRESHOLD, kept_at_end_bytes);
+  if (trimming.fetch_sub(1) != 1) return;
+  // Where it is refused, memory comes back sooner.
+  std::ignore = ::mallopt(M_TRIM_THRESHOLD, kept_at_end_bytes);
 #endif
 }
 
