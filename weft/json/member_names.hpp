@@ -112,6 +112,8 @@ template <auto Options, class T, class Value, class... Index>
                                                               Index&&... index) {
   context.name = at;
   if constexpr (!Options.error_on_unknown_keys) {
+    // The first name may be one that is passed over, and begins the object's set all the same.
+    if (is_first_name(at)) context.members[context.depth].bits = {};
     if (is_hidden_name(at, glz::reflect<T>::keys)) {
       context.error = glz::error_code::unknown_key;
       return;

@@ -235,6 +235,9 @@ TEST(json_read, can_be_told_to_ignore_unknown_names_but_not_bad_json) {
   constexpr policy lenient{.ignore_unknown_names = true};
   EXPECT_EQ((read<ping, lenient>(R"({"x":{"y":[1,"\n",null]},"sequence":5,"\u0061":0})")->sequence),
             5);
+  const auto several = read<std::vector<ping>, lenient>(R"([{"sequence":1},{"x":0,"sequence":2}])");
+  ASSERT_TRUE(several) << several.error().message();
+  EXPECT_EQ(several->at(1).sequence, 2);
   for (const std::string_view bad :
        {R"({"sequence":5,"x":02})"sv, R"({"sequence":5,"x":[1,]})"sv, R"({"sequence":5,"x":nan})"sv,
         R"({"sequence":5,"\q":1})"sv, R"({"sequence":5,"x":"\ud800"})"sv}) {
