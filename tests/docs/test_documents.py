@@ -8,6 +8,7 @@ from documents import BLOCK, DOCUMENTS, ROOT, blocks_of, cpp_blocks, words
 
 BLOCKS = cpp_blocks()
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)[^)]*\)")
+CUT_LINK = re.compile(r"\[[^\]\n]*\]\([^)\n]*$", re.MULTILINE)
 PATH = re.compile(r"`((?:weft|apps|examples|bench|tests|tools|docs|cmake)/[\w./-]*\w)`")
 TEST = re.compile(r"\bTEST(?:_P|_F)?\(\s*(\w+),\s*(\w+)\)")
 PYTHON_TEST = re.compile(r"^(?:async )?def (test_\w+)", re.MULTILINE)
@@ -52,6 +53,7 @@ def test_the_readme_echo_is_the_echo():
 def test_what_it_names_exists(path):
     text = path.read_text()
     prose = BLOCK.sub("", text)
+    assert not CUT_LINK.findall(prose), "a link without its end"
     for link in LINK.findall(prose):
         if "://" not in link:
             assert (path.parent / link).exists(), f"link to {link}"
