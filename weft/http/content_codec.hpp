@@ -2,7 +2,7 @@
 //
 // Contract: step() reads from `input` and writes into `room`, as much as goes, and says why it
 // stopped. A library's own memory is taken when a codec is made, and while it works, and given back
-// with it. The constants and functions below that end in _bytes are the most, as measured. Single thread.
+// with it. What ends in _bytes below is the most that it takes, as measured. Single thread.
 // Private to weft/http's sources, but for the two types that users see.
 //
 //   auto codec = make_gzip_decoder();
