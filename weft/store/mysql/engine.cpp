@@ -38,7 +38,6 @@ result<std::string> read_password(const std::string& file) {
 /// How long what may have been begun is awaited: until the server has ended it by itself, and has
 /// said so, which leaves no doubt.
 duration patience_of(const engine_options& options) noexcept {
-  constexpr duration answer_time = std::chrono::seconds{1};
   return std::max(options.write_time, options.statement_time + answer_time);
 }
 
@@ -151,6 +150,21 @@ namespace {
 
 task<result<void>> acquire_one(semaphore& of) { co_return co_await of.acquire(); }
 
+/// Is given back at its end, unless another keeps it.
+class query_turn {
+ public:
+  explicit query_turn(semaphore& of) noexcept : of_{&of} {}
+  query_turn(const query_turn&) = delete;
+  query_turn& operator=(const query_turn&) = delete;
+  ~query_turn() {
+    if (of_ != nullptr) of_->release();
+  }
+  void keep() noexcept { of_ = nullptr; }
+
+ private:
+  semaphore* of_;
+};
+
 }  // namespace
 
 borrowing_task<result<bool>> engine::query(const query_request& request, query_sink& to) {
@@ -168,14 +182,16 @@ borrowing_task<result<bool>> engine::query(const query_request& request, query_s
     if (!turn)
       co_return fail(turn.error() == errc::timed_out ? errc::limit_exceeded : turn.error());
   }
-  struct giving_back {
-    semaphore& to;
-    ~giving_back() { to.release(); }
-  } const turn{s.queries};
+  query_turn turn{s.queries};
   const time_point began = s.loop.now();
   s.counts.queries.add();
-  const auto told = co_await s.run_query(request, to);
+  left_query left;
+  const auto told = co_await s.run_query(request, to, left);
   s.counts.query_times.record(s.loop.now() - began);
+  if (left.connection != 0) {
+    turn.keep();
+    s.outlast(left);
+  }
   co_return told;
 }
 

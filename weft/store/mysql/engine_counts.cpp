@@ -33,6 +33,9 @@ engine_counts::engine_counts(telemetry::meter& meter)
       queries_killed{meter.counter("store_queries_killed_total",
                                    "Queries in SQL that were ended on the server, since nobody "
                                    "waited for them any more")},
+      queries_left{
+          meter.gauge("store_queries_left_running",
+                      "Queries in SQL that were killed on the server, and still run there")},
       writes{meter.counter("store_writes_total", "Rows written, durably")},
       commits{meter.counter("store_commits_total", "Commits that rows were written in")},
       writes_retried{meter.counter("store_writes_retried_total",

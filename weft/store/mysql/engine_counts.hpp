@@ -31,6 +31,7 @@ struct engine_counts {
   telemetry::counter query_rows;
   telemetry::histogram query_times;
   telemetry::counter queries_killed;  // on the server
+  telemetry::gauge queries_left;      // that the server has not ended yet
   telemetry::counter writes;          // operations done, and committed
   telemetry::counter commits;
   telemetry::counter writes_retried;  // batches

@@ -7,10 +7,6 @@
 #include <iterator>
 #include <utility>
 
-#include <mariadb/mysqld_error.h>
-
-#include <weft/base/format.hpp>
-#include <weft/base/log.hpp>
 #include <weft/coro/shielded.hpp>
 #include <weft/coro/when_all.hpp>
 #include <weft/coro/with_deadline.hpp>
@@ -27,9 +23,6 @@ namespace {
 
 /// Of a batch: more connections would be taken from others.
 constexpr std::size_t statements_at_once = 4;
-
-/// How long the server has to be told that nobody waits for a query any more.
-constexpr duration end_query_within = std::chrono::seconds{5};
 
 template <class Sink>
 void refuse_too_large(Sink& to, const engine_options& options, engine_counts& counts) {
@@ -164,45 +157,22 @@ result<std::optional<failure_kind>> engine::state::settle_part(const connection&
   return told.kind;
 }
 
-task<result<bool>> engine::state::run_query(const query_request& request, query_sink& to) {
+task<result<bool>> engine::state::run_query(const query_request& request, query_sink& to,
+                                            left_query& left) {
   const auto text = read_query_text(request, *schema);
   if (!text) {
     counts.failed(failure_kind::invalid);
     to.failed({.kind = failure_kind::invalid, .message = text.error()});
     co_return false;
   }
-  left_query left;
-  const auto told = co_await run_query_on(request, *text, to, left);
+  // The server ends it in time, but for what it cannot stop.
+  const auto told = co_await with_timeout(options.statement_time + answer_time,
+                                          run_query_on(request, *text, to, left));
   if (left.connection == 0) co_return told;
   const auto ended =
       co_await shielded(with_timeout(end_query_within, end_on_server(left)), deadline::never());
-  if (!ended)
-    log::warning(
-        weft::format("a query that nobody waits for may still run on the database server, "
-                     "for store.mysql.engine.statement_time at most: {}",
-                     ended.error().message()));
+  if (ended.value_or(false)) left = {};
   co_return told;
-}
-
-task<result<void>> engine::state::end_on_server(left_query left) {
-  auto server = co_await acquire_to_read({.is_for_main = !left.is_on_replica});
-  if (!server) co_return fail(server.error());
-  if (server->is_replica != left.is_on_replica) co_return {};  // which is given up
-  connection& by = *server->by;
-  // Behind one address there may be several servers, whose connections have numbers of their own.
-  // The server counts whole seconds, from a little later on.
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(loop.now() - left.began).count();
-  auto look = co_await by.prepare(
-      weft::format("SELECT 1 FROM information_schema.processlist WHERE id = {} AND command = "
-                   "'Execute' AND time >= {}",
-                   left.connection, seconds - 2));
-  if (!look) co_return fail(look.error());
-  if (const auto ran = co_await by.execute(*look, {}); !ran) co_return fail(ran.error());
-  if (!look->next()) co_return {};
-  const auto killed = co_await by.run(weft::format("KILL {}", left.connection));
-  if (!killed && by.server_error() != ER_NO_SUCH_THREAD) co_return fail(killed.error());
-  counts.queries_killed.add();
-  co_return {};
 }
 
 task<result<bool>> engine::state::run_query_on(const query_request& request, const query_text& text,

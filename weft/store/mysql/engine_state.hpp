@@ -5,6 +5,7 @@
 // why, once.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -43,6 +44,12 @@ struct read_server {
   connection_pool::lease by;
   bool is_replica;
 };
+
+/// How much longer than its statement_time a server's word is waited for.
+inline constexpr duration answer_time = std::chrono::seconds{1};
+
+/// How long a server has to be asked to end a query, and whether it has, at a time.
+inline constexpr duration end_query_within = std::chrono::seconds{5};
 
 /// A query that may still run on the server, since its connection was closed.
 struct left_query {
@@ -88,13 +95,18 @@ struct engine::state {
   /// Of a part that has failed as `why`, and is not asked for anew.
   [[nodiscard]] result<std::optional<failure_kind>> settle_part(const connection& by, error why,
                                                                 scan_sink& to);
-  /// Where a query in SQL has its turn.
-  [[nodiscard]] task<result<bool>> run_query(const query_request& request, query_sink& to);
+  /// Where a query in SQL has its turn. `left`: the server has not ended it by then.
+  [[nodiscard]] task<result<bool>> run_query(const query_request& request, query_sink& to,
+                                             left_query& left);
   [[nodiscard]] task<result<bool>> run_query_on(const query_request& request,
                                                 const query_text& text, query_sink& to,
                                                 left_query& left);
-  /// A server does not look whether the client is still there until it has rows to send.
-  [[nodiscard]] task<result<void>> end_on_server(left_query left);
+  /// Kills it on its server, which does not look whether the client is still there until it has
+  /// rows to send. Whether it has ended.
+  [[nodiscard]] task<result<bool>> end_on_server(left_query left);
+  /// Keeps the turn of a query until its server has ended it, or the engine ends.
+  void outlast(left_query left);
+  [[nodiscard]] task<void> await_end(left_query left);
 
   void take_over(std::vector<catalog::database_definition> found);
   void note(bool is_there);

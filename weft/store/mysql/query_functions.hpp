@@ -4,7 +4,9 @@
 // clients, and each release and each plugin adds some. Contract: a list of those that compute a
 // value of their arguments, of MySQL 8 and MariaDB 10 and newer. Whatever is not in it is refused,
 // functions that are stored in the database included: these do what their definer may do. One of
-// them that has the name of a listed function which its server has not is taken for that.
+// them that has the name of a listed function which its server has not is taken for that. Regular
+// expressions and XPath are not listed: a server cannot stop them (KILL and its limits of time are
+// looked at between two calls), and a short pattern takes hours.
 //
 //   if (!is_allowed_before_parenthesis("concat")) ...
 #pragma once

@@ -168,6 +168,9 @@ class query_reader {
   [[nodiscard]] std::string judge_word(const token& here) const {
     if (is_in(here.text, accounts))
       return weft::format("{} is not to be had in a query", here.text);
+    if (is_word(here, "regexp") || is_word(here, "rlike"))
+      return weft::format("{} is not allowed in a query, since no server can stop it: use LIKE",
+                          here.text);
     if (is_word(here, "into") || is_word(here, "procedure"))
       return weft::format("a query may only read, by SELECT: without {}", here.text);
     const bool is_locking =

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <weft/base/format.hpp>
+
 namespace weft::store::mysql {
 namespace {
 
@@ -100,6 +102,18 @@ TEST(mysql_query_text, binds_parameters_by_place_or_by_name) {
   EXPECT_EQ(read("SELECT :a", {b}), "no value is given for the parameter :a");
   EXPECT_EQ(read("SELECT :a", {a, b}), "the query has no parameter named b");
   EXPECT_EQ(read("SELECT ?", {a}), "parameter 1 has no name: give a list of values");
+}
+
+TEST(mysql_query_text, refuses_patterns_that_no_server_can_stop) {
+  const std::string reason = " is not allowed in a query, since no server can stop it: use LIKE";
+  EXPECT_EQ(read("SELECT 'a' REGEXP 'b'"), "REGEXP" + reason);
+  EXPECT_EQ(read("SELECT t.a NOT RLIKE('b') FROM t"), "RLIKE" + reason);
+  for (const std::string_view function :
+       {"REGEXP_LIKE", "regexp_instr", "REGEXP_SUBSTR", "REGEXP_REPLACE", "EXTRACTVALUE",
+        "UpdateXML", "JSON_SEARCH", "JSON_SCHEMA_VALID"})
+    EXPECT_EQ(read(weft::format("SELECT {}('a', 'b')", function)),
+              weft::format("the function {}() is not allowed in a query", function));
+  EXPECT_EQ(read("SELECT t.regexp, `rlike` FROM t"), "SELECT t.regexp, `rlike` FROM t | 0");
 }
 
 TEST(mysql_query_text, refuses_what_does_more_than_read) {
