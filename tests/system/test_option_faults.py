@@ -100,3 +100,21 @@ def test_what_cannot_be_printed_is_an_error(weftd, asked):
     with open("/dev/full", "w") as full:
         done = subprocess.run([weftd, asked], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
     assert done.returncode == 1 and "stdout" in done.stderr
+
+@pytest.mark.parametrize("words", [["--listen"], ["--data"], ["--keys"], ["--config"], ["--threads"], ["--nosuch"], ["--backend"],
+                                   ["--log.levels"], ["--http.server.trusted_proxies"], ["--set"], []])
+def test_a_url_in_the_wrong_place_shows_no_password(weftd, words):
+    url = f"mysql://ann:{SECRET}/x@db.example/shop"
+    for given in ([*words, url], [f"{words[0]}={url}"] if words else [url]):
+        done = run([weftd, *given, "--check-config"])
+        assert done.returncode == 2
+        assert SECRET not in everything_said(done)
+
+
+def test_of_many_faults_the_first_are_shown(weftd, tmp_path):
+    file = tmp_path / "weftd.toml"
+    file.write_text("".join(f"k{number} = 1\n" for number in range(5000)))
+    done = run([weftd, "--config", file, "--check-config"])
+    assert done.returncode == 2
+    lines = done.stderr.splitlines()
+    assert len(lines) == 21 and "k0" in lines[0] and "4980 more" in lines[-1], done.stderr

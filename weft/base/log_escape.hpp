@@ -23,10 +23,14 @@ enum class escaping : std::uint8_t {
 
 void append_escaped(std::string& out, std::string_view text, escaping how);
 
-/// That, plain, for a message on a terminal.
+/// Without what stands between "://" and the last "@" of the same word: a URL's user and password
+/// (RFC 3986, section 3.2.1), "***" instead.
+[[nodiscard]] std::string without_user_info(std::string_view text);
+
+/// Plain, and without_user_info(), for a message on a terminal.
 [[nodiscard]] inline std::string escaped(std::string_view text) {
   std::string out;
-  append_escaped(out, text, escaping::plain);
+  append_escaped(out, without_user_info(text), escaping::plain);
   return out;
 }
 

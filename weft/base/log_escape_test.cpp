@@ -9,6 +9,7 @@ namespace {
 
 using namespace std::string_view_literals;
 using weft::log::append_escaped;
+using weft::log::escaped;
 using weft::log::escaping;
 
 std::string escaped(std::string_view text, escaping how) {
@@ -53,6 +54,17 @@ TEST(log_escape, gives_utf_8_whatever_it_is_given) {
   EXPECT_EQ(plain("\xed\xa0\x80"), "\\xed\\xa0\\x80") << "a surrogate";
   EXPECT_EQ(plain("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80") << "beyond the last";
   EXPECT_EQ(plain("\xc3x"), "\\xc3x");
+}
+
+TEST(log_escape, shows_no_user_and_password_of_a_url) {
+  EXPECT_EQ(escaped("'mysql://u:secret@db/x' is no address"), "'mysql://***@db/x' is no address");
+  EXPECT_EQ(escaped("http://secret@h"), "http://***@h");
+  EXPECT_EQ(escaped("http://u:se@cr/et@h:1, and https://v:secret@[::1]/?a"),
+            "http://***@h:1, and https://***@[::1]/?a");
+  EXPECT_EQ(escaped("http://u:1@h,http://v:2@i/"), "http://***@i/");
+  for (const std::string_view as_it_is :
+       {"http://h/", "a@b", "://", "http://h 'a@b'", "unix:/run/a@b", "@"})
+    EXPECT_EQ(escaped(as_it_is), as_it_is);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <iterator>
+#include <ranges>
 #include <system_error>
 
 #include <weft/base/format.hpp>
@@ -31,6 +32,8 @@ namespace weft {
 namespace {
 
 constexpr int exit_failed = 1;
+/// A file with thousands would bury the first.
+constexpr std::size_t faults_shown = 20;
 constexpr duration end_timeout_max = std::chrono::hours{24};
 
 /// No sum of a time now and this overflows.
@@ -98,7 +101,7 @@ void application::request_stop() { state_->stop_all(); }
 void application::state::complain(const std::string& fault) const {
   if (settings.wants_json()) {
     use_log_format(log_format::json);
-    log::error(fault);
+    log::error(log::without_user_info(fault));
   } else {
     std::fputs(weft::format("{}: {}\n", cli.program(), log::escaped(fault)).c_str(), stderr);
   }
@@ -113,7 +116,10 @@ std::optional<int> application::state::configure() {
     faults = given.faults();
     for (auto& check : checks) std::ranges::move(check(), std::back_inserter(faults));
   }
-  for (const std::string& fault : faults) complain(fault);
+  for (const std::string& fault : faults | std::views::take(faults_shown)) complain(fault);
+  if (faults.size() > faults_shown)
+    complain(
+        weft::format("{} more faults like these: mend these first", faults.size() - faults_shown));
   if (!faults.empty()) return command_line::exit_usage;
   if (settings.is_to_check()) {
     return print("all options are right\n");
