@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <expected>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <weft/base/format.hpp>
@@ -35,9 +37,12 @@ weft::task<std::string> read_line(weft::net::tcp_stream& from) {
   co_return std::string{};
 }
 
+/// In the folder that a link leads to now: it has to be removed from there, wherever it leads then.
 std::string path_of(const control_options& options, const weft::store::file_swapper& files) {
   if (!options.socket.empty()) return options.socket;
-  return weft::format("{}/{}", files.folder(), control_socket_name);
+  std::error_code why;
+  const auto real = std::filesystem::canonical(files.folder(), why);
+  return weft::format("{}/{}", why ? files.folder() : real.string(), control_socket_name);
 }
 
 }  // namespace

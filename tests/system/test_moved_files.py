@@ -57,6 +57,29 @@ def test_a_file_moved_over_one_with_a_log_is_served_whole(serve, folder, schema)
 
 
 @pytest.mark.parametrize("schema", [SAME, OTHER], ids=["same", "other"])
+def test_a_link_to_the_folder_that_leads_elsewhere_is_followed(weftd, tmp_path, schema):
+    for each, content in (("one", SAME), ("two", schema)):
+        (tmp_path / each).mkdir()
+        make(tmp_path / each / "shop.db", each, content)
+    (tmp_path / "current").symlink_to("one")
+    (tmp_path / "next").symlink_to("two")
+    command = [weftd, "--listen", "127.0.0.1:0", "--threads", "2", "--data", tmp_path / "current", SEE_AT_ONCE, KEEP_LOG]
+    with Server(command) as server, RowClient(server) as client:
+        for id in range(17):
+            assert write(client, id, "written")[0] == 200
+        os.replace(tmp_path / "next", tmp_path / "current")
+        assert all_of(client) == whole("two")
+        assert write(client, 5, "later")[0] == 200
+        assert all_of(client) == whole("two") | {5: "later"}
+        server.wait_for_log("was replaced by another file")
+        assert server.stop() == 0, server.log
+    assert rows_of(tmp_path / "one" / "shop.db") == whole("one") | {id: "written" for id in range(17)}
+    assert rows_of(tmp_path / "two" / "shop.db") == whole("two") | {5: "later"}
+    for each in ("one", "two"):
+        assert os.listdir(tmp_path / each) == ["shop.db"]
+
+
+@pytest.mark.parametrize("schema", [SAME, OTHER], ids=["same", "other"])
 def test_a_log_that_a_killed_server_has_left_is_not_put_into_another_file(serve, folder, schema):
     make(folder / "new", "new", schema)
     with serve() as server, RowClient(server) as client:

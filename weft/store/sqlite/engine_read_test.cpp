@@ -302,6 +302,22 @@ TEST_P(engine_read, leaves_out_what_is_no_regular_file_and_waits_for_none) {
   });
 }
 
+TEST_P(engine_read, serves_a_file_by_one_name_alone) {
+  make_database("shop", orders);
+  std::filesystem::create_hard_link(path_of("shop"), path_of("twin"));
+  run([&](engine& shop) -> task<void> {
+    EXPECT_TRUE(shop.schema()->has("shop"));
+    EXPECT_FALSE(shop.schema()->has("twin"));
+    EXPECT_FALSE(shop.is_reachable());
+    std::filesystem::remove(path_of("shop"));
+    EXPECT_TRUE(co_await shop.refresh());
+    EXPECT_TRUE(co_await shop.refresh());
+    EXPECT_FALSE(shop.schema()->has("shop"));
+    EXPECT_TRUE(shop.schema()->has("twin"));
+    EXPECT_TRUE(shop.is_reachable());
+  });
+}
+
 TEST_P(engine_read, makes_the_databases_it_is_told_to) {
   options_.directory = folder_ + "/a/b";
   options_.create = {"one", "two"};

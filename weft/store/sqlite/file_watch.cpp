@@ -7,6 +7,8 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <string_view>
+#include <utility>
 
 namespace weft::store::sqlite {
 namespace {
@@ -55,6 +57,24 @@ std::optional<index_head> read_index(const std::string& path) noexcept {
   return head;
 }
 
+/// The folder that has the file's name, unless that is a link to a file; empty then. What leads to
+/// the folder may be links.
+std::string folder_of(const std::string& path, const char* real) {
+  const std::string_view found = real != nullptr ? real : "";
+  const std::size_t slash = path.rfind('/');
+  const std::size_t real_slash = found.rfind('/');
+  if (slash == std::string::npos || real_slash == std::string_view::npos) return {};
+  if (path.substr(slash) != found.substr(real_slash)) return {};
+  std::string folder = path.substr(0, slash);
+  const std::string real_folder{found.substr(0, real_slash)};
+  struct stat one{};
+  struct stat other{};
+  const bool is_same = folder == real_folder || (::stat(folder.c_str(), &one) == 0 &&
+                                                 ::stat(real_folder.c_str(), &other) == 0 &&
+                                                 identity_in(one) == identity_in(other));
+  return is_same ? std::move(folder) : std::string{};
+}
+
 bool is_moving(const file_memory::log_progress& pages) noexcept { return pages.done < pages.begun; }
 
 }  // namespace
@@ -92,7 +112,7 @@ file_watch::file_watch(sqlite3* opened, const std::string& path)
   const char* const real = sqlite3_db_filename(opened, "main");
   log_path_ = std::string{real != nullptr ? real : path.c_str()} + "-wal";
   index_path_ = std::string{real != nullptr ? real : path.c_str()} + "-shm";
-  if (real != nullptr && path == real) folder_path_ = path.substr(0, path.rfind('/'));
+  folder_path_ = folder_of(path, real);
   struct stat found{};
   if (knows_files_) {
     database_ = identity_of(open_database(opened));

@@ -139,5 +139,38 @@ TEST(file_watch, follows_a_link_and_sees_that_it_leads_elsewhere) {
   remove_folder(folder);
 }
 
+TEST(file_watch, sees_that_a_link_to_its_folder_leads_elsewhere) {
+  prepare_library();
+  const std::string folder = files::canonical(make_folder()).string();
+  for (const char* const name : {"/one", "/two"}) {
+    files::create_directory(folder + name);
+    sqlite3* made = nullptr;
+    EXPECT_EQ(sqlite3_open((folder + name + "/shop.db").c_str(), &made), SQLITE_OK);
+    EXPECT_EQ(
+        sqlite3_exec(made, "PRAGMA journal_mode=WAL; CREATE TABLE t(a)", nullptr, nullptr, nullptr),
+        SQLITE_OK);
+    sqlite3_close(made);
+  }
+  const std::string link = folder + "/served";
+  files::create_symlink(folder + "/one", link);
+  {
+    auto tried = connection::open(link + "/shop.db", access::read_write);
+    ASSERT_TRUE(tried) << tried.error();
+    ASSERT_EQ(tried->run("INSERT INTO t VALUES(1)"), SQLITE_OK);
+    EXPECT_EQ(tried->look(), file_place::in_place);
+    std::this_thread::sleep_for(std::chrono::milliseconds{120});
+    EXPECT_EQ(tried->look(), file_place::in_place);
+    EXPECT_EQ(tried->look(), file_place::in_place);
+    files::remove(link);
+    EXPECT_EQ(tried->look(), file_place::gone);
+    files::create_symlink(folder + "/two", link);
+    EXPECT_EQ(tried->look(), file_place::replaced);
+    files::remove(link);
+    files::create_symlink(folder + "/one", link);
+    EXPECT_EQ(tried->look(), file_place::in_place);
+  }
+  remove_folder(folder);
+}
+
 }  // namespace
 }  // namespace weft::store::sqlite

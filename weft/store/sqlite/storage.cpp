@@ -70,12 +70,14 @@ std::expected<std::shared_ptr<storage>, std::string> storage::open(const engine_
   if (!options.create.empty()) files::create_directories(options.directory, why);
   const files::path real = files::canonical(options.directory, why);
   if (why) return std::unexpected{describe_folder(options.directory, why)};
+  const files::path named = files::absolute(options.directory, why);
+  if (why) return std::unexpected{describe_folder(options.directory, why)};
   open_folders& all = all_open();
   const std::lock_guard lock{all.mutex};
   std::weak_ptr<storage>& known = all.by_path[real.string()];
   std::shared_ptr<storage> opened = known.lock();
   if (opened == nullptr) {
-    opened = std::shared_ptr<storage>{new storage{real.string(), options, how}};
+    opened = std::shared_ptr<storage>{new storage{named, real, options, how}};
     known = opened;
     if (const std::string& trouble = opened->lock_.trouble(); !trouble.empty()) log::info(trouble);
   }
@@ -142,8 +144,36 @@ void storage::drop_idle(const std::string& path) {
   idle_readers_.erase(rest.begin(), rest.end());
 }
 
+std::expected<void, std::string> storage::refuse_twin(database_files& of) {
+  const auto file = identify(of.file.path());
+  if (!file) return {};  // the opening says why
+  std::vector<const database_files*> others;
+  {
+    const std::lock_guard lock{mutex_};
+    for (const auto& each : databases_)
+      if (each.get() != &of && !each->file.is_refused()) others.push_back(each.get());
+  }
+  std::error_code unknown;
+  for (const database_files* const each : others) {
+    const std::string& path = each->file.path();
+    if (identify(path) != file ||
+        files::canonical(path, unknown) == files::canonical(of.file.path(), unknown))
+      continue;
+    of.file.set_refused(true);
+    const auto name = [](const std::string& of_path) {
+      return std::string_view{of_path}.substr(of_path.rfind('/') + 1);
+    };
+    return std::unexpected{weft::format(
+        "{}: it is the same file as {}, by a second name (a hard link), and SQLite would keep a "
+        "log for each: remove one of the names",
+        name(of.file.path()), name(path))};
+  }
+  return {};
+}
+
 std::expected<connection, std::string> storage::open(std::string_view database) {
   database_files& of = files_of(database);
+  if (auto alone = refuse_twin(of); !alone) return std::unexpected{std::move(alone.error())};
   if (of.file.must_settle()) {
     drop_idle(of.file.path());
     if (auto settled = of.by.settle(); !settled) {

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -48,7 +49,7 @@ class storage : public std::enable_shared_from_this<storage> {
   storage& operator=(const storage&) = delete;
   ~storage();
 
-  /// With its real path.
+  /// As it was named, from the root on: a link that leads elsewhere later is followed.
   [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
   [[nodiscard]] std::string path_of(std::string_view database) const;
   /// Sorted. A line for people, where the folder cannot be read.
@@ -105,10 +106,11 @@ class storage : public std::enable_shared_from_this<storage> {
   }
 
  private:
-  storage(std::string directory, const engine_options& options, takes_lock how)
-      : directory_{std::move(directory)},
+  storage(const std::filesystem::path& named, const std::filesystem::path& real,
+          const engine_options& options, takes_lock how)
+      : directory_{named.has_filename() ? named.string() : named.parent_path().string()},
         options_{options},
-        lock_{how == takes_lock::yes ? folder_lock{directory_} : folder_lock{}} {
+        lock_{how == takes_lock::yes ? folder_lock{real.string()} : folder_lock{}} {
     idle_readers_.reserve(idle_readers_max);
   }
   struct database_files {
@@ -122,6 +124,8 @@ class storage : public std::enable_shared_from_this<storage> {
   [[nodiscard]] database_files& files_of(std::string_view database);
   [[nodiscard]] database_files* find_files(std::string_view path);
   [[nodiscard]] std::optional<connection> take_idle(const std::string& path);
+  /// A file by two names would have two logs, each of which undoes the other's writes.
+  [[nodiscard]] std::expected<void, std::string> refuse_twin(database_files& of);
   void drop_idle(const std::string& path);
   void take_back(connection lent) noexcept;
   void tell_change(database_files& of);
