@@ -70,14 +70,15 @@ std::expected<std::shared_ptr<storage>, std::string> storage::open(const engine_
   if (!options.create.empty()) files::create_directories(options.directory, why);
   const files::path real = files::canonical(options.directory, why);
   if (why) return std::unexpected{describe_folder(options.directory, why)};
-  const files::path named = files::absolute(options.directory, why);
+  files::path named = files::absolute(options.directory, why);
   if (why) return std::unexpected{describe_folder(options.directory, why)};
+  if (!named.has_filename()) named = named.parent_path();  // it ends with a slash
   open_folders& all = all_open();
   const std::lock_guard lock{all.mutex};
   std::weak_ptr<storage>& known = all.by_path[real.string()];
   std::shared_ptr<storage> opened = known.lock();
   if (opened == nullptr) {
-    opened = std::shared_ptr<storage>{new storage{named, real, options, how}};
+    opened = std::shared_ptr<storage>{new storage{named.string(), real.string(), options, how}};
     known = opened;
     if (const std::string& trouble = opened->lock_.trouble(); !trouble.empty()) log::info(trouble);
   }

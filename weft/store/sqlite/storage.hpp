@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <expected>
-#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -106,11 +105,10 @@ class storage : public std::enable_shared_from_this<storage> {
   }
 
  private:
-  storage(const std::filesystem::path& named, const std::filesystem::path& real,
-          const engine_options& options, takes_lock how)
-      : directory_{named.has_filename() ? named.string() : named.parent_path().string()},
+  storage(std::string named, const std::string& real, const engine_options& options, takes_lock how)
+      : directory_{std::move(named)},
         options_{options},
-        lock_{how == takes_lock::yes ? folder_lock{real.string()} : folder_lock{}} {
+        lock_{how == takes_lock::yes ? folder_lock{real} : folder_lock{}} {
     idle_readers_.reserve(idle_readers_max);
   }
   struct database_files {
