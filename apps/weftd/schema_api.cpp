@@ -45,7 +45,11 @@ struct table_document {
 };
 struct database_document {
   std::string name;
+  bool writable;
   std::vector<table_document> tables;
+
+  static constexpr weft::json::description descriptions[] = {
+      {"writable", "Whether who asks may write to it"}};
 };
 struct schema_document {
   std::vector<database_document> databases;
@@ -89,7 +93,8 @@ schema_document describe(const store::catalog& schema, const permit& found) {
   schema_document made;
   for (const std::string& name : schema.databases()) {
     if (!found.allows(right::read, name)) continue;
-    database_document& database = made.databases.emplace_back(name);
+    database_document& database = made.databases.emplace_back(
+        name, found.allows(right::write, name).has_value(), std::vector<table_document>{});
     for (const auto& each : schema.tables())
       if (each->database() == name) database.tables.push_back(describe(*each));
   }
