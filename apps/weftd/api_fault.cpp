@@ -1,6 +1,5 @@
 #include <apps/weftd/api_fault.hpp>
 
-#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -13,14 +12,6 @@
 namespace weftd {
 
 namespace {
-
-std::string status_name(weft::http::status code) {
-  std::string name{weft::http::reason_phrase(code)};
-  std::ranges::transform(name, name.begin(), [](char c) {
-    return c == ' ' || c == '-' ? '_' : c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
-  });
-  return name;
-}
 
 weft::http::status status_of(weft::store::failure_kind kind) noexcept {
   switch (kind) {
@@ -47,13 +38,8 @@ api_fault fault_of(const weft::store::failure& why) {
 void reply(weft::http::exchange& e, const api_fault& why, api_version spoken) {
   if (spoken == api_version::v0_1_0)
     return e.reply(why.code, "text/plain; charset=utf-8", why.message, why.fields);
-  const int code = static_cast<int>(why.code);
-  const fault_document document{{.code = code,
-                                 .message = why.message,
-                                 .status = status_name(why.code),
-                                 .classification = code < 500 ? "client" : "server",
-                                 .ndbCode = 0,
-                                 .mysqlCode = 0}};
+  const fault_document document{
+      {.code = static_cast<std::int32_t>(why.code), .message = why.message}};
   std::string text;
   weft::json::write(document, text);
   e.reply(why.code, "application/json", text, why.fields);

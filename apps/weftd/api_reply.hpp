@@ -79,20 +79,23 @@ struct ronsql_document {
   std::vector<row_document> data;
 };
 
-/// What 0.2.0 says of a fault. The codes of the engines are for those who know theirs; 0: none.
+/// What 0.2.0 says of a fault. Typed clients of the RonDB REST server decode all numbers; those of
+/// its engine, NDB, are -1 there, too, where it has nothing to say.
 struct described_fault {
   std::int32_t code;
   std::string message;
-  std::string status;
-  std::string classification;
-  std::int32_t ndbCode;
-  std::int32_t mysqlCode;
+  std::int32_t status = -1;
+  std::int32_t classification = -1;
+  std::int32_t ndbCode = -1;
+  std::int32_t mysqlCode = -1;
 
   static constexpr weft::json::description descriptions[] = {
       {"code", "The status of the reply"},
       {"message", "Cause, value and what would be right, for people"},
-      {"status", "The status by name: NOT_FOUND"},
-      {"classification", "Whose fault it is: client or server"}};
+      {"status", "Of NDB: -1"},
+      {"classification", "Of NDB: -1"},
+      {"ndbCode", "Of NDB: -1"},
+      {"mysqlCode", "-1"}};
 };
 struct fault_document {
   described_fault error;
