@@ -53,6 +53,25 @@ checked check_batch(const batch_of<Operation>& asked, const batch_words& known,
   return {};
 }
 
+/// What is wrong with the columns that an operation is to write; empty: nothing. Only pk-insert
+/// needs none: its row may have a key, and defaults.
+std::string_view wrong_content(std::string_view action, const pk_write_request& asked) noexcept {
+  const bool has_content = asked.writeColumns && !asked.writeColumns->empty();
+  if (action == "pk-delete") return has_content ? "a pk-delete has no writeColumns section" : "";
+  return has_content || action == "pk-insert" ? "" : "the writeColumns section is empty";
+}
+
+checked check_contents(const batch_write_request& asked) {
+  std::size_t number = 0;
+  for (const write_operation& each : *asked.operations) {
+    const auto path = split_path(each.relative_url->view());
+    const std::string_view wrong = wrong_content(path->action, *each.body);
+    if (!wrong.empty()) return refuse(weft::format("operation {}: {}", number, wrong));
+    ++number;
+  }
+  return {};
+}
+
 /// The part behind the last slash, which `text` loses with it. libc++ looks for one from the end
 /// character by character.
 std::optional<std::string_view> take_last_part(std::string_view& text) noexcept {
@@ -82,12 +101,15 @@ checked check_reads(const batch_read_request& asked, const api_limits& limits,
 
 checked check_writes(const batch_write_request& asked, const api_limits& limits,
                      request_memory& memory) {
-  return check_batch(asked, {post, writing}, limits, memory);
+  if (auto fine = check_batch(asked, {post, writing}, limits, memory); !fine) return fine;
+  return check_contents(asked);
 }
 
 checked check_deletes(const batch_write_request& asked, const api_limits& limits,
                       request_memory& memory) {
-  return check_batch(asked, {post_or_delete, removing}, limits, memory);
+  if (auto fine = check_batch(asked, {post_or_delete, removing}, limits, memory); !fine)
+    return fine;
+  return check_contents(asked);
 }
 
 }  // namespace weftd

@@ -29,7 +29,7 @@ struct api_limits {
                             request_memory& memory);
 /// Which columns it is to give; the rest depends on the table.
 [[nodiscard]] checked check(const scan_request& asked, request_memory& memory);
-/// Whether there must be something to write depends on the operation, and is not looked at.
+/// Whether there must be something to write depends on the operation (check_batch.hpp).
 [[nodiscard]] checked check(const pk_write_request& asked, const api_limits& limits,
                             request_memory& memory);
 

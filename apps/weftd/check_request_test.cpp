@@ -162,5 +162,35 @@ TEST(check_request, tells_of_batches) {
                   .starts_with("Batch size exceeds maximum allowed size: 3"));
 }
 
+/// What is said of two operations, of which the first is fine.
+std::string said_of_writes(std::string_view action, std::string_view columns, auto judge) {
+  const auto operation = [](std::string_view what, std::string_view more) {
+    return weft::format(
+        R"({{"method":"POST","relative-url":"d/t/{}","body":{{"filters":[{}]{}}}}})", what, one,
+        more);
+  };
+  const std::string_view fine = action == "pk-delete" ? action : "pk-insert";
+  return said<batch_write_request>(
+      weft::format(R"({{"operations":[{},{}]}})", operation(fine, ""), operation(action, columns)),
+      judge);
+}
+
+TEST(check_request, tells_which_operation_has_nothing_to_write_or_too_much) {
+  constexpr std::string_view nothing[] = {"", R"(,"writeColumns":null)", R"(,"writeColumns":[])"};
+  constexpr std::string_view something = R"(,"writeColumns":[{"column":"a","value":1}])";
+  for (const std::string_view columns : nothing) {
+    for (const std::string_view action : {"pk-write", "pk-update"})
+      EXPECT_EQ(said_of_writes(action, columns, check_writes),
+                "operation 1: the writeColumns section is empty")
+          << action << columns;
+    EXPECT_EQ(said_of_writes("pk-insert", columns, check_writes), "");
+    EXPECT_EQ(said_of_writes("pk-delete", columns, check_deletes), "");
+  }
+  for (const std::string_view action : {"pk-write", "pk-update", "pk-insert"})
+    EXPECT_EQ(said_of_writes(action, something, check_writes), "") << action;
+  EXPECT_EQ(said_of_writes("pk-delete", something, check_deletes),
+            "operation 1: a pk-delete has no writeColumns section");
+}
+
 }  // namespace
 }  // namespace weftd

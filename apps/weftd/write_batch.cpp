@@ -28,16 +28,6 @@ std::size_t reply_bytes_of(const pk_write_request& asked) noexcept {
   return around_id + (asked.operationId ? asked.operationId->view().size() * escaped_byte : 0);
 }
 
-/// Nothing: it has what it needs.
-std::optional<std::string_view> missing_part(store::write_kind kind,
-                                             const pk_write_request& asked) noexcept {
-  const bool has_content = asked.writeColumns && !asked.writeColumns->empty();
-  if (kind == store::write_kind::update && !has_content) return "the writeColumns section is empty";
-  if (kind == store::write_kind::remove && has_content)
-    return "a pk-delete has no writeColumns section";
-  return std::nullopt;
-}
-
 }  // namespace
 
 std::expected<write_batch, api_fault> write_batch::plan(const store::catalog& schema,
@@ -55,8 +45,6 @@ std::expected<write_batch, api_fault> write_batch::plan(const store::catalog& sc
           i, bad_request(weft::format("all writes of a batch are of one database: of {}, not of {}",
                                       database, path->database)))};
     const store::write_kind kind = kind_of(path->action);
-    if (const auto why = missing_part(kind, *asked[i].body))
-      return std::unexpected{fault_of_operation(i, bad_request(std::string{*why}))};
     const auto plan = plan_write(schema, database, path->table, kind, *asked[i].body, memory);
     if (!plan) return std::unexpected{fault_of_operation(i, plan.error())};
     made.plans_.push_back(*plan);

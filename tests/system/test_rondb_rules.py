@@ -111,3 +111,31 @@ def test_a_typed_go_client_decodes_each_error(client, tmp_path):
     done = subprocess.run([go, "run", tmp_path / "client.go"], input="\n".join(text for _, text in told), capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stdout + done.stderr
     assert [int(line) for line in done.stdout.split()] == [status for status, _ in told]
+
+
+FERN = given(garden="north", bed=2)
+NOTHING_TO_WRITE = [{}, {"writeColumns": None}, {"writeColumns": []}]
+MOSS = given(garden="east", bed=7)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("nothing", NOTHING_TO_WRITE, ids=["missing", "null", "empty"])
+@pytest.mark.parametrize("action", ["pk-write", "pk-update"])
+def test_a_write_without_columns_is_refused_before_any_table_is_looked_at(client, version, nothing, action):
+    fine = operation("garden/plant/pk-update", {"filters": FERN, "writeColumns": given(height=9)})
+    for table in ("garden/plant", "garden/none", "none/none"):
+        wrong = operation(f"{table}/{action}", {"filters": MOSS, **nothing})
+        for number, batch in enumerate(([wrong], [fine, wrong, fine])):
+            status, text = client.write(*batch, version=version)
+            assert status == 400 and f"operation {number}: the writeColumns section is empty" in text, text
+    assert row(client, "garden/plant", garden="east", bed=7) is None and row(client, "garden/plant", garden="north", bed=2)["height"] is None
+
+
+def test_an_insert_without_columns_makes_a_row_of_its_key_and_defaults(client):
+    """Not so in RonDB, where a table that is all key cannot be written to."""
+    for hour, nothing in enumerate(NOTHING_TO_WRITE):
+        visit = operation("garden/visit/pk-insert", {"filters": given(day=1, hour=hour), **nothing})
+        assert client.write(visit)[0] == 200 and row(client, "garden/visit", day=1, hour=hour) == {}
+    assert client.write(operation("garden/plant/pk-insert", {"filters": MOSS}))[0] == 200
+    assert row(client, "garden/plant", garden="east", bed=7) == {"name": "weed", "height": None}
+    assert client.delete(operation("garden/plant/pk-delete", {"filters": MOSS}))[0] == 200

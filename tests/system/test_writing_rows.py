@@ -85,7 +85,7 @@ def test_a_row_that_is_not_there_to_be_updated_is_no_failure(server, shop):
     (write("pk-write", 3, photo="no base64!"), 400, "operation 1: "),
     (write("pk-write", 3, shout="X"), 400, "operation 1: Column shout is generated"),
     (write("pk-write", 3, none=1), 400, "operation 1: Column does not exist. Column: none"),
-    (write("pk-write", 3, table="none"), 404, "operation 1: Database/Table does not exist."),
+    (write("pk-write", 3, table="none", name="x"), 404, "operation 1: Database/Table does not exist."),
     (write("pk-write", None, name="x"), 400, "operation 1: "),
     (write("pk-update", 1), 400, "operation 1: the writeColumns section is empty"),
     ({**write("pk-write", 3, a=1), "relative-url": "other/t/pk-write"}, 400, "operation 1: all writes of a batch are of one database"),
