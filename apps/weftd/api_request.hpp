@@ -139,14 +139,19 @@ struct scan_request {
       {"continuation", "As the reply before had it: goes on behind its last row"}};
 };
 
+/// Clients of the RonDB REST server may leave it out; null is refused there and here.
+struct operation_method {
+  weft::json::lent_scalar sent;
+};
+
 template <class Body>
 struct batched {
-  std::optional<lent_text> method;
+  operation_method method;
   std::optional<lent_text> relative_url;
   std::optional<Body> body;
 
   static constexpr weft::json::description descriptions[] = {
-      {.name = "method", .text = "POST; DELETE to delete", .is_required = true},
+      {"method", "POST; DELETE to delete; POST if left out, but not null"},
       {.name = "relative-url",
        .text = "Its last three parts count: database/table/pk-read",
        .is_required = true},
@@ -184,6 +189,23 @@ template <class Request>
 }
 
 }  // namespace weftd
+
+template <>
+struct glz::from<glz::JSON, weftd::operation_method> {
+  template <auto Options>
+  static void op(weftd::operation_method& into, glz::is_context auto& context, auto& at,
+                 auto& end) {
+    glz::from<glz::JSON, weft::json::lent_scalar>::op<Options>(into.sent, context, at, end);
+  }
+};
+
+namespace weft::json::detail {
+
+template <>
+inline constexpr shape shape_data<weftd::operation_method>{.kind = shape_kind::nullable,
+                                                           .element = &shape_of<std::string>};
+
+}  // namespace weft::json::detail
 
 template <class Body>
 struct glz::meta<weftd::batched<Body>> {

@@ -32,12 +32,18 @@ checked check_path(std::string_view url, const batch_words& known) {
   return check_names(path->database, path->table);
 }
 
+checked check_method(const operation_method& given, const batch_words& known) {
+  const weft::json::lent_scalar& method = given.sent;
+  if (!method.is_given() || (method.kind() == weft::json::scalar_kind::string &&
+                             std::ranges::contains(known.methods, method.view())))
+    return {};
+  return refuse(weft::format("the Method section should be POST, not '{}'", method.view()));
+}
+
 template <class Body>
 checked check_operation(const batched<Body>& asked, const batch_words& known,
                         const api_limits& limits, request_memory& memory) {
-  const std::string_view method = asked.method ? asked.method->view() : std::string_view{};
-  if (!std::ranges::contains(known.methods, method))
-    return refuse(weft::format("the Method section should be POST, not '{}'", method));
+  if (auto fine = check_method(asked.method, known); !fine) return fine;
   const std::string_view url = asked.relative_url ? asked.relative_url->view() : std::string_view{};
   if (auto fine = check_path(url, known); !fine) return fine;
   if (!asked.body) return refuse("Field validation for 'Body' failed on the 'required' tag");

@@ -142,7 +142,12 @@ TEST(check_request, tells_of_batches) {
       "");
   EXPECT_TRUE(operation(weft::format(R"("method":"GET","relative-url":"d/t/pk-read",{})", body))
                   .starts_with("the Method section should be POST"));
-  EXPECT_TRUE(operation(body).starts_with("the Method section should be POST"));
+  EXPECT_EQ(operation(weft::format(R"("relative-url":"d/t/pk-read",{})", body)), "");
+  for (const std::string_view method : {"null", R"("")", R"("post")", R"("DELETE")", "1", "true"})
+    EXPECT_TRUE(
+        operation(weft::format(R"("method":{},"relative-url":"d/t/pk-read",{})", method, body))
+            .starts_with("the Method section should be POST, not '"))
+        << method;
   EXPECT_EQ(operation(weft::format(R"("method":"POST",{})", body)),
             "the relativeUrl section is required");
   for (const std::string_view url : {"t/pk-read", "d/t/pk-write", "pk-read", "d/t/"})
@@ -165,9 +170,8 @@ TEST(check_request, tells_of_batches) {
 /// What is said of two operations, of which the first is fine.
 std::string said_of_writes(std::string_view action, std::string_view columns, auto judge) {
   const auto operation = [](std::string_view what, std::string_view more) {
-    return weft::format(
-        R"({{"method":"POST","relative-url":"d/t/{}","body":{{"filters":[{}]{}}}}})", what, one,
-        more);
+    return weft::format(R"({{"relative-url":"d/t/{}","body":{{"filters":[{}]{}}}}})", what, one,
+                        more);
   };
   const std::string_view fine = action == "pk-delete" ? action : "pk-insert";
   return said<batch_write_request>(

@@ -139,3 +139,21 @@ def test_an_insert_without_columns_makes_a_row_of_its_key_and_defaults(client):
     assert client.write(operation("garden/plant/pk-insert", {"filters": MOSS}))[0] == 200
     assert row(client, "garden/plant", garden="east", bed=7) == {"name": "weed", "height": None}
     assert client.delete(operation("garden/plant/pk-delete", {"filters": MOSS}))[0] == 200
+
+
+BATCHES = [("batch", "pk-read", "POST", {}), ("batchwrite", "pk-update", "POST", {"writeColumns": given(height=40)}),
+           ("batchdelete", "pk-delete", "POST", {}), ("batchdelete", "pk-delete", "DELETE", {})]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("path, action, how, more", BATCHES)
+def test_an_operation_without_a_method_is_one_by_post(client, version, path, action, how, more):
+    key = given(garden="north", bed=77) if action == "pk-delete" else ROSE
+    asked = operation(f"garden/plant/{action}", {"filters": key, **more})
+    del asked["method"]
+    status, text = client.ask(path, {"operations": [asked, {**asked, "method": "POST"}]}, version, how)
+    first, second = json.loads(text)["result"]
+    assert status == 200 and first == second and first["code"] == (404 if action == "pk-delete" else 200), text
+    for method in (None, "", "post", "GET", "PUT", 1, True):
+        told = client.ask(path, {"operations": [asked, {**asked, "method": method}]}, version, how)
+        assert told[0] == 400 and "the Method section should be POST, not '" in told[1], told

@@ -191,7 +191,8 @@ def test_what_is_no_batch(client, path, action, method):
     for asked, words in [
             ({}, "No operations defined"), ({"operations": None}, "No operations defined"), ({"operations": []}, "No operations defined"),
             ({"operations": [operation(url, body)] * 129}, "Batch size exceeds maximum allowed size: 128"),
-            ({"operations": [{"relative-url": url, "body": body}]}, "the Method section should be POST, not ''"),
+            ({"operations": [{"method": None, "relative-url": url, "body": body}]}, "the Method section should be POST, not 'null'"),
+            ({"operations": [operation(url, body, "")]}, "the Method section should be POST, not ''"),
             ({"operations": [operation(url, body, "GET")]}, "the Method section should be POST, not 'GET'"),
             ({"operations": [operation(url, body, "post")]}, "the Method section should be POST, not 'post'"),
             ({"operations": [{"method": "POST", "body": body}]}, "the relativeUrl section is required"),
