@@ -46,8 +46,9 @@ std::string random_hex() {
   return hex(drawn);
 }
 
-std::string hash_of(std::string_view salt, std::string_view secret) {
-  const std::string text = weft::format("{}{}", salt, secret);
+/// Of both texts, one behind the other.
+std::string hash_of(std::string_view first, std::string_view second) {
+  const std::string text = weft::format("{}{}", first, second);
   std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
   ::SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
   return hex(digest);
@@ -71,8 +72,12 @@ std::string wrong_entry(const key_entry& entry) {
   if (!is_prefix(entry.prefix))
     return weft::format("its prefix is not {} characters without points, but '{}'", key_prefix_size,
                         weft::log::escaped(entry.prefix));
-  if (entry.hash.size() != hash_digits || !is_hex(entry.hash))
-    return weft::format("its hash is not {} digits of 0 to 9 and a to f", hash_digits);
+  if (!entry.hash.empty() && !entry.rondb_hash.empty())
+    return "it has both a hash and a rondb_hash: give the one that its secret was hashed for";
+  const std::string_view name = entry.rondb_hash.empty() ? "hash" : "rondb_hash";
+  const std::string_view hash = entry.rondb_hash.empty() ? entry.hash : entry.rondb_hash;
+  if (hash.size() != hash_digits || !is_hex(hash))
+    return weft::format("its {} is not {} digits of 0 to 9 and a to f", name, hash_digits);
   if (entry.databases.empty()) return "it has no databases: name some, or \"*\" for all";
   return {};
 }
@@ -102,9 +107,13 @@ std::string joined(std::span<const std::string> lines) {
 }  // namespace
 
 bool api_key::admits(std::string_view secret) {
-  if (secret.size() != key_secret_size) return false;
+  const bool is_own = entry_.rondb_hash.empty();
+  if (is_own ? secret.size() != key_secret_size : secret.empty()) return false;
   if (is_equal_in_constant_time(secret, known_secret_)) return true;
-  if (!is_equal_in_constant_time(hash_of(entry_.salt, secret), entry_.hash)) return false;
+  const bool is_right =
+      is_own ? is_equal_in_constant_time(hash_of(entry_.salt, secret), entry_.hash)
+             : is_equal_in_constant_time(hash_of(secret, entry_.salt), entry_.rondb_hash);
+  if (!is_right) return false;
   known_secret_ = secret;
   return true;
 }
@@ -116,11 +125,14 @@ bool api_key::allows(right wanted, std::string_view database) const noexcept {
   });
 }
 
-new_key make_key(key_entry wanted) {
+new_key make_key(key_entry wanted, key_form form) {
   const std::string secret = random_hex<key_secret_size / 2>();
   wanted.prefix = random_hex<key_prefix_size / 2>();
   wanted.salt = random_hex<16>();
-  wanted.hash = hash_of(wanted.salt, secret);
+  if (form == key_form::own)
+    wanted.hash = hash_of(wanted.salt, secret);
+  else
+    wanted.rondb_hash = hash_of(secret, wanted.salt);
   std::string text = weft::format("{}.{}", wanted.prefix, secret);
   return {std::move(wanted), std::move(text)};
 }
@@ -130,10 +142,12 @@ std::string to_toml(const key_entry& entry) {
   std::string databases;
   weft::json::write(entry.name, name);
   weft::json::write(entry.databases, databases);
+  const bool is_own = entry.rondb_hash.empty();
   return weft::format(
-      "[[access.keys]]\nname = {}\nprefix = \"{}\"\nsalt = \"{}\"\nhash = \"{}\"\n"
+      "[[access.keys]]\nname = {}\nprefix = \"{}\"\nsalt = \"{}\"\n{} = \"{}\"\n"
       "databases = {}\nrights = \"{}\"\n",
-      name, entry.prefix, entry.salt, entry.hash, databases,
+      name, entry.prefix, entry.salt, is_own ? "hash" : "rondb_hash",
+      is_own ? entry.hash : entry.rondb_hash, databases,
       entry.rights == right::write ? "write" : "read");
 }
 

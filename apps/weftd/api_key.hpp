@@ -3,8 +3,10 @@
 // Problem: whoever reads the file of the keys must not be able to use one. Contract: a key is
 // PREFIX.SECRET: 16 characters that say which it is, and are no secret, and 64 hexadecimal digits,
 // drawn from the system's random source. The file has the SHA-256 of a salt and the secret; 256
-// random bits need no slow hash. A secret that has been right once is kept in memory and compared
-// with at first, in constant time, so that a warm request hashes nothing. One thread.
+// random bits need no slow hash. A key of the RonDB REST server keeps the hash that its database
+// has, of the secret and the salt, and a secret of any length. A secret that has been right once is
+// kept in memory and compared with at first, in constant time, so that a warm request hashes
+// nothing. One thread.
 //
 //   const new_key made = make_key({.name = "till", .databases = {"shop"}});
 //   api_key key{made.entry};
@@ -29,7 +31,8 @@ struct key_entry {
   std::string name{};  // for people
   std::string prefix{};
   std::string salt{};                    // any text
-  std::string hash{};                    // 64 hexadecimal digits
+  std::string hash{};                    // of salt and secret: 64 hexadecimal digits
+  std::string rondb_hash{};              // instead: of secret and salt
   std::vector<std::string> databases{};  // "*": all
   right rights = right::read;
 };
@@ -56,9 +59,11 @@ struct new_key {
   std::string text;  // PREFIX.SECRET
 };
 
+enum class key_form : std::uint8_t { own, rondb };
+
 /// `wanted` says all but prefix, salt and hash. Throws std::system_error where the system has no
 /// random bytes.
-[[nodiscard]] new_key make_key(key_entry wanted);
+[[nodiscard]] new_key make_key(key_entry wanted, key_form form = key_form::own);
 
 /// As a part of a file that read_keys() takes: TOML's strings and lists are those of JSON.
 [[nodiscard]] std::string to_toml(const key_entry& entry);

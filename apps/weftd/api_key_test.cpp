@@ -41,6 +41,22 @@ TEST(api_keys, are_hashed_as_the_file_says) {
   EXPECT_TRUE(key.admits(std::string(key_secret_size, '0')));
 }
 
+TEST(api_keys, of_rondb_hash_the_secret_and_then_the_salt) {
+  // printf %s 'open sesame''cumin' | sha256sum
+  api_key key{{.salt = "cumin",
+               .rondb_hash = "2aa4518aeaf58eaf34bad753de94c33aead5ce67074f08eea6f83fc88e0ec026",
+               .databases = {"a"}}};
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_FALSE(key.admits(""));
+    EXPECT_FALSE(key.admits("open sesam"));
+    EXPECT_FALSE(key.admits("open sesamecumin"));
+    EXPECT_TRUE(key.admits("open sesame"));
+  }
+  const new_key made = make_key({.databases = {"a"}}, key_form::rondb);
+  EXPECT_EQ(made.entry.hash, "");
+  EXPECT_TRUE(api_key{made.entry}.admits(secret_of(made)));
+}
+
 TEST(api_keys, allow_what_they_name) {
   const api_key reader{{.databases = {"Shop", "hr"}}};
   EXPECT_TRUE(reader.allows(right::read, "Shop"));

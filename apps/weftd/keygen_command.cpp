@@ -55,9 +55,11 @@ int make_api_key(int argc, char** argv) {
   std::string databases;
   std::string name;
   bool may_write = false;
+  bool is_of_rondb = false;
   cli.option("--databases", databases, "Which databases it is for; '*': all", "NAME,...");
   cli.option("--name", name, "What people call it, in the file of keys", "TEXT");
   cli.flag("--write", may_write, "It may write, not only read");
+  cli.flag("--rondb", is_of_rondb, "Hash it as the RonDB REST server does: secret, then salt");
   cli.epilogue(examples);
   if (const auto ended = cli.parse(argc, argv)) return *ended;
   key_entry wanted{.name = name,
@@ -73,7 +75,7 @@ int make_api_key(int argc, char** argv) {
                stderr);
     return weft::command_line::exit_usage;
   }
-  const new_key made = make_key(std::move(wanted));
+  const new_key made = make_key(std::move(wanted), is_of_rondb ? key_form::rondb : key_form::own);
   // What stdout has not taken the flush says.
   std::fputs(to_toml(made.entry).c_str(), stdout);
   if (std::fflush(stdout) != 0) {

@@ -1,5 +1,6 @@
 """Who may touch which database: API keys, and how often; and what is served to other machines without any."""
 
+import hashlib
 import json
 import os
 import re
@@ -7,10 +8,13 @@ import signal
 import socket
 import sqlite3
 import subprocess
+import tomllib
 from pathlib import Path
 
 import httpx
 import pytest
+from mariadb_server import PASSWORD, USER, find
+from row_engines import mariadb
 from weft_process import Server
 
 
@@ -91,6 +95,81 @@ def test_who_has_no_key_is_told(start, make_key, sent, words):
             reply = post(server, path, body, sent)
             assert reply.status_code == 401 and words in reply.text, path
         assert httpx.get(server.url("/0.1.0/ping")).status_code == 200, "probes need no key"
+
+
+def rondb_entry(secret, salt, **more):
+    """As the RonDB REST server has it in hopsworks.api_key."""
+    hashed = hashlib.sha256((secret + salt).encode()).hexdigest()
+    lines = {"name": "fern", "prefix": "Zb9HnPfQ2xUc7LwA", "salt": salt, "rondb_hash": hashed, **more}
+    return "[[access.keys]]\n" + "".join(f"{name} = {json.dumps(value)}\n" for name, value in {"databases": ["shop"], **lines}.items() if value is not None)
+
+
+@pytest.mark.parametrize("secret, salt", [("s", "cardamom"), (64 * "Q", ""), ("x" * 300, "\u00e9t\u00e9 \"quoted\""), ("7fTz_-~!", "a" * 64)])
+def test_a_key_of_the_rondb_rest_server_opens_its_databases(start, make_key, tmp_path, secret, salt):
+    own = make_key("--databases", "*")
+    with open(tmp_path / "keys.toml", "a") as keys:
+        keys.write(rondb_entry(secret, salt))
+    key = f"Zb9HnPfQ2xUc7LwA.{secret}"
+    with start(threads="1") as server:
+        # Before it has been right once, and after.
+        for sent, status in ((key + "x", 401), (key[:-1], 401), (key, 200), (key, 200), (key[:-1] + "\u007e", 401), (own, 200)):
+            assert post(server, "/0.1.0/shop/t/pk-read", ROW, sent).status_code == status, sent
+        assert post(server, "/0.1.0/hr/t/pk-read", ROW, key).status_code == 401
+        assert post(server, "/0.1.0/batchwrite", batch(("shop/t/pk-update", CHANGE)), key).status_code == 401, "its rights are to read"
+        assert post(server, "/0.1.0/shop/t/pk-read", ROW, "Zb9HnPfQ2xUc7LwA.").status_code == 401, "no secret is none"
+
+
+def test_the_two_hashes_are_not_taken_for_each_other(start, tmp_path):
+    secret, salt = 64 * "a", 32 * "b"
+    swapped = hashlib.sha256((salt + secret).encode()).hexdigest()
+    (tmp_path / "keys.toml").write_text(rondb_entry(secret, salt, rondb_hash=swapped))
+    with start(threads="1") as server:
+        assert post(server, "/0.1.0/shop/t/pk-read", ROW, f"Zb9HnPfQ2xUc7LwA.{secret}").status_code == 401
+    (tmp_path / "keys.toml").write_text(rondb_entry(secret, salt, rondb_hash=None, hash=swapped))
+    with start(threads="1") as server:
+        assert post(server, "/0.1.0/shop/t/pk-read", ROW, f"Zb9HnPfQ2xUc7LwA.{secret}").status_code == 200
+
+
+def test_keygen_makes_a_key_that_both_servers_take(start, make_key, tmp_path):
+    key = make_key("--rondb", "--databases", "shop")
+    entry = tomllib.loads((tmp_path / "keys.toml").read_text())["access"]["keys"][0]
+    prefix, secret = key.split(".")
+    assert entry["prefix"] == prefix and "hash" not in entry
+    assert entry["rondb_hash"] == hashlib.sha256((secret + entry["salt"]).encode()).hexdigest()
+    with start(threads="1") as server:
+        assert post(server, "/0.1.0/shop/t/pk-read", ROW, key).status_code == 200
+
+
+@pytest.mark.parametrize("wrong, words", [
+    ({"hash": 64 * "0"}, "it has both a hash and a rondb_hash: give the one that its secret was hashed for"),
+    ({"rondb_hash": 64 * "G"}, "its rondb_hash is not 64 digits of 0 to 9 and a to f"),
+    ({"rondb_hash": 63 * "0"}, "its rondb_hash is not 64 digits of 0 to 9 and a to f"),
+    ({"rondb_hash": ""}, "its hash is not 64 digits of 0 to 9 and a to f"),
+    ({"prefix": "short"}, "its prefix is not 16 characters without points, but 'short'")])
+def test_what_is_wrong_with_a_key_of_the_rondb_rest_server_is_said(run_weftd, tmp_path, wrong, words):
+    (tmp_path / "keys.toml").write_text(rondb_entry("s", "t", **wrong))
+    done = run_weftd("check-config", "--keys", tmp_path / "keys.toml")
+    assert done.returncode == 2 and f"key 'fern': {words}" in done.stderr, done.stderr
+
+
+def test_the_documented_command_makes_a_file_of_the_keys_that_hopsworks_has(start, tmp_path):
+    command = re.search(r"^mariadb (-N .*)$", (Path(__file__).parents[2] / "docs/weftd.md").read_text(), re.M)[1]
+    secrets = {"Zb9HnPfQ2xUc7LwA": 64 * "k", "qA0sW1dE2fR3gT4h": "short"}
+    with mariadb(tmp_path) as server:
+        server.client.run("CREATE DATABASE hopsworks", "CREATE TABLE hopsworks.api_key(id INT PRIMARY KEY, prefix VARCHAR(45), "
+                          "secret VARCHAR(512), salt VARCHAR(256), user_id INT, name VARCHAR(45))")
+        for number, (prefix, secret) in enumerate(secrets.items()):
+            salt = f"sa\"lt {number}"
+            hashed = hashlib.sha256((secret + salt).encode()).hexdigest()
+            server.client.run(f"INSERT INTO hopsworks.api_key VALUES({number}, '{prefix}', '{hashed}', '{salt}', 1, 'Ren\u00e9''s \"{number}\"')")
+        done = subprocess.run(["bash", "-c", f"{find('mariadb')} --no-defaults --user {USER} --socket {server.socket} "
+                               f"--default-character-set=utf8mb4 {command}"], env={"MYSQL_PWD": PASSWORD}, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    with start(threads="1") as server:
+        assert "2 keys in " in server.log
+        for prefix, secret in secrets.items():
+            assert post(server, "/0.1.0/shop/t/pk-read", ROW, f"{prefix}.{secret}").status_code == 200
+            assert post(server, "/0.1.0/shop/t/pk-read", ROW, f"{prefix}.{secret[:-1]}").status_code == 401
 
 
 def test_a_secret_that_is_wrong_by_one_digit_is_not_it(start, make_key):
