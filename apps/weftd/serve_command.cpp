@@ -161,6 +161,9 @@ int serve(int argc, char** argv, bool is_demo) {
     const std::string& listen = app.options_for<weft::http::server>().listen;
     auto faults = check_exposure(app.options_for<access>(), listen, app.addresses());
     for (std::string& each : rows.faults()) faults.push_back(std::move(each));
+    const bool uses_keys = !app.options_for<access>().keys.empty();
+    for (std::string& each : check_probes(app.options_for<probe_api>(), uses_keys))
+      faults.push_back(std::move(each));
     if (app.options_for<weft::http::server>("probe").listen == listen)
       faults.push_back(weft::format("--probe-listen: {} is where all else is served", listen));
     return faults;

@@ -316,6 +316,36 @@ def test_with_keys_all_machines_are_served(start, make_key):
         assert httpx.post(url, json=ROW).status_code == 401
 
 
+@pytest.mark.parametrize("asked", ["ping", "health"])
+def test_a_probe_may_want_a_key(start, make_key, asked):
+    """As RonDB's PingRequiresAuth and HealthRequiresAuth: of any database, on the port of rows alone."""
+    key = make_key("--databases", "hr")
+    other = {"ping": "health", "health": "ping"}[asked]
+    with start("--probe-listen", "127.0.0.2:0", f"--weftd.probe_api.{asked}_requires_key=true", threads="1") as server:
+        probe, main = [f"http://{address}" for address in re.findall(r"listening on (\S+)", server.log)]
+        for version in ("0.1.0", "0.2.0"):
+            for sent, status in ((None, 401), ("", 401), (key[:-1] + "x", 401), ("x.y", 401), (key, 200)):
+                headers = {} if sent is None else {"X-API-KEY": sent}
+                assert httpx.get(f"{main}/{version}/{asked}", headers=headers).status_code == status, sent
+            assert httpx.get(f"{main}/{version}/{other}").status_code == 200
+            assert httpx.get(f"{probe}/{version}/{asked}").status_code == 200
+            refused = httpx.get(f"{main}/{version}/{asked}")
+            assert "the apikey is nil" in refused.text and "www-authenticate" in refused.headers
+            assert httpx.request("GET", f"{main}/{version}/{asked}", content="x", headers={"X-API-KEY": key}).status_code == 400
+        assert httpx.get(f"{main}/healthz").status_code == httpx.get(f"{main}/readyz").status_code == 200
+        paths = httpx.get(f"{main}/openapi.json").json()["paths"]
+        assert paths[f"/0.2.0/{asked}"]["get"]["security"] == [{"X-API-KEY": []}]
+        assert "security" not in paths[f"/0.2.0/{other}"]["get"]
+        assert server.stop() == 0
+
+
+def test_probes_want_no_key_where_there_are_none(run_weftd):
+    done = run_weftd("check-config", "--weftd.probe_api.ping_requires_key=true", "--weftd.probe_api.health_requires_key=true")
+    assert done.returncode == 2
+    for name in ("ping_requires_key", "health_requires_key"):
+        assert f"weftd.probe_api.{name}: there are no keys: name a file of them by --keys" in done.stderr, done.stderr
+
+
 def test_probes_have_a_port_of_their_own(weftd, folder):
     with Server([weftd, "--listen", "127.0.0.1:0", "--probe-listen", "127.0.0.2:0", "--threads", "2", "--data", folder,
                  "--http.server.limits.connections=1"]) as server:
