@@ -41,8 +41,10 @@ struct operation_reply {
   std::optional<std::string> message;
 
   static constexpr weft::json::description descriptions[] = {
-      {"code", "As of a reply to the operation alone"},
-      {"message", "Why there is no data; told by version 0.2.0"}};
+      {"code",
+       "As of a reply to the operation alone; of a write that was not done since another of its "
+       "database has failed: 424"},
+      {"message", "Why there is no data, or it was not done; told by version 0.2.0"}};
 };
 
 struct batch_reply {

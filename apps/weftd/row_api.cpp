@@ -326,28 +326,34 @@ weft::task<void> row_api::answer_writes(http::exchange& e, judge check, api_vers
   if (!fine) co_return reply(e, fine.error(), spoken);
   if (is_unknown(engine_)) [[unlikely]]
     co_return reply(e, not_reachable(), spoken);
+  write_batch writes{*asked->operations, *memory, spoken};
+  try {
+    while (writes.enter_next_database()) co_await write_database(writes);
+    if (const api_fault* const why = writes.failure()) co_return reply(e, *why, spoken);
+    writes.finish();
+    co_return memory->send(e, http::status::ok);
+  } catch (const std::bad_alloc&) {
+    if (e.replied() || !writes.has_started()) throw;
+    co_return reply(e, outcome_unknown(), spoken);
+  }
+}
+
+weft::task<void> row_api::write_database(write_batch& batch) {
   bool has_looked = false;
   for (int i = 0; i < attempts; ++i) {
     const store::catalog_ref schema = engine_.schema();
-    auto writes = write_batch::plan(*schema, *asked->operations, *memory, spoken);
-    if (!writes) {
-      if (const auto fault = co_await look_again(writes.error(), schema, has_looked))
-        co_return reply(e, *fault, spoken);
-      continue;
+    const bool is_right = batch.plan(*schema);
+    if (batch.unknown()) {
+      const auto fault = co_await look_again(*batch.unknown(), schema, has_looked);
+      if (!fault) continue;
+      if (!fault->is_of_schema) co_return batch.fail(*fault);
     }
-    try {
-      const auto done = co_await engine_.write(writes->plans(), *writes);
-      if (!done) co_return reply(e, not_done(done.error(), "written"), spoken);
-      if (writes->is_outdated()) continue;
-      if (writes->failure()) co_return reply(e, *writes->failure(), spoken);
-      writes->finish();
-      co_return memory->send(e, http::status::ok);
-    } catch (const std::bad_alloc&) {
-      if (e.replied()) throw;
-      co_return reply(e, outcome_unknown(), spoken);
-    }
+    if (!is_right) co_return;
+    const auto done = co_await engine_.write(batch.start(), batch);
+    if (!done) co_return batch.fail(not_done(done.error(), "written"));
+    if (!batch.is_outdated()) co_return batch.settle();
   }
-  reply(e, outdated(), spoken);
+  batch.fail(outdated());
 }
 
 }  // namespace weftd

@@ -2,10 +2,10 @@
 //
 // Contract: below /0.1.0 and /0.2.0, which differ in how they tell faults (api_fault.hpp): POST
 // {db}/{table}/pk-read and {db}/{table}/scan; POST batch; POST batchwrite with pk-write (updates
-// the row or inserts it), pk-update and pk-insert; POST or DELETE batchdelete with pk-delete. What
-// is wrong with a request is told in the order who asks, parse, validate, authorise, look up;
-// docs/weftd.md has all of it. What is warm is read without a wait; a write is answered when it is
-// durable. One a shard.
+// the row or inserts it), pk-update and pk-insert; POST or DELETE batchdelete with pk-delete; each
+// database of a batch of writes is a transaction (write_batch.hpp). What is wrong with a request is
+// told in the order who asks, parse, validate, authorise, look up; docs/weftd.md has all of it.
+// What is warm is read without a wait; a write is answered when it is durable. One a shard.
 //
 //   app.add<weftd::row_api>();
 #pragma once
@@ -37,6 +37,7 @@ namespace weftd {
 
 class access;
 class reply_compression;
+class write_batch;
 
 struct row_api_options {
   /// Of a request; what is longer is answered with 413.
@@ -84,6 +85,8 @@ class row_api {
                                                   bool& has_looked);
   /// Of a request that `check` judges.
   weft::task<void> answer_writes(weft::http::exchange& e, judge check, api_version spoken);
+  /// All of one database, or nothing.
+  weft::task<void> write_database(write_batch& batch);
 
   row_api_options options_;
   api_limits limits_;

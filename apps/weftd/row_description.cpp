@@ -57,24 +57,24 @@ http::route_description describe_reads(api_version spoken) {
 http::route_description describe_writes(api_version spoken) {
   return describe<batch_write_request, batch_reply>(
       spoken,
-      {.summary = "Writes rows of one database: all of the batch, or nothing",
+      {.summary = "Writes rows: of each database all of the batch, or nothing",
        .description = "`relative-url` ends with `pk-write` (updates the row, or inserts it), "
                       "`pk-update` or `pk-insert`.",
        .example = R"({"operations":[{"method":"POST","relative-url":"demo/users/pk-update",)"
                   R"("body":{"filters":[{"column":"id","value":17}],"writeColumns":[{"colum)"
                   R"(n":"name","value":"Tim B."}]}}]})",
-       .success = "All is done, and durable",
+       .success = "What has become of each operation; what is done is durable",
        .faults = write_faults});
 }
 
 http::route_description describe_deletes(api_version spoken) {
   return describe<batch_write_request, batch_reply>(
       spoken,
-      {.summary = "Deletes rows of one database: all of the batch, or nothing",
+      {.summary = "Deletes rows: of each database all of the batch, or nothing",
        .description = "`relative-url` ends with `pk-delete`.",
        .example = R"({"operations":[{"method":"DELETE","relative-url":"demo/users/pk-delete)"
                   R"(","body":{"filters":[{"column":"id","value":18}]}}]})",
-       .success = "All is done, and durable",
+       .success = "What has become of each operation; what is done is durable",
        .faults = write_faults});
 }
 

@@ -146,6 +146,23 @@ void read_rows(const store::catalog& schema, std::string_view body, api_version 
   expect(!weft::json::detail::check(memory.reply));
 }
 
+void write_planned(write_batch& writes) {
+  const std::span<const store::key_write> plans = writes.start();
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    const store::key_write& plan = plans[i];
+    look_at(plan.key, plan.to->key(), *plan.to);
+    look_at(plan.values, plan.columns, *plan.to);
+    auto& sink = static_cast<store::write_sink&>(writes);
+    if (i % 3 == 0)
+      sink.done(i);
+    else if (i % 3 == 1)
+      sink.missing(i);
+    else
+      sink.failed(i, {.kind = store::failure_kind::rolled_back});
+  }
+  writes.settle();
+}
+
 void write_rows(const store::catalog& schema, std::string_view body, api_version spoken,
                 bool removes, request_memory& memory) {
   const auto asked = read_document<batch_write_request>(body, memory);
@@ -153,19 +170,13 @@ void write_rows(const store::catalog& schema, std::string_view body, api_version
   const auto fine =
       removes ? check_deletes(*asked, limits, memory) : check_writes(*asked, limits, memory);
   if (!fine) return look_at(fine.error());
-  auto writes = write_batch::plan(schema, *asked->operations, memory, spoken);
-  if (!writes) return look_at(writes.error());
-  for (std::size_t i = 0; i < writes->plans().size(); ++i) {
-    const store::key_write& plan = writes->plans()[i];
-    look_at(plan.key, plan.to->key(), *plan.to);
-    look_at(plan.values, plan.columns, *plan.to);
-    auto& sink = static_cast<store::write_sink&>(*writes);
-    if (i % 2 == 0)
-      sink.done(i);
-    else
-      sink.missing(i);
+  write_batch writes{*asked->operations, memory, spoken};
+  while (writes.enter_next_database()) {
+    const bool is_right = writes.plan(schema);
+    if (writes.unknown()) look_at(*writes.unknown());
+    if (is_right) write_planned(writes);
   }
-  writes->finish();
+  writes.finish();
   expect(!weft::json::detail::check(memory.reply));
 }
 

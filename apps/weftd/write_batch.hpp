@@ -1,21 +1,26 @@
-// A batch of writes under way: all of it is done, or nothing.
+// A batch of writes under way: of each database it names all is done, or nothing.
 //
-// Contract: as read_batch, but that one operation whose table, key, columns or values are wrong,
-// and one that the engine refuses, fail the batch; what is said names the operation. A row that is
-// not there to be updated or removed is no failure: its operation has code 404. All operations are
-// of one database. Made of a checked request; lies in the request's memory.
+// Problem: a batch may be of several databases, which no engine commits together. Contract: each
+// database is a transaction of its own, one after the other in the order of their names, and each
+// operation has a code. Where one is wrong (its table, key, columns or values) or the engine
+// refuses one, nothing of its database is done: that operation has its fault's code, and the others
+// of the database 424. A row that is not there to be updated or removed is no failure: 404. Where
+// the engine has failed, and nothing was done at all, that is what the whole is answered. Made of a
+// checked request; lies in the request's memory.
 //
-//   auto writes = write_batch::plan(*schema, *asked->operations, memory, version);
-//   if (!writes) return fail(writes.error());
-//   co_await engine.write(writes->plans(), *writes);
-//   writes->finish();                                   // memory.reply is the whole reply
+//   write_batch writes{*asked->operations, memory, version};
+//   while (writes.enter_next_database()) {
+//     if (!writes.plan(*schema)) continue;              // none of it is to be done
+//     co_await engine.write(writes.start(), writes);
+//     writes.settle();
+//   }
+//   if (const auto* fault = writes.failure()) return fail(*fault);
+//   writes.finish();                                    // memory.reply is the whole reply
 #pragma once
 
 #include <cstddef>
-#include <expected>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include <apps/weftd/api_fault.hpp>
@@ -28,34 +33,72 @@ namespace weftd {
 
 class write_batch final : public weft::store::write_sink {
  public:
-  [[nodiscard]] static std::expected<write_batch, api_fault> plan(
-      const weft::store::catalog& schema, std::span<const write_operation> asked,
-      request_memory& memory, api_version spoken);
+  write_batch(std::span<const write_operation> asked, request_memory& memory, api_version spoken);
 
-  [[nodiscard]] std::span<const weft::store::key_write> plans() const noexcept { return plans_; }
-  /// Why nothing was done; nothing: all was.
-  [[nodiscard]] const std::optional<api_fault>& failure() const noexcept { return failure_; }
-  /// The schema has changed meanwhile: the batch is to be made anew.
+  /// False: there is none left.
+  [[nodiscard]] bool enter_next_database();
+
+  // Of the database that was entered last:
+
+  /// What its operations are in this schema. False: one is wrong, and none is to be done.
+  [[nodiscard]] bool plan(const weft::store::catalog& schema);
+  /// Of the first operation that names what the schema does not have; nothing: there is none.
+  [[nodiscard]] const std::optional<api_fault>& unknown() const noexcept { return unknown_; }
+  /// What the engine is asked for, which may be done from now on.
+  [[nodiscard]] std::span<const weft::store::key_write> start() noexcept {
+    has_started_ = true;
+    return plans_;
+  }
+  /// The schema has changed meanwhile: this database is to be planned anew.
   [[nodiscard]] bool is_outdated() const noexcept { return is_outdated_; }
+  /// All of its operations are done, but for those whose rows are not there.
+  void settle() noexcept { has_committed_ = has_committed_ || !has_failed_; }
+  /// None of them is.
+  void fail(api_fault why);
+
+  /// Whether the engine has been asked for anything.
+  [[nodiscard]] bool has_started() const noexcept { return has_started_; }
+  /// What the whole is answered; nullptr: the codes of the operations.
+  [[nodiscard]] const api_fault* failure() const noexcept {
+    return failure_ && !has_committed_ ? &*failure_ : nullptr;
+  }
   void finish();
 
  private:
-  write_batch(std::span<const write_operation> asked, std::string& reply,
-              api_version spoken) noexcept
-      : asked_{asked}, reply_{&reply}, spoken_{spoken} {}
+  struct outcome {
+    int code = 200;
+    std::string_view message{};
+  };
 
-  void done(std::size_t operation) override;
-  void missing(std::size_t operation) override;
-  void failed(std::size_t operation, const weft::store::failure& why) override;
+  void done(std::size_t planned) override;
+  void missing(std::size_t planned) override;
+  void failed(std::size_t planned, const weft::store::failure& why) override;
 
-  void begin(std::size_t operation, std::string_view code);
+  void order_by_database();
+  [[nodiscard]] std::span<const std::size_t> entered() const noexcept {
+    return std::span{order_}.subspan(first_, end_ - first_);
+  }
+  [[nodiscard]] std::string_view database_of(std::size_t operation) const noexcept;
+  void begin_anew() noexcept;
+  void refuse(std::size_t operation, const api_fault& why);
+  void tell(std::size_t operation);
 
   std::span<const write_operation> asked_;
-  std::string* reply_;
+  request_memory& memory_;
   api_version spoken_;
-  request_vector<weft::store::key_write> plans_;
-  std::optional<api_fault> failure_;
+  request_vector<std::size_t> order_;  // of the operations, by their databases
+  request_vector<outcome> outcomes_;   // of each operation
+  // Which of `order_` are of the database that was entered last.
+  std::size_t first_ = 0;
+  std::size_t end_ = 0;
+  request_vector<weft::store::key_write> plans_;  // one for each of those
+  std::optional<api_fault> unknown_;
+  bool has_failed_ = false;
   bool is_outdated_ = false;
+  // Of all databases:
+  bool has_started_ = false;
+  std::optional<api_fault> failure_;  // of the engine: the first
+  bool has_committed_ = false;
 };
 
 }  // namespace weftd

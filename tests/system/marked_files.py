@@ -10,7 +10,7 @@ import sqlite3
 import threading
 from contextlib import closing
 
-from row_client import RowClient, given, named, operation
+from row_client import RowClient, given, named, of_one, operation
 
 ROWS = 300
 SAME = "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT)"
@@ -41,7 +41,7 @@ def read(client, id=1):
 
 
 def write(client, id, a):
-    return client.write(operation("shop/t/pk-write", {"filters": given(id=id), "writeColumns": given(a=a)}))
+    return of_one(client.write(operation("shop/t/pk-write", {"filters": given(id=id), "writeColumns": given(a=a)})))
 
 
 def scan(client):

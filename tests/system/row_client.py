@@ -26,6 +26,12 @@ def operation(url, body, method="POST"):
     return {"method": method, "relative-url": url, "body": body}
 
 
+def of_one(answer):
+    """(code, text) of a batch of writes that has one operation: its own code, or that of the whole."""
+    status, text = answer
+    return (json.loads(text)["result"][0]["code"] if status == 200 else status), text
+
+
 class RowClient:
     def __init__(self, server, patience_s=60):
         self.connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=patience_s)
@@ -54,6 +60,15 @@ class RowClient:
 
     def batch(self, *operations, version="0.1.0"):
         return self.ask("batch", {"operations": operations}, version)
+
+    def results(self, path, *operations, method="POST"):
+        """[(code, message)] of a batch that is answered with 200; version 0.1.0 tells the same codes, without messages."""
+        status, text = self.ask(path, {"operations": operations}, "0.1.0", method)
+        told_status, told = self.ask(path, {"operations": operations}, "0.2.0", method)
+        assert (status, told_status) == (200, 200), (text, told)
+        first, second = ([(each["code"], each.get("message")) for each in json.loads(of)["result"]] for of in (text, told))
+        assert first == [(code, None) for code, _ in second], (text, told)
+        return second
 
     def fault(self, path, body, method="POST"):
         """(status, message), which both versions tell in their own way."""

@@ -157,3 +157,77 @@ def test_an_operation_without_a_method_is_one_by_post(client, version, path, act
     for method in (None, "", "post", "GET", "PUT", 1, True):
         told = client.ask(path, {"operations": [asked, {**asked, "method": method}]}, version, how)
         assert told[0] == 400 and "the Method section should be POST, not '" in told[1], told
+
+
+NOT_ALONE = (424, "not done, since another operation of its database has failed")
+MISSING = (404, "the row does not exist")
+DONE = (200, None)
+
+
+def plant(action, bed, garden="west", **content):
+    return operation(f"garden/plant/{action}", {"filters": given(garden=garden, bed=bed), **({"writeColumns": given(**content)} if content else {})})
+
+
+def tool(action, id, **content):
+    return operation(f"shed/tool/{action}", {"filters": given(id=id), **({"writeColumns": given(**content)} if content else {})})
+
+
+@pytest.fixture
+def clean(client):
+    """(garden, shed): which of the rows that tests of several databases make are there."""
+    def there():
+        return ([bed for bed in range(50, 55) if row(client, "garden/plant", garden="west", bed=bed) is not None],
+                [id for id in range(50, 55) if row(client, "shed/tool", id=id) is not None])
+    yield there
+    client.delete(*[plant("pk-delete", bed) for bed in range(50, 55)], *[tool("pk-delete", id) for id in range(50, 55)])
+    assert there() == ([], [])
+
+
+def test_a_batch_of_several_databases_is_done_in_each(client, clean):
+    batch = [plant("pk-write", 50, name="oak"), tool("pk-write", 50, label="saw"), plant("pk-write", 51, height=3), tool("pk-update", 77, label="x")]
+    assert client.results("batchwrite", *batch) == [DONE, DONE, DONE, MISSING]
+    assert clean() == ([50, 51], [50])
+    assert row(client, "garden/plant", garden="west", bed=50) == {"name": "oak", "height": None} and row(client, "shed/tool", id=50) == {"label": "saw"}
+    status, text = client.delete(tool("pk-delete", 50), plant("pk-delete", 50), tool("pk-delete", 77), plant("pk-delete", 51), version="0.2.0")
+    assert status == 200 and [each["code"] for each in json.loads(text)["result"]] == [200, 200, 404, 200]
+
+
+@pytest.mark.parametrize("wrong, code", [
+    (tool("pk-insert", 1, label="twin"), 409), (tool("pk-insert", 52, label="hoe"), 409), (tool("pk-write", 52, name="x"), 400),
+    (tool("pk-write", "x", label="x"), 400), (tool("pk-write", 52, label="l" * 21), 400), (operation("shed/none/pk-write", {**tool("pk-write", 1, label="x")["body"]}), 404),
+    (operation("none/tool/pk-write", {**tool("pk-write", 1, label="x")["body"]}), 404)])
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_fails_in_one_database_is_done_in_the_other(client, clean, version, wrong, code):
+    batch = [tool("pk-insert", 50, label="saw"), plant("pk-insert", 50, name="oak"), wrong, plant("pk-update", 99, name="no"), tool("pk-insert", 51, label="axe")]
+    status, text = client.write(*batch, version=version)
+    codes = [each["code"] for each in json.loads(text)["result"]]
+    of_none = wrong["relative-url"].startswith("none")
+    assert status == 200 and codes == ([200, 200, code, 404, 200] if of_none else [424, 200, code, 404, 424]), text
+    assert clean() == ([50], [50, 51] if of_none else [])
+    assert row(client, "shed/tool", id=1) == {"label": "rake"}
+
+
+def test_what_the_engine_refuses_everywhere_is_the_answer_to_the_whole(client, clean):
+    twin = tool("pk-insert", 1, label="twin")
+    assert client.fault("batchwrite", {"operations": [tool("pk-insert", 50, label="saw"), twin]})[0] == 409
+    status, text = client.fault("batchwrite", {"operations": [plant("pk-insert", 1, "north", name="rose"), tool("pk-insert", 50, label="saw"), twin]})
+    assert status == 409 and text.startswith("operation 0: "), text
+    # Where one of the databases has what its operations ask for, it is done, and told.
+    assert client.results("batchwrite", plant("pk-update", 99, name="x"), twin) == [MISSING, (409, json.loads(
+        client.write(plant("pk-update", 99, name="x"), twin, version="0.2.0")[1])["result"][1]["message"])]
+    assert clean() == ([], [])
+
+
+def test_a_batch_of_databases_that_nothing_can_be_done_in_has_its_codes(client, clean):
+    told = client.results("batchwrite", plant("pk-write", 50, none=1), tool("pk-write", 50, label="saw"), tool("pk-write", 51, label=None), tool("pk-write", 52, none=1))
+    assert [code for code, _ in told] == [400, 424, 424, 400] and told[0][1] == "Column does not exist. Column: none"
+    assert clean() == ([], [])
+
+
+def test_results_of_many_databases_come_in_the_order_of_the_operations(client, clean):
+    batch = [plant("pk-write", 50 + i // 2, height=i) if i % 2 else tool("pk-write", 50 + i // 2, label=f"t{i}") for i in range(10)]
+    for i, each in enumerate(batch):
+        each["body"]["operationId"] = f"{i}"
+    status, text = client.write(*batch)
+    assert status == 200 and [(each["code"], each["body"]["operationId"]) for each in json.loads(text)["result"]] == [(200, f"{i}") for i in range(10)]
+    assert clean() == ([50, 51, 52, 53, 54], [50, 51, 52, 53, 54])

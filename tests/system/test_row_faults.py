@@ -11,7 +11,7 @@ import time
 from contextlib import closing
 
 import pytest
-from row_client import RowClient, given, named, operation
+from row_client import RowClient, given, named, of_one, operation
 from weft_process import Server, run
 
 ROWS = 100
@@ -33,7 +33,7 @@ def found(text):
 
 
 def write(client, id, a, version="0.1.0"):
-    return client.write(operation("shop/t/pk-write", {"filters": given(id=id), "writeColumns": given(a=a)}), version=version)
+    return of_one(client.write(operation("shop/t/pk-write", {"filters": given(id=id), "writeColumns": given(a=a)}), version=version))
 
 
 def scan(client, **asked):

@@ -115,7 +115,7 @@ class Sequence:
         before = dict(self.table.rows)
         try:
             for number, (action, _, new, _) in enumerate(drawn):
-                if action == "pk-update" and not new:
+                if action in ("pk-update", "pk-write") and not new:
                     raise Refused(400)
             told = []
             for number, (action, key, new, _) in enumerate(drawn):

@@ -306,9 +306,8 @@ def test_what_is_not_taken_is_told(client, rows, number):
         if isinstance(sent, (list, dict)):
             continue
         words = "Wrong data type" if isinstance(sent, bool) else of.other_words.get(sent, of.words)
-        status, text = client.fault("batchwrite", {"operations": [operation(
-            f"types/{content}/pk-write", {"filters": given(id=900), "writeColumns": given(v=sent)})]})
-        assert status == 400 and text.startswith("operation 0: " + words) and text.endswith("Column: v"), (sent, text)
+        [(code, text)] = client.results("batchwrite", operation(f"types/{content}/pk-write", {"filters": given(id=900), "writeColumns": given(v=sent)}))
+        assert code == 400 and text.startswith(words) and text.endswith("Column: v"), (sent, text)
         status, text = client.fault(f"types/{content}/scan", {"limit": 1, "filters": {
             "op": "CMP", "column": "v", "cond": "GE", "value": sent}})
         assert status == 400 and text.startswith("[ScanFilter] Invalid value. " + words), (sent, text)
@@ -343,5 +342,5 @@ def test_null_is_no_key_and_some_types_are_none(client, rows, number):
         status, text = client.fault(f"types/{table}/{action}", {"filters": given(k=sent)})
         assert status == 400 and text.endswith(words), text
     for path, action, rest in (("batchwrite", "pk-insert", {"writeColumns": given(v=1)}), ("batchdelete", "pk-delete", {})):
-        status, text = client.fault(path, {"operations": [operation(f"types/{table}/{action}", {"filters": given(k=sent), **rest})]})
-        assert status == 400 and text.startswith("operation 0: ") and text.endswith(words), text
+        [(code, text)] = client.results(path, operation(f"types/{table}/{action}", {"filters": given(k=sent), **rest}))
+        assert code == 400 and text.endswith(words), text

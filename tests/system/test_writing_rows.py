@@ -1,4 +1,4 @@
-"""weftd's writes by primary key: what is acknowledged is in the database, all of a batch or nothing."""
+"""weftd's writes by primary key: what is acknowledged is in the database; of each database, all of a batch or nothing."""
 
 import json
 import sqlite3
@@ -79,24 +79,35 @@ def test_a_row_that_is_not_there_to_be_updated_is_no_failure(server, shop):
 @pytest.mark.parametrize("wrong, status, words", [
     (write("pk-insert", 1, name="Twin"), 409, "operation 1: "),
     (write("pk-write", 3, age=-1), 400, "operation 1: "),
-    (write("pk-write", 3, age=200), 400, "operation 1: Wrong data type. Expecting TINYINT. Column: age"),
-    (write("pk-write", 3, name=None), 400, "operation 1: "),
-    (write("pk-write", 3, name="much too long"), 400, "operation 1: "),
-    (write("pk-write", 3, photo="no base64!"), 400, "operation 1: "),
-    (write("pk-write", 3, shout="X"), 400, "operation 1: Column shout is generated"),
-    (write("pk-write", 3, none=1), 400, "operation 1: Column does not exist. Column: none"),
-    (write("pk-write", 3, table="none", name="x"), 404, "operation 1: Database/Table does not exist."),
-    (write("pk-write", None, name="x"), 400, "operation 1: "),
     (write("pk-update", 1), 400, "operation 1: the writeColumns section is empty"),
-    ({**write("pk-write", 3, a=1), "relative-url": "other/t/pk-write"}, 400, "operation 1: all writes of a batch are of one database"),
+    (write("pk-write", 3), 400, "operation 1: the writeColumns section is empty"),
     (write("pk-write", 3, id=4), 400, "field validation for write columns failed. 'id' already included in filter"),
     (write("pk-delete", 1), 400, "Field validation for 'RelativeURL' failed"),
     (write("pk-read", 1), 400, "Field validation for 'RelativeURL' failed"),
     (write("pk-write", 3, method="DELETE", name="x"), 400, "the Method section should be POST"),
 ])
-def test_one_that_is_wrong_fails_the_batch(server, shop, wrong, status, words):
+def test_one_that_is_no_write_or_is_refused_fails_the_batch(server, shop, wrong, status, words):
     reply = post(server, write("pk-write", 1, name="New"), wrong)
     assert reply.status_code == status and words in reply.text, reply.text
+    assert rows(shop) == [(1, "Ada", 36), (2, "Alan", 41)]
+
+
+@pytest.mark.parametrize("wrong, code, words", [
+    (write("pk-write", 3, age=200), 400, "Wrong data type. Expecting TINYINT. Column: age"),
+    (write("pk-write", 3, name=None), 400, "Column: name"),
+    (write("pk-write", 3, name="much too long"), 400, "Column: name"),
+    (write("pk-write", 3, photo="no base64!"), 400, "Column: photo"),
+    (write("pk-write", 3, shout="X"), 400, "Column shout is generated"),
+    (write("pk-write", 3, none=1), 400, "Column does not exist. Column: none"),
+    (write("pk-write", 3, table="none", name="x"), 404, "Database/Table does not exist."),
+    (write("pk-write", None, name="x"), 400, "Column: id"),
+])
+def test_one_that_is_not_of_its_table_has_its_code_and_the_others_are_not_done(server, shop, wrong, code, words):
+    reply = post(server, write("pk-write", 1, name="New", operation_id="a"), wrong, write("pk-insert", 3), version="0.2.0")
+    assert reply.status_code == 200, reply.text
+    first, second, third = reply.json()["result"]
+    assert first == {"code": 424, "body": {"operationId": "a", "data": {}}, "message": "not done, since another operation of its database has failed"}
+    assert third["code"] == 424 and second["code"] == code and words in second["message"], reply.text
     assert rows(shop) == [(1, "Ada", 36), (2, "Alan", 41)]
 
 
