@@ -101,13 +101,13 @@ checked check_write_columns(const pk_write_request& asked) {
   return {};
 }
 
-checked check_id(const std::optional<lent_text>& id, const api_limits& limits) {
+}  // namespace
+
+checked check_operation_id(const std::optional<lent_text>& id, const api_limits& limits) {
   if (!id || id->view().size() <= limits.operation_id_bytes) return {};
   return refuse(weft::format("the operationId has {} bytes; max allowed length is {}",
                              id->view().size(), limits.operation_id_bytes));
 }
-
-}  // namespace
 
 checked check_database(std::string_view name) {
   if (auto fits = check_length(name, "DB"); !fits) return fits;
@@ -123,7 +123,7 @@ checked check_names(std::string_view database, std::string_view table) {
 
 checked check(const pk_read_request& asked, const api_limits& limits, request_memory& memory) {
   const using_memory here{memory};
-  if (auto fine = check_id(asked.operationId, limits); !fine) return fine;
+  if (auto fine = check_operation_id(asked.operationId, limits); !fine) return fine;
   if (auto fine = check_filters(asked.filters); !fine) return fine;
   if (auto fine = check_read_columns(asked.readColumns); !fine) return fine;
   return check_none_is_filtered(asked);
@@ -136,7 +136,7 @@ checked check(const scan_request& asked, request_memory& memory) {
 
 checked check(const pk_write_request& asked, const api_limits& limits, request_memory& memory) {
   const using_memory here{memory};
-  if (auto fine = check_id(asked.operationId, limits); !fine) return fine;
+  if (auto fine = check_operation_id(asked.operationId, limits); !fine) return fine;
   if (auto fine = check_filters(asked.filters); !fine) return fine;
   return check_write_columns(asked);
 }

@@ -22,6 +22,8 @@ struct api_limits {
   std::size_t operation_id_bytes = 256;
 };
 
+[[nodiscard]] checked check_operation_id(const std::optional<lent_text>& id,
+                                         const api_limits& limits);
 [[nodiscard]] checked check_database(std::string_view name);
 /// Of a path: which database, which table.
 [[nodiscard]] checked check_names(std::string_view database, std::string_view table);

@@ -49,18 +49,20 @@ void request_memory::give_up_reply() noexcept {
   held_.reset();
 }
 
-void request_memory::send(weft::http::exchange& e, weft::http::status code) {
-  if (reply.size() <= uncounted_bytes) return e.reply(code, "application/json", reply);
+void request_memory::send(weft::http::exchange& e, weft::http::status code,
+                          weft::http::media_type type) {
+  if (reply.size() <= uncounted_bytes) return e.reply(code, type.text(), reply);
   held_.reset();  // from now on it is the connection's
-  e.reply(weft::http::response::json_text(std::exchange(reply, {}), code));
+  e.reply(weft::http::response{code, type, std::exchange(reply, {})});
 }
 
-weft::task<void> request_memory::send_all(weft::http::exchange& e, weft::http::status code) {
-  if (parts_.empty()) co_return send(e, code);
+weft::task<void> request_memory::send_all(weft::http::exchange& e, weft::http::status code,
+                                          weft::http::media_type type) {
+  if (parts_.empty()) co_return send(e, code, type);
   parts_bytes_ += reply.size();
   parts_.push_back(std::move(reply));
   weft::http::body_writer& out = e.writer();
-  out.start({code, weft::http::application_json, {}}, parts_bytes_);
+  out.start({code, type, {}}, parts_bytes_);
   for (std::string& each : parts_) {
     const std::size_t size_bytes = each.size();
     // Where the client has gone, there is nothing to be said.

@@ -20,14 +20,14 @@
 #include <vector>
 
 #include <weft/coro/task.hpp>
+#include <weft/http/response.hpp>
 #include <weft/json/bounded_vector.hpp>
 #include <weft/loop/memory_share.hpp>
 #include <weft/store/scratch.hpp>
 
 namespace weft::http {
 class exchange;
-enum class status : std::uint16_t;
-}  // namespace weft::http
+}
 
 namespace weftd {
 
@@ -56,9 +56,12 @@ class request_memory {
   /// Forgets the reply, and gives its memory back.
   void give_up_reply() noexcept;
   /// Sends a reply of one part, whose memory is given away if that is long.
-  void send(weft::http::exchange& e, weft::http::status code);
+  void send(weft::http::exchange& e, weft::http::status code,
+            weft::http::media_type type = weft::http::application_json);
   /// Sends a reply of any length, and gives the memory back with each part.
-  [[nodiscard]] weft::task<void> send_all(weft::http::exchange& e, weft::http::status code);
+  [[nodiscard]] weft::task<void> send_all(
+      weft::http::exchange& e, weft::http::status code,
+      weft::http::media_type type = weft::http::application_json);
 
  private:
   [[nodiscard]] bool count_reply();

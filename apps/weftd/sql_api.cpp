@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -117,12 +118,97 @@ api_fault too_many(const sql_api_options& bounds) {
                    bounds.rows, bounds.reply_bytes)};
 }
 
+/// What a reply to ronsql is.
+struct ronsql_form {
+  std::string_view name;
+  row_form rows;
+  http::media_type type;
+};
+/// As RonDB has them, by their names.
+constexpr ronsql_form ronsql_forms[] = {
+    {"JSON", {}, http::application_json},
+    {"JSON_ASCII", {.is_ascii = true}, "application/json; charset=US-ASCII"},
+    {"TEXT",
+     {.is = row_form::kind::text, .tells_names = true},
+     "text/tab-separated-values; charset=utf-8; header=present"},
+    {"TEXT_NOHEADER",
+     {.is = row_form::kind::text},
+     "text/tab-separated-values; charset=utf-8; header=absent"}};
+
+/// Nothing: there is none of that name.
+const ronsql_form* form_of(const ronsql_request& asked) noexcept {
+  if (!asked.outputFormat) return &ronsql_forms[0];
+  const auto* const found =
+      std::ranges::find(ronsql_forms, asked.outputFormat->view(), &ronsql_form::name);
+  return found == std::end(ronsql_forms) ? nullptr : found;
+}
+
+/// In the words of the RonDB REST server.
+std::string_view class_of(http::status code, store::query_fault of) noexcept {
+  switch (of) {
+    case store::query_fault::syntax: return "syntax";
+    case store::query_fault::semantic: return "semantic";
+    case store::query_fault::unsupported: return "unsupported";
+    case store::query_fault::limit: return "limit";
+    case store::query_fault::none: break;
+  }
+  switch (code) {
+    case http::status::bad_request:
+    case http::status::not_found: return "semantic";
+    case http::status::content_too_large: return "limit";
+    case http::status::service_unavailable:
+    case http::status::gateway_timeout:
+    case http::status::insufficient_storage: return "resource";
+    default: return "internal";
+  }
+}
+
+/// Of a query that was made, or was to be.
+void reply_classed(http::exchange& e, api_fault why, store::query_fault of, api_version spoken) {
+  why.fields += weft::format("X-RonSQL-Error-Class: {}\r\n", class_of(why.code, of));
+  reply(e, why, spoken);
+}
+
 checked check(const ronsql_request& asked) {
-  if (asked.outputFormat && asked.outputFormat->view() != "JSON")
-    return refuse("the outputFormat JSON is the only one supported");
+  const ronsql_form* const form = form_of(asked);
+  if (form == nullptr)
+    return refuse(
+        weft::format("Invalid outputFormat: '{}' is none of JSON, JSON_ASCII, TEXT and "
+                     "TEXT_NOHEADER",
+                     asked.outputFormat->view()));
+  const bool has_id = asked.operationId && !asked.operationId->view().empty();
+  if (has_id && form->rows.is == row_form::kind::text)
+    return refuse(weft::format(
+        "operationId not supported with output format {}: it has no place for it", form->name));
+  if (auto fine = check_operation_id(asked.operationId, {}); !fine) return fine;
   if (asked.explainMode && asked.explainMode->view() != "ALLOW")
     return refuse("the explainMode ALLOW is the only one supported");
   return check_text(asked.database, asked.query);
+}
+
+/// Up to the rows.
+void begin_ronsql(const ronsql_request& asked, bool is_ascii, std::string& out) {
+  out = "{";
+  if (!asked.operationId) return;
+  std::string id;
+  append_text(asked.operationId->view(), id);
+  out += R"("operationId":)";
+  if (is_ascii)
+    append_ascii(id, out);
+  else
+    out += id;
+  out += ',';
+}
+
+http::route_description describe_ronsql(api_version spoken) {
+  auto made = describe<ronsql_request, ronsql_document>(
+      spoken, {.summary = "Reads by one SELECT, as the RonDB REST server does",
+               .example = R"({"database":"demo","query":"SELECT count(*) FROM users"})",
+               .tag = "sql",
+               .success = "What was found",
+               .faults = {http::status::content_too_large}});
+  made.replies.push_back({.code = http::status::ok, .media_type = "text/tab-separated-values"});
+  return made;
 }
 
 }  // namespace
@@ -154,18 +240,10 @@ void sql_api::add_routes(http::server& server, reply_compression& compression, a
                               R"("parameters":{"id":17}})",
                    .tag = "sql",
                    .success = "What was found"}))));
-  api.post(
-      "/ronsql",
-      http::described(
-          [this, spoken](http::exchange& e) { e.work.emplace(answer_ronsql(e, spoken)); },
-          guarded(
-              doors_, spoken,
-              describe<ronsql_request, ronsql_document>(
-                  spoken, {.summary = "Reads by one SELECT, as the RonDB REST server does",
-                           .example = R"({"database":"demo","query":"SELECT count(*) FROM users"})",
-                           .tag = "sql",
-                           .success = "What was found",
-                           .faults = {http::status::content_too_large}}))));
+  api.post("/ronsql",
+           http::described(
+               [this, spoken](http::exchange& e) { e.work.emplace(answer_ronsql(e, spoken)); },
+               guarded(doors_, spoken, describe_ronsql(spoken))));
 }
 
 weft::task<void> sql_api::answer_sql(http::exchange& e, api_version spoken) {
@@ -180,7 +258,7 @@ weft::task<void> sql_api::answer_sql(http::exchange& e, api_version spoken) {
   if (!fine) co_return reply(e, fine.error(), spoken);
   const std::size_t limit = asked->limit ? static_cast<std::size_t>(*asked->limit) : options_.rows;
   memory->reply = "{";
-  sql_reply rows{*memory, options_.reply_bytes, column_names::told};
+  sql_reply rows{*memory, options_.reply_bytes, {.tells_names = true}};
   const auto is_all = co_await engine_.query({.database = asked->database->view(),
                                               .text = asked->query->view(),
                                               .parameters = *given,
@@ -203,22 +281,20 @@ weft::task<void> sql_api::answer_ronsql(http::exchange& e, api_version spoken) {
   auto fine = check(*asked);
   if (fine) fine = who->allows(right::read, asked->database->view());
   if (!fine) co_return reply(e, fine.error(), spoken);
-  memory->reply = "{";
-  if (asked->operationId) {
-    memory->reply += R"("operationId":)";
-    append_text(asked->operationId->view(), memory->reply);
-    memory->reply += ',';
-  }
-  sql_reply rows{*memory, options_.reply_bytes, column_names::left_out};
+  const ronsql_form& form = *form_of(*asked);
+  const bool is_json = form.rows.is == row_form::kind::json;
+  if (is_json) begin_ronsql(*asked, form.rows.is_ascii, memory->reply);
+  sql_reply rows{*memory, options_.reply_bytes, form.rows};
   const auto is_all = co_await engine_.query({.database = asked->database->view(),
                                               .text = asked->query->view(),
                                               .rows_max = options_.rows},
                                              rows);
-  if (!is_all) co_return reply(e, not_queried(is_all.error()), spoken);
-  if (rows.failure()) co_return reply(e, *rows.failure(), spoken);
-  if (!*is_all || rows.is_cut()) co_return reply(e, too_many(options_), spoken);
-  memory->reply += "]}";
-  co_await memory->send_all(e, http::status::ok);
+  const store::query_fault of = rows.fault_of_query();
+  if (!is_all) co_return reply_classed(e, not_queried(is_all.error()), of, spoken);
+  if (rows.failure()) co_return reply_classed(e, *rows.failure(), of, spoken);
+  if (!*is_all || rows.is_cut()) co_return reply_classed(e, too_many(options_), of, spoken);
+  if (is_json) memory->reply += "]}";
+  co_await memory->send_all(e, http::status::ok, form.type);
 }
 
 }  // namespace weftd

@@ -1,10 +1,13 @@
-// What a query in SQL found, as JSON.
+// What a query in SQL found, as JSON or as a table in text.
 //
-// Contract: the sink of the engine's query(). Rows go behind what is in `reply`, with commas
-// between them: `"data":[{...},{...}`; before that, where it is wanted, a list of the columns'
-// names. They are enough once `reply` has `bytes_max`; the row that is too much is left out.
+// Contract: the sink of the engine's query(). Rows go behind what is in `reply`. As JSON they have
+// commas between them: `"data":[{...},{...}`; before that, where it is wanted, a list of the
+// columns' names. As text, which is that of MySQL's own client, each is a line with tabs between
+// its fields, NULL is written so, and in fields \t, \n, \0 and \\ stand for a tab, a line end, a
+// NUL and a backslash; the names are the first line, where there are rows. They are enough once
+// `reply` has `bytes_max`; the row that is too much is left out.
 //
-//   sql_reply rows{memory->reply, 4U << 20U, column_names::told};
+//   sql_reply rows{memory->reply, 4U << 20U, {.tells_names = true}};
 //   auto told = co_await engine.query(asked, rows);
 #pragma once
 
@@ -13,6 +16,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <weft/store/query.hpp>
@@ -23,17 +27,21 @@
 
 namespace weftd {
 
-enum class column_names : std::uint8_t { told, left_out };
+struct row_form {
+  enum class kind : std::uint8_t { json, text } is = kind::json;
+  bool tells_names = false;
+  /// Of JSON: all other characters are escaped.
+  bool is_ascii = false;
+};
 
 class sql_reply final : public weft::store::query_sink {
  public:
-  sql_reply(request_memory& memory, std::size_t bytes_max, column_names names) noexcept
-      : memory_{memory},
-        reply_{memory.reply},
-        bytes_max_{bytes_max},
-        tells_names_{names == column_names::told} {}
+  sql_reply(request_memory& memory, std::size_t bytes_max, row_form form) noexcept
+      : memory_{memory}, reply_{memory.reply}, bytes_max_{bytes_max}, form_{form} {}
 
   [[nodiscard]] const std::optional<api_fault>& failure() const noexcept { return failure_; }
+  /// What the failure is to the query.
+  [[nodiscard]] weft::store::query_fault fault_of_query() const noexcept { return of_query_; }
   [[nodiscard]] std::size_t rows() const noexcept { return rows_; }
   /// A row that there is was left out.
   [[nodiscard]] bool is_cut() const noexcept { return is_cut_; }
@@ -43,19 +51,30 @@ class sql_reply final : public weft::store::query_sink {
   bool row(std::span<const weft::store::value> values) override;
   void failed(const weft::store::failure& why) override;
   [[nodiscard]] bool is_turn_over() override { return share_.is_used_up(memory_.reply_bytes()); }
+  [[nodiscard]] bool is_json() const noexcept { return form_.is == row_form::kind::json; }
   void append_names();
+  void begin_row();
+  void append_value(std::size_t at, const weft::store::value& content);
+  /// What JSON tells of a value, as a field of a line.
+  void append_field(std::string_view json);
   bool leave_out_row(std::size_t before);
 
   request_memory& memory_;
   std::string& reply_;
   std::size_t bytes_max_;
-  bool tells_names_;
+  row_form form_;
   std::span<const weft::store::column> columns_;
-  std::vector<std::string> names_;  // in JSON
+  std::vector<std::string> names_;  // as they are told
+  std::string json_;
+  std::string decoded_;
   std::size_t rows_ = 0;
   weft::store::turn_share share_;
   bool is_cut_ = false;
   std::optional<api_fault> failure_;
+  weft::store::query_fault of_query_ = weft::store::query_fault::none;
 };
+
+/// JSON with characters of ASCII alone: others as \uXXXX.
+void append_ascii(std::string_view json, std::string& out);
 
 }  // namespace weftd

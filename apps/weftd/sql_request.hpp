@@ -45,7 +45,7 @@ struct ronsql_request {
       {.name = "query", .text = "One SELECT", .is_required = true},
       {.name = "database", .text = {}, .is_required = true},
       {"explainMode", "ALLOW"},
-      {"outputFormat", "JSON"},
+      {"outputFormat", "JSON, JSON_ASCII, TEXT or TEXT_NOHEADER"},
       {"operationId", "Comes back as it is"}};
 };
 

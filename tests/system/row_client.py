@@ -49,6 +49,7 @@ class RowClient:
         sent = body.encode() if isinstance(body, str) else body
         self.connection.request(method, f"/{version}/{path}", sent)
         answer = self.connection.getresponse()
+        self.headers = answer.headers
         self.type = answer.headers["content-type"]
         return answer.status, answer.read().decode()
 

@@ -24,9 +24,14 @@ ROSE = given(garden="north", bed=1)
 
 
 @pytest.fixture(scope="module", params=ENGINES)
-def arguments(request, tmp_path_factory):
+def engine(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def arguments(engine, tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
-    if request.param == "sqlite":
+    if engine == "sqlite":
         for name, script in SCRIPTS.items():
             with sqlite3.connect(folder / f"{name}.db") as database:
                 database.executescript("PRAGMA journal_mode=WAL;" + script)
@@ -34,13 +39,13 @@ def arguments(request, tmp_path_factory):
         return
     with mariadb(folder) as server:
         for name, script in SCRIPTS.items():
-            server.client.run(f"CREATE DATABASE {name}", f"USE {name}", *script.split(";"))
+            server.client.run(f"CREATE DATABASE {name} CHARACTER SET utf8mb4", f"USE {name}", *script.split(";"))
         yield server.arguments
 
 
 @pytest.fixture(scope="module")
 def client(weftd, arguments):
-    with Server([weftd, "--listen", "127.0.0.1:0", "--threads", "1", *arguments]) as server, RowClient(server) as made:
+    with Server([weftd, "--listen", "127.0.0.1:0", "--threads", "1", "--weftd.sql_api.rows=200", *arguments]) as server, RowClient(server) as made:
         yield made
         assert server.stop() == 0, server.log
 
@@ -231,3 +236,87 @@ def test_results_of_many_databases_come_in_the_order_of_the_operations(client, c
     status, text = client.write(*batch)
     assert status == 200 and [(each["code"], each["body"]["operationId"]) for each in json.loads(text)["result"]] == [(200, f"{i}") for i in range(10)]
     assert clean() == ([50, 51, 52, 53, 54], [50, 51, 52, 53, 54])
+
+
+JSON, TSV = "application/json", "text/tab-separated-values; charset=utf-8; header="
+FORMS = {"JSON": JSON, "JSON_ASCII": JSON + "; charset=US-ASCII", "TEXT": TSV + "present", "TEXT_NOHEADER": TSV + "absent"}
+
+
+def query(client, text, version="0.1.0", path="ronsql", **more):
+    return client.ask(path, {"database": "shed", "query": text, **more}, version)
+
+
+@pytest.fixture
+def labels(client):
+    """Tools whose names no line of text and no ASCII has as they are."""
+    names = {60: "a\tb\nc\\d\"e", 61: "\u00e9t\u00e9 \U0001f600", 62: "\r/\x7f", 63: "", 64: None, 65: "NULL"}
+    written = client.write(*[tool("pk-insert", id, label=name) for id, name in names.items()])
+    assert written[0] == 200, written
+    yield names
+    client.delete(*[tool("pk-delete", id) for id in names])
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_query_is_answered_in_the_form_asked_for(client, labels, version):
+    asked = "SELECT id AS `n\u00b0`, label FROM tool WHERE id >= 60 ORDER BY id"
+    rows = [{"n\u00b0": id, "label": name} for id, name in labels.items()]
+    told = {form: query(client, asked, version, outputFormat=form) + (client.type,) for form in FORMS}
+    assert {form: (status, kind) for form, (status, _, kind) in told.items()} == {form: (200, kind) for form, kind in FORMS.items()}
+    assert query(client, asked, version)[1] == told["JSON"][1] and json.loads(told["JSON"][1]) == json.loads(told["JSON_ASCII"][1]) == {"data": rows}
+    assert "\u00e9" in told["JSON"][1] and told["JSON_ASCII"][1].isascii() and "\\ud83d\\ude00" in told["JSON_ASCII"][1]
+    lines = ["60\ta\\tb\\nc\\\\d\"e", "61\t\u00e9t\u00e9 \U0001f600", "62\t\r/\x7f", "63\t", "64\tNULL", "65\tNULL"]
+    assert told["TEXT_NOHEADER"][1] == "".join(line + "\n" for line in lines)
+    assert told["TEXT"][1] == "n\u00b0\tlabel\n" + told["TEXT_NOHEADER"][1]
+
+
+def test_a_table_without_rows_has_no_header(client):
+    for form, told in {"JSON": '{"data":[]}', "JSON_ASCII": '{"data":[]}', "TEXT": "", "TEXT_NOHEADER": ""}.items():
+        assert query(client, "SELECT id FROM tool WHERE id < 0", outputFormat=form) == (200, told)
+
+
+def test_numbers_dates_and_bytes_are_told_in_text_as_in_json(client):
+    told = query(client, "SELECT 1, -2.5, 'x', NULL, 9223372036854775807", outputFormat="TEXT_NOHEADER")
+    assert told == (200, "1\t-2.5\tx\tNULL\t9223372036854775807\n")
+
+
+@pytest.mark.parametrize("more, words", [
+    ({"outputFormat": "CSV"}, "Invalid outputFormat"), ({"outputFormat": ""}, "Invalid outputFormat"), ({"outputFormat": "json"}, "Invalid outputFormat"),
+    ({"outputFormat": "TEXT", "operationId": "x"}, "operationId not supported with output format TEXT"),
+    ({"outputFormat": "TEXT_NOHEADER", "operationId": "x"}, "operationId not supported with output format TEXT_NOHEADER"),
+    ({"operationId": "x" * 257}, "max allowed length is 256"), ({"database": ""}, "Field validation for 'DB' failed on the 'min' tag"),
+    ({"database": "x" * 65}, "Field validation for 'DB' failed on the 'max' tag"), ({"explainMode": "MAYBE"}, "explainMode")])
+def test_what_a_query_may_not_ask_for(client, more, words):
+    status, text = client.fault("ronsql", {"database": "shed", "query": "SELECT 1", **more})
+    assert status == 400 and words in text, text
+
+
+def test_an_operation_id_comes_back_in_json(client):
+    for form in ("JSON", "JSON_ASCII"):
+        status, text = query(client, "SELECT 1 AS one", outputFormat=form, operationId="\u00fc1")
+        assert status == 200 and json.loads(text) == {"operationId": "\u00fc1", "data": [{"one": 1}]}
+        assert text.isascii() == (form == "JSON_ASCII")
+    assert query(client, "SELECT 1 AS one", outputFormat="TEXT", operationId="")[0] == 200
+
+
+MANY = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300) SELECT i FROM n"
+CLASSES = [
+    ("SELEC id FROM tool", 400, "syntax"), ("SELECT id FROM", 400, "syntax"), ("SELECT 'x", 400, "syntax"), ("SELECT (1", 400, "syntax"), (" ", 400, "syntax"),
+    ("SELECT id FROM none", 400, "semantic"), ("SELECT height FROM tool", 400, "semantic"), ("SELECT ?", 400, "semantic"),
+    ("DELETE FROM tool", 400, "unsupported"), ("UPDATE tool SET label = 'x'", 400, "unsupported"), ("INSERT INTO tool VALUES (9, 'x')", 400, "unsupported"),
+    ("DROP TABLE tool", 400, "unsupported"), (MANY, 413, "limit"), ("SELECT " + "1," * 70_000 + "1", 400, "limit"),
+]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("text, code, kind", CLASSES, ids=[f"{kind}-{text[:12]}" for text, _, kind in CLASSES])
+def test_a_fault_of_a_query_has_a_class(client, version, text, code, kind):
+    for form in FORMS:
+        status, told = query(client, text, version, outputFormat=form)
+        assert (status, client.headers["x-ronsql-error-class"]) == (code, kind), told
+    assert query(client, text, version, "sql")[0] in (200, 400) and client.headers["x-ronsql-error-class"] is None
+
+
+def test_what_is_no_fault_of_a_query_has_no_class_or_that_of_its_status(client):
+    assert query(client, "SELECT 1")[0] == 200 and client.headers["x-ronsql-error-class"] is None
+    assert query(client, "SELECT 1", outputFormat="x")[0] == 400 and client.headers["x-ronsql-error-class"] is None
+    assert query(client, "SELECT 1", database="none")[0] == 404 and client.headers["x-ronsql-error-class"] == "semantic"

@@ -38,12 +38,22 @@ inline constexpr std::size_t failure_kinds =
 /// As it is spelled here. Static storage.
 [[nodiscard]] std::string_view to_string(failure_kind kind) noexcept;
 
+/// What is wrong with a query in SQL (query.hpp), for clients that branch on it.
+enum class query_fault : std::uint8_t {
+  none,         // it is no query, or the query is not to blame
+  syntax,       // it is no SQL
+  semantic,     // it names what there is not, or compares or computes what does not fit
+  unsupported,  // SQL that is not allowed here
+  limit,        // it is too large, or its result is
+};
+
 struct failure {
   failure_kind kind = failure_kind::other;
   std::string_view message{};
   /// Of the batch as a whole, as of a rule that is looked at with the commit: all of its operations
   /// have failed so, and which one is to blame is not known.
   bool is_of_all = false;
+  query_fault of_query = query_fault::none;
 };
 
 }  // namespace weft::store

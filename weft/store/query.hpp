@@ -7,8 +7,8 @@
 // engine's own bound of time, at the caller's deadline (errc::timed_out) or stop request
 // (errc::cancelled), whichever is first. So many may wait; one more is errc::limit_exceeded.
 // errc::not_found: no such database. errc::unavailable: its server is not to be had. What is wrong
-// with the text or the parameters is told to the sink, as failure_kind::invalid. All rows of a
-// query are of one moment.
+// with the text or the parameters is told to the sink, as failure_kind::invalid and a query_fault.
+// All rows of a query are of one moment.
 //
 //   const query_parameter price[] = {{.name = "most", .bound = value::integer(5)}};
 //   const query_request asked{.database = "shop",

@@ -162,7 +162,9 @@ task<result<bool>> engine::state::run_query(const query_request& request, query_
   const auto text = read_query_text(request, *schema);
   if (!text) {
     counts.failed(failure_kind::invalid);
-    to.failed({.kind = failure_kind::invalid, .message = text.error()});
+    to.failed({.kind = failure_kind::invalid,
+               .message = text.error().message,
+               .of_query = text.error().of});
     co_return false;
   }
   // The server ends it in time, but for what it cannot stop.

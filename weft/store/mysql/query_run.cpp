@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include <mariadb/mysqld_error.h>
+
 #include <weft/base/format.hpp>
 #include <weft/loop/event_loop.hpp>
 #include <weft/loop/sleep.hpp>
@@ -25,6 +27,15 @@ bool is_of_query(failure_kind why) noexcept {
     case failure_kind::corrupt:
     case failure_kind::input_output: return false;
     default: return true;
+  }
+}
+
+query_fault fault_of(unsigned number) noexcept {
+  switch (number) {
+    case ER_PARSE_ERROR: return query_fault::syntax;
+    case ER_UNSUPPORTED_PS:
+    case ER_NOT_SUPPORTED_YET: return query_fault::unsupported;
+    default: return query_fault::semantic;
   }
 }
 
@@ -104,7 +115,7 @@ task<result<bool>> query_run::tell_rows(connection& by, statement& select, query
 
 bool query_run::refuse(std::string_view why, query_sink& to) {
   fault_ = failure_kind::invalid;
-  to.failed({.kind = *fault_, .message = why});
+  to.failed({.kind = *fault_, .message = why, .of_query = query_fault::unsupported});
   return false;
 }
 
@@ -114,7 +125,10 @@ result<bool> query_run::settle(const connection& by, error why, query_sink& to) 
   const failure told = by.last_failure();
   if (is_on_replica_ && !has_told() && may_be_behind(told.kind)) return fail(errc::not_found);
   fault_ = is_of_query(told.kind) ? failure_kind::invalid : told.kind;
-  to.failed({.kind = *fault_, .message = told.message});
+  to.failed({.kind = *fault_,
+             .message = told.message,
+             .of_query = *fault_ == failure_kind::invalid ? fault_of(by.server_error())
+                                                          : query_fault::none});
   return false;
 }
 

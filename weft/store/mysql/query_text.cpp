@@ -13,9 +13,17 @@
 namespace weft::store::mysql {
 namespace {
 
-using failed = std::unexpected<std::string>;
+std::unexpected<query_refusal> refuse(query_fault of, std::string message) {
+  return std::unexpected{query_refusal{of, std::move(message)}};
+}
 
 constexpr std::array<std::string_view, 4> beginnings{"select", "with", "values", "table"};
+/// What else a statement of SQL may begin with, so that it is not taken for a spelling mistake.
+constexpr std::array<std::string_view, 28> other_beginnings{
+    "alter",   "analyze",  "begin", "call", "commit",  "create",   "delete",
+    "desc",    "describe", "do",    "drop", "execute", "explain",  "grant",
+    "handler", "insert",   "load",  "lock", "prepare", "rename",   "replace",
+    "revoke",  "rollback", "set",   "show", "start",   "truncate", "update"};
 /// Functions that are called without parentheses, too.
 constexpr std::array<std::string_view, 2> accounts{"current_user", "current_role"};
 
@@ -41,17 +49,18 @@ class query_reader {
         are_named_{!request.parameters.empty() && !request.parameters.front().name.empty()},
         is_used_(request.parameters.size()) {}
 
-  std::expected<query_text, std::string> read() {
+  std::expected<query_text, query_refusal> read() {
     token_reader tokens{request_.text};
     token before{};
     for (token here = tokens.next();; earlier_ = before, before = here, here = next_) {
       if (here.is == token_kind::end) break;
       next_ = tokens.next();
-      if (auto why = judge(before, here); !why.empty()) return failed{std::move(why)};
+      if (auto why = judge(before, here); !why.empty()) return refuse(fault_, std::move(why));
       clauses_.pass(before, here, next_);
     }
-    if (!has_begun_) return failed{"the query is empty: write a SELECT"};
-    if (auto why = judge_parameters(); !why.empty()) return failed{std::move(why)};
+    if (!has_begun_) return refuse(query_fault::syntax, "the query is empty: write a SELECT");
+    if (auto why = judge_parameters(); !why.empty())
+      return refuse(query_fault::semantic, std::move(why));
     made_.sql.append(request_.text.substr(copied_));
     return std::move(made_);
   }
@@ -59,8 +68,10 @@ class query_reader {
  private:
   /// Empty: the query may go on.
   std::string judge(const token& before, const token& here) {
+    fault_ = query_fault::unsupported;
     switch (here.is) {
       case token_kind::bad:
+        fault_ = query_fault::syntax;
         return weft::format(
             "the query has, at byte {}, a quote or a comment that does not end, or a comment that "
             "is run",
@@ -74,12 +85,13 @@ class query_reader {
         if (auto why = judge_name(before, here); !why.empty()) return why;
         break;
       case token_kind::parameter:
-      case token_kind::named: return take_parameter(here);
+      case token_kind::named: fault_ = query_fault::semantic; return take_parameter(here);
       case token_kind::text:
       case token_kind::end: break;
     }
     if (has_begun_) return {};
     has_begun_ = true;
+    if (!is_in(here.text, other_beginnings)) fault_ = query_fault::syntax;
     return begins_query(here) ? std::string{} : std::string{"a query may only read, by SELECT"};
   }
 
@@ -95,9 +107,11 @@ class query_reader {
 
   std::string judge_name(const token& before, const token& here) {
     const bool is_after_point = is_sign(before, ".");
-    if (is_glued_to_number(here, is_after_point))
+    if (is_glued_to_number(here, is_after_point)) {
+      fault_ = query_fault::syntax;
       return weft::format("{} stands behind a number: write 1.0, and names in backticks",
                           here.text);
+    }
     if (is_after_point) return judge_qualified(here);
     qualifier_ = here;
     parts_ = 1;
@@ -117,7 +131,8 @@ class query_reader {
     return is_of_query ? std::string{} : judge_table(here);
   }
 
-  [[nodiscard]] std::string judge_database(const token& named) const {
+  [[nodiscard]] std::string judge_database(const token& named) {
+    fault_ = query_fault::semantic;
     return name_of(named) == request_.database
                ? std::string{}
                : weft::format(
@@ -126,7 +141,8 @@ class query_reader {
                      named.text, request_.database);
   }
 
-  [[nodiscard]] std::string judge_table(const token& here) const {
+  [[nodiscard]] std::string judge_table(const token& here) {
+    fault_ = query_fault::semantic;
     const std::string name = name_of(here);
     const bool is_known = std::ranges::any_of(schema_.tables(), [&](const auto& each) {
       return each->database() == request_.database && is_same_word(each->name(), name);
@@ -235,18 +251,20 @@ class query_reader {
   std::size_t copied_ = 0;  // of the text, into made_.sql
   std::size_t places_ = 0;  // question marks
   bool has_begun_ = false;
+  query_fault fault_ = query_fault::unsupported;  // of what is found to be wrong next
 };
 
 }  // namespace
 
-std::expected<query_text, std::string> read_query_text(const query_request& request,
-                                                       const catalog& schema) {
+std::expected<query_text, query_refusal> read_query_text(const query_request& request,
+                                                         const catalog& schema) {
   if (request.text.size() > query_bytes_max)
-    return failed{weft::format("the query has {} bytes; at most {} are allowed",
-                               request.text.size(), query_bytes_max)};
+    return refuse(query_fault::limit, weft::format("the query has {} bytes; at most {} are allowed",
+                                                   request.text.size(), query_bytes_max));
   if (const auto nul = request.text.find('\0'); nul != std::string_view::npos)
-    return failed{
-        weft::format("the query has a NUL, at byte {}: bind such a value to a parameter", nul)};
+    return refuse(
+        query_fault::syntax,
+        weft::format("the query has a NUL, at byte {}: bind such a value to a parameter", nul));
   return query_reader{request, schema}.read();
 }
 

@@ -10,7 +10,7 @@
 // are `?` by place and `:name` by name, one after the other.
 //
 //   const auto read = read_query_text(request, schema);
-//   if (!read) sink.failed({.kind = failure_kind::invalid, .message = read.error()});
+//   if (!read) sink.failed({.kind = failure_kind::invalid, .message = read.error().message});
 #pragma once
 
 #include <cstddef>
@@ -30,9 +30,14 @@ struct query_text {
   std::vector<value> parameters;
 };
 
-/// Else what is wrong with it, for people. Names of tables are compared without the case of ASCII
+struct query_refusal {
+  query_fault of = query_fault::unsupported;
+  std::string message;  // for people
+};
+
+/// Else what is wrong with it. Names of tables are compared without the case of ASCII
 /// letters, as some servers do; the database's name must be as it is.
-[[nodiscard]] std::expected<query_text, std::string> read_query_text(const query_request& request,
-                                                                     const catalog& schema);
+[[nodiscard]] std::expected<query_text, query_refusal> read_query_text(const query_request& request,
+                                                                       const catalog& schema);
 
 }  // namespace weft::store::mysql

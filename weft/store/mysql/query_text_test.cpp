@@ -27,7 +27,7 @@ const catalog& shop() {
 std::string read(std::string_view text, std::vector<query_parameter> parameters = {}) {
   const auto made =
       read_query_text({.database = "shop", .text = text, .parameters = parameters}, shop());
-  return made ? made->sql + " | " + std::to_string(made->parameters.size()) : made.error();
+  return made ? made->sql + " | " + std::to_string(made->parameters.size()) : made.error().message;
 }
 
 TEST(mysql_query_text, lets_what_reads_through_as_it_is) {
@@ -280,6 +280,26 @@ TEST(mysql_query_text, calls_functions_of_the_list_alone) {
   EXPECT_EQ(read("SELECT Sleep(1)"), "the function Sleep() is not allowed in a query");
   EXPECT_EQ(read("SELECT shop.f(1)"),
             "f() is called by a database's name: functions are allowed by their own names alone");
+}
+
+TEST(mysql_query_text, says_what_kind_of_fault_it_is) {
+  const auto fault = [](std::string_view text) {
+    const auto made = read_query_text({.database = "shop", .text = text}, shop());
+    return made ? query_fault::none : made.error().of;
+  };
+  EXPECT_EQ(fault("SELECT x FROM t"), query_fault::none);
+  constexpr std::string_view no_sql[] = {"",          " -- nothing", "SELEC 1",
+                                         "SELECT 'x", "SELECT 1a",   std::string_view{"\0", 1}};
+  for (const std::string_view text : no_sql) EXPECT_EQ(fault(text), query_fault::syntax) << text;
+  for (const std::string_view text :
+       {"SELECT x FROM none", "SELECT x FROM t JOIN none", "SELECT x FROM other.t", "SELECT ?"})
+    EXPECT_EQ(fault(text), query_fault::semantic) << text;
+  for (const std::string_view text :
+       {"DELETE FROM t", "explain SELECT 1", "SELECT SLEEP(1)",
+        "SELECT x FROM t WHERE BENCHMARK(1, 1)", "SELECT x FROM t FOR UPDATE", "SELECT @a",
+        "SELECT x INTO OUTFILE 'y' FROM t"})
+    EXPECT_EQ(fault(text), query_fault::unsupported) << text;
+  EXPECT_EQ(fault("SELECT 1" + std::string(query_bytes_max, ' ')), query_fault::limit);
 }
 
 }  // namespace

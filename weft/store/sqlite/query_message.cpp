@@ -9,7 +9,7 @@
 namespace weft::store::sqlite {
 namespace {
 
-constexpr std::string_view greeting = "weft query 1\n";
+constexpr std::string_view greeting = "weft query 2\n";
 
 template <class Number>
   requires std::is_arithmetic_v<Number>
@@ -176,6 +176,7 @@ void write_answer(query_answer::state is, const std::vector<column>* columns,
   write_message(to, [&](std::string& body) {
     put(std::to_underlying(is), body);
     put(std::to_underlying(why.kind), body);
+    put(std::to_underlying(why.of_query), body);
     put_text(why.message, body);
     if (columns != nullptr) {
       put(static_cast<std::uint32_t>(columns->size()), body);
@@ -191,6 +192,7 @@ std::optional<query_answer> read_answer(std::string_view body, std::optional<std
   wire from{body};
   query_answer made{.is = from.one_of(query_answer::state::has_failed)};
   made.why = from.one_of(failure_kind::other);
+  made.of_query = from.one_of(query_fault::limit);
   made.message = from.text();
   // One that fails at once has no columns.
   if (!columns && made.is != query_answer::state::has_failed) read_columns(from, made);

@@ -71,6 +71,7 @@ struct query_answer {
   std::vector<value> values{};
   std::size_t rows = 0;
   failure_kind why = failure_kind::other;
+  query_fault of_query = query_fault::none;
   std::string_view message{};
 };
 /// `columns`: nullptr after the first answer.

@@ -62,11 +62,15 @@ TEST(query_message, brings_rows_across) {
 TEST(query_message, brings_faults_across) {
   std::string message;
   write_answer(state::has_failed, nullptr, {},
-               {.kind = failure_kind::invalid, .message = "no such table"}, message);
+               {.kind = failure_kind::invalid,
+                .message = "no such table",
+                .of_query = query_fault::semantic},
+               message);
   for (const auto columns : {std::optional<std::size_t>{}, std::optional<std::size_t>{2}}) {
     const auto read = read_answer(body_of(message), columns);
     ASSERT_TRUE(read);
     EXPECT_EQ(read->why, failure_kind::invalid);
+    EXPECT_EQ(read->of_query, query_fault::semantic);
     EXPECT_EQ(read->message, "no such table");
   }
 }

@@ -116,7 +116,7 @@ task<result<bool>> query_processes::question::go_on(query_process& process, even
     auto answer = co_await answer_of(process, loop);
     if (!answer) co_return fail(answer.error());
     if (answer->is == query_answer::state::has_failed) {
-      fault = {.kind = answer->why, .message = answer->message};
+      fault = {.kind = answer->why, .message = answer->message, .of_query = answer->of_query};
       co_return false;
     }
     counts.query_rows.add(answer->rows);
@@ -232,7 +232,8 @@ borrowing_task<result<bool>> query_processes::run(storage& from, const query_req
         {.kind = failure_kind::invalid,
          .message = weft::format("the query and its parameters have {} bytes; at most {} are "
                                  "allowed",
-                                 message.size(), query_message_bytes_max)});
+                                 message.size(), query_message_bytes_max),
+         .of_query = query_fault::limit});
   const std::string database{request.database};
   for (;;) {
     const auto ready = co_await blocking([&] { return make_ready(from, database); });
@@ -268,7 +269,9 @@ borrowing_task<result<bool>> query_processes::run(storage& from, const query_req
       co_await by->process.end(loop_);
     }
     if (is_stale) continue;
-    if (has_failed) co_return fail_by({.kind = asked.fault.kind, .message = why});
+    if (has_failed)
+      co_return fail_by(
+          {.kind = asked.fault.kind, .message = why, .of_query = asked.fault.of_query});
     if (told) co_return *told;
     if (asked.is_in_the_way)
       co_return fail_by({.kind = failure_kind::busy, .message = kept_the_log});

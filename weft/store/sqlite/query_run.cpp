@@ -25,6 +25,12 @@ constexpr std::int64_t trimmed_from = 16 * 1024 * 1024;
 
 constexpr const char* only_reads = "a query may only read, by SELECT";
 
+/// SQLite has one code for a text that is no SQL and for names that there are not.
+bool is_of_parser(std::string_view message) noexcept {
+  return message.ends_with(": syntax error") || message == "incomplete input" ||
+         message.starts_with("unrecognized token: ");
+}
+
 }  // namespace
 
 int query_run::ask_whether_to_go_on(void* self) {
@@ -80,15 +86,15 @@ bool query_run::begin() {
 bool query_run::check_text(const query_shape& shape) {
   const std::string_view text = request_.text;
   const auto too_much = [&](std::size_t count, std::string_view what, std::size_t most) {
-    return fail(failure_kind::invalid,
-                weft::format("the query has {} {}; at most {} are allowed", count, what, most));
+    return refuse(query_fault::limit,
+                  weft::format("the query has {} {}; at most {} are allowed", count, what, most));
   };
   // A length that is too much for an int is too much for SQLite, too.
   if (text.size() > confinement::text_bytes_max)
     return too_much(text.size(), "bytes", confinement::text_bytes_max);
   if (const auto nul = text.find('\0'); nul != text.npos)
-    return fail(
-        failure_kind::invalid,
+    return refuse(
+        query_fault::syntax,
         weft::format("the query has a NUL, at byte {}: bind such a value to a parameter", nul));
   if (shape.parentheses > confinement::parentheses_max)
     return too_much(shape.parentheses, "parentheses within each other",
@@ -107,15 +113,15 @@ bool query_run::prepare() {
       sqlite3_prepare_v3(database, text.data(), static_cast<int>(text.size()), 0, &made, &rest);
   select_.reset(made);
   if (code != SQLITE_OK) return fail(code);
-  if (made == nullptr) return fail(failure_kind::invalid, "the query is empty: write a SELECT");
+  if (made == nullptr) return refuse(query_fault::syntax, "the query is empty: write a SELECT");
   if (sqlite3_stmt_readonly(made) == 0 || sqlite3_column_count(made) == 0)
-    return fail(failure_kind::invalid, only_reads);
+    return refuse(query_fault::unsupported, only_reads);
   sqlite3_stmt* second = nullptr;
   const auto left = static_cast<int>(text.data() + text.size() - rest);
   const int more = sqlite3_prepare_v3(database, rest, left, 0, &second, nullptr);
   sqlite3_finalize(second);
   if (more != SQLITE_OK || second != nullptr)
-    return fail(failure_kind::invalid, "a query is one statement, and here is more than that");
+    return refuse(query_fault::unsupported, "a query is one statement, and here is more than that");
   return true;
 }
 
@@ -128,8 +134,8 @@ bool query_run::bind_all() {
   if (!given.empty() && !given.front().name.empty()) return bind_by_name();
   const auto wanted = static_cast<std::size_t>(sqlite3_bind_parameter_count(select_.get()));
   if (wanted != given.size())
-    return fail(
-        failure_kind::invalid,
+    return refuse(
+        query_fault::semantic,
         weft::format("the query takes {} parameters, and {} are given", wanted, given.size()));
   for (std::size_t i = 0; i < given.size(); ++i)
     if (const int code = bind_one(static_cast<int>(i + 1), given[i].bound); code != SQLITE_OK)
@@ -149,28 +155,28 @@ bool query_run::bind_by_name() {
   for (int at = 1; at <= wanted; ++at) {
     const char* const written = sqlite3_bind_parameter_name(select_.get(), at);
     if (written == nullptr || *written == '?')
-      return fail(failure_kind::invalid,
-                  weft::format("parameter {} has no name: give a list of values", at));
+      return refuse(query_fault::semantic,
+                    weft::format("parameter {} has no name: give a list of values", at));
     const auto found = given.find(std::string_view{written + 1});
     if (found == given.end())
-      return fail(failure_kind::invalid,
-                  weft::format("no value is given for the parameter {}", written));
+      return refuse(query_fault::semantic,
+                    weft::format("no value is given for the parameter {}", written));
     found->second.is_used = true;
     if (const int code = bind_one(at, *found->second.bound); code != SQLITE_OK) return fail(code);
   }
   const auto unused =
       std::ranges::find_if(given, [](const auto& each) { return !each.second.is_used; });
   if (unused == given.end()) return true;
-  return fail(failure_kind::invalid,
-              weft::format("the query has no parameter named {}", unused->first));
+  return refuse(query_fault::semantic,
+                weft::format("the query has no parameter named {}", unused->first));
 }
 
 bool query_run::read_columns() {
   const int count = sqlite3_column_count(select_.get());
   if (count > confinement::columns_max)
-    return fail(failure_kind::invalid,
-                weft::format("the result has {} columns; at most {} are allowed", count,
-                             confinement::columns_max));
+    return refuse(query_fault::limit,
+                  weft::format("the result has {} columns; at most {} are allowed", count,
+                               confinement::columns_max));
   distinct_names names;
   for (int i = 0; i < count; ++i) {
     const char* const name = sqlite3_column_name(select_.get(), i);
@@ -210,10 +216,10 @@ bool query_run::keep_row(std::size_t& bytes) {
       content += static_cast<std::size_t>(sqlite3_column_bytes(select_.get(), i));
   }
   if (content > confinement::row_bytes_max)
-    return fail(failure_kind::invalid,
-                weft::format("a row of the result has {} bytes; at most {} are allowed: ask for "
-                             "fewer columns, or for parts of them",
-                             content, confinement::row_bytes_max));
+    return refuse(query_fault::limit,
+                  weft::format("a row of the result has {} bytes; at most {} are allowed: ask for "
+                               "fewer columns, or for parts of them",
+                               content, confinement::row_bytes_max));
   const std::span<value> copies = room_.make_array<value>(columns_.size());
   bytes += copies.size_bytes();
   for (std::size_t i = 0; i < columns_.size(); ++i)
@@ -231,32 +237,41 @@ bool query_run::fail(failure_kind why, std::string message) {
   return false;
 }
 
+bool query_run::refuse(query_fault of, std::string message) {
+  fail(failure_kind::invalid, std::move(message));
+  fault_.of_query = of;
+  return false;
+}
+
 bool query_run::fail(int code) {
   connection& by = **by_;
   if (memory_.was_exceeded())
-    return fail(failure_kind::invalid,
-                weft::format("the query needs too much memory: at most {} MiB "
-                             "(store.sqlite.engine.query_memory_bytes): sort, group or join less",
-                             bounds_.memory_bytes >> 20U));
+    return refuse(query_fault::limit,
+                  weft::format("the query needs too much memory: at most {} MiB "
+                               "(store.sqlite.engine.query_memory_bytes): sort, group or join less",
+                               bounds_.memory_bytes >> 20U));
   switch (code & 0xff) {
     case SQLITE_AUTH:
-      return fail(failure_kind::invalid,
-                  weft::format("{}: {}", sqlite3_errmsg(by.get()), only_reads));
+      return refuse(query_fault::unsupported,
+                    weft::format("{}: {}", sqlite3_errmsg(by.get()), only_reads));
     // Of what the client wrote, and of the values that it meets.
     case SQLITE_TOOBIG:
-      return fail(
-          failure_kind::invalid,
+      return refuse(
+          query_fault::limit,
           weft::format("{}: a query takes values of at most {} bytes: leave the column out, "
                        "or read the row by its key",
                        sqlite3_errmsg(by.get()), confinement::value_bytes_max));
     // Where memory is there: what prepare() says of a program that is too long.
     case SQLITE_NOMEM:
-      return fail(failure_kind::invalid,
-                  "the query is too long a program for SQLite, once its parts are put into each "
-                  "other: ask for less at once");
+      return refuse(query_fault::limit,
+                    "the query is too long a program for SQLite, once its parts are put into each "
+                    "other: ask for less at once");
     case SQLITE_ERROR:
     case SQLITE_MISMATCH:
-    case SQLITE_RANGE: return fail(failure_kind::invalid, sqlite3_errmsg(by.get()));
+    case SQLITE_RANGE: {
+      const char* const message = sqlite3_errmsg(by.get());
+      return refuse(is_of_parser(message) ? query_fault::syntax : query_fault::semantic, message);
+    }
     default: return fail(kind_of(code), by.describe(code));
   }
 }

@@ -90,6 +90,7 @@ class query_run {
   [[nodiscard]] bool keep_row(std::size_t& bytes);
   /// False.
   bool fail(failure_kind why, std::string message);
+  bool refuse(query_fault of, std::string message);
   bool fail(int code);
 
   storage& from_;
