@@ -1,9 +1,11 @@
 """The contract of the RonDB REST server's API, rule by rule, on each engine."""
 
 import json
+import re
 import shutil
 import sqlite3
 import subprocess
+from pathlib import Path
 
 import pytest
 from row_client import NDB_NUMBERS, VERSIONS, RowClient, given, named, operation
@@ -320,3 +322,26 @@ def test_what_is_no_fault_of_a_query_has_no_class_or_that_of_its_status(client):
     assert query(client, "SELECT 1")[0] == 200 and client.headers["x-ronsql-error-class"] is None
     assert query(client, "SELECT 1", outputFormat="x")[0] == 400 and client.headers["x-ronsql-error-class"] is None
     assert query(client, "SELECT 1", database="none")[0] == 404 and client.headers["x-ronsql-error-class"] == "semantic"
+
+
+def documented_differences():
+    """(expression, on SQLite, on MariaDB) of docs/weftd.md."""
+    text = (Path(__file__).parents[2] / "docs/weftd.md").read_text()
+    part = text.split("### Where SQL differs without an error\n")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| `(.+)` \| `(.+)` \| (.+) \|$", part, re.M)
+    return [(expression.replace("\\|", "|"), sqlite, mariadb) for expression, sqlite, mariadb in rows]
+
+
+@pytest.mark.parametrize("expression, sqlite, mariadb", documented_differences())
+def test_sql_differs_as_the_page_says(client, engine, expression, sqlite, mariadb):
+    wanted = {"sqlite": f"`{sqlite}`", "mariadb": mariadb}[engine]
+    status, text = query(client, f"SELECT {expression} AS x", path="sql")
+    if wanted == "an error":
+        assert status == 400, text
+    else:
+        # As it is written: 3 is not 3.0.
+        assert f'"data":[{{"x":{wanted.strip("`")}}}]' in text, text
+
+
+def test_the_page_has_what_differs():
+    assert len(documented_differences()) > 20
