@@ -100,7 +100,7 @@ struct scan_bound {
   std::optional<bool> inclusive;
 
   static constexpr weft::json::description descriptions[] = {
-      {"values", "Of the index's first columns; may be fewer than those"},
+      {"values", "Of the index's first columns; may be fewer than those; none bounds nothing"},
       {"inclusive", "Left out: true"}};
 };
 

@@ -66,11 +66,14 @@ bool is_unknown(const store::engine& engine) noexcept {
   return engine.schema()->databases().empty() && !engine.is_reachable();
 }
 
-/// What `parameter` of the path stands for.
+/// No parameter is empty, and an empty name is a fault to be told.
+constexpr std::string_view paths_without_a_name[] = {"//{table}", "/{db}/", "//"};
+
+/// What `parameter` of the path stands for; empty: there is none.
 std::expected<std::string_view, api_fault> name_in_path(const http::exchange& e,
                                                         std::string_view parameter,
                                                         request_memory& memory) {
-  const std::string_view sent = *e.request().parameter(parameter);
+  const std::string_view sent = e.request().parameter(parameter).value_or(std::string_view{});
   if (!sent.contains('%')) return sent;
   const auto decoded = http::percent_decode(sent);
   if (!decoded || !weft::is_utf8(*decoded))
@@ -179,16 +182,21 @@ void row_api::add_routes(http::server& server, reply_compression& compression, a
                    return doors_.may_send_body(fields);
                  });
   auto long_api = compression.around(api);
-  api.post(
-      "/{db}/{table}/pk-read",
-      http::described([this, spoken](http::exchange& e) { e.work.emplace(answer_row(e, spoken)); },
-                      guarded(doors_, spoken, describe_row_read(spoken))));
-  long_api.post("/{db}/{table}/scan", http::described(
-                                          [this, spoken](http::exchange& e) {
-                                            e.end_within(options_.scan_timeout);
-                                            e.work.emplace(answer_scan(e, spoken));
-                                          },
-                                          guarded(doors_, spoken, describe_scan(spoken))));
+  const auto read_row = [this, spoken](http::exchange& e) {
+    e.work.emplace(answer_row(e, spoken));
+  };
+  const auto scan = [this, spoken](http::exchange& e) {
+    e.end_within(options_.scan_timeout);
+    e.work.emplace(answer_scan(e, spoken));
+  };
+  api.post("/{db}/{table}/pk-read",
+           http::described(read_row, guarded(doors_, spoken, describe_row_read(spoken))));
+  long_api.post("/{db}/{table}/scan",
+                http::described(scan, guarded(doors_, spoken, describe_scan(spoken))));
+  for (const std::string_view path : paths_without_a_name) {
+    api.post(weft::format("{}/pk-read", path), http::described(read_row, {.hidden = true}));
+    long_api.post(weft::format("{}/scan", path), http::described(scan, {.hidden = true}));
+  }
   long_api.post("/batch",
                 http::described(
                     [this, spoken](http::exchange& e) { e.work.emplace(answer_reads(e, spoken)); },

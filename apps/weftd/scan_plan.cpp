@@ -155,9 +155,9 @@ planned<store::key_bound> plan_bound(const store::table& of,
                                      const std::optional<scan_bound>& asked,
                                      request_memory& memory) {
   if (!asked) return store::key_bound{};
-  if (!asked->values || asked->values->empty())
-    return refuse("[ScanIndex] Missing required field: values");
+  if (!asked->values) return refuse("[ScanIndex] Missing required field: values");
   const auto& given = *asked->values;
+  if (given.empty()) return store::key_bound{};
   if (given.size() > columns.size())
     return refuse(
         weft::format("[ScanIndex] {} values for {} key_columns", given.size(), columns.size()));

@@ -345,3 +345,174 @@ def test_sql_differs_as_the_page_says(client, engine, expression, sqlite, mariad
 
 def test_the_page_has_what_differs():
     assert len(documented_differences()) > 20
+
+
+LONG = "n" * 65
+TWO_FERNS = FERN + given(bed=2)
+COMPARED = {"op": "CMP", "column": "height", "cond": "EQ", "value": 20}
+
+
+def by_height(**more):
+    return {"limit": 9, "index": {"name": "by_height", "key_columns": ["height"], "ranges": [], **more}}
+
+
+def one_of(action, body, **more):
+    return {"operations": [{**operation(f"garden/plant/{action}", body), **more}]}
+
+
+# (endpoint, condition, its body, status, what the message has, where docs/weftd.md says why this is not as with RonDB)
+RULES = [
+    ("pk-read", "filters missing", {}, 400, "the filters section is null", "the Field section"),
+    ("pk-read", "filters null", {"filters": None}, 400, "the filters section is null", "the Field section"),
+    ("pk-read", "filters empty", {"filters": []}, 400, "the filters section is empty", "the Field section"),
+    ("pk-read", "column missing", {"filters": [{"value": 1}]}, 400, "a Column in the filters section is null", "the Field section"),
+    ("pk-read", "column null", {"filters": [{"column": None, "value": 1}]}, 400, "a Column in the filters section is null", "the Field section"),
+    ("pk-read", "column empty", {"filters": given(**{"": 1})}, 400, "identifier is empty", None),
+    ("pk-read", "column too long", {"filters": given(**{LONG: 1})}, 400, f"identifier is too large: {LONG}", None),
+    ("pk-read", "column with NUL", {"filters": given(**{"b\0d": 1})}, 400, "identifier carries an invalid character", None),
+    ("pk-read", "column beyond U+FFFF", {"filters": given(**{"\U0001f33c": 1})}, 400, "identifier carries an invalid character", None),
+    ("pk-read", "value missing", {"filters": [{"column": "bed"}]}, 400, "the Value of filter 'bed' is missing", None),
+    ("pk-read", "value null", {"filters": given(garden="north", bed=None)}, 400, "NULL is in no primary key", None),
+    ("pk-read", "value an object", {"filters": [{"column": "bed", "value": {}}]}, 400, "/filters/0/value", None),
+    ("pk-read", "column twice", {"filters": TWO_FERNS}, 400, "field validation for filter failed on the 'unique' tag", None),
+    ("pk-read", "too few of the key", {"filters": given(bed=1)}, 400, "Wrong number of primary-key columns. Expecting: 2 Got: 1", None),
+    ("pk-read", "too many of the key", {"filters": ROSE + given(name="x")}, 400, "Wrong number of primary-key columns. Expecting: 2 Got: 3", None),
+    ("pk-read", "another column", {"filters": given(garden="north", name="x")}, 400, "Wrong primary-key column.", None),
+    ("pk-read", "no such key column", {"filters": given(garden="north", none=1)}, 400, "Column does not exist.", None),
+    ("pk-read", "wrong type", {"filters": given(garden="north", bed="one")}, 400, "Wrong data type. Expecting INT. Column: bed", None),
+    ("pk-read", "beyond the type", {"filters": given(garden="north", bed=2**31)}, 400, "Wrong data type. Expecting INT. Column: bed", None),
+    ("pk-read", "longer than the column", {"filters": given(garden="north by west", bed=1)}, 400, "Column: garden", None),
+    ("pk-read", "readColumns without a name", {"filters": ROSE, "readColumns": [{}]}, 400, "a column to read is missing a name", None),
+    ("pk-read", "readColumns null name", {"filters": ROSE, "readColumns": [{"column": None}]}, 400, "a column to read is missing a name", None),
+    ("pk-read", "readColumns too long", {"filters": ROSE, "readColumns": named(LONG)}, 400, "identifier is too large", None),
+    ("pk-read", "readColumns twice", {"filters": ROSE, "readColumns": named("name", "name")}, 400, "field validation for 'ReadColumns' failed on the 'unique' tag", None),
+    ("pk-read", "readColumns of the key", {"filters": ROSE, "readColumns": named("bed")}, 400, "field validation for read columns failed. 'bed' already included in filter", None),
+    ("pk-read", "readColumns unknown", {"filters": ROSE, "readColumns": named("none")}, 400, "Column does not exist.", None),
+    ("pk-read", "another return type", {"filters": ROSE, "readColumns": [{"column": "name", "dataReturnType": "hex"}]}, 400, "default dataReturnType is the only supported", None),
+    ("pk-read", "operationId too long", {"filters": ROSE, "operationId": "i" * 257}, 400, "max allowed length is 256", None),
+    ("pk-read", "an unknown name", {"filters": ROSE, "column": 1}, 400, "there is no such member", "A name that the API does not know is refused"),
+    ("pk-read", "no JSON", "{", 400, "byte", None),
+    ("pk-read", "no such row", {"filters": given(garden="none", bed=1), "operationId": "x"}, 404, '"operationId":"x","data":{}', None),
+    ("pk-read", "the key as it is", {"filters": ROSE}, 200, '"data":{"name":"rose","height":40}', None),
+    ("pk-read", "a quoted number", {"filters": given(garden="north", bed="1")}, 200, '"name":"rose"', None),
+    ("pk-read", "readColumns null", {"filters": ROSE, "readColumns": None, "operationId": None}, 200, '"operationId":"","data":{"name":"rose","height":40}', None),
+    ("pk-read", "readColumns empty", {"filters": ROSE, "readColumns": []}, 200, '"data":{"name":"rose","height":40}', None),
+    ("pk-read", "another order", {"filters": ROSE, "readColumns": named("height", "name")}, 200, '"data":{"height":40,"name":"rose"}', None),
+    ("none/pk-read", "no such database", {"filters": ROSE}, 404, "Database/Table does not exist.", None),
+    ("none/pk-read", "validated before it is looked for", {"filters": []}, 400, "the filters section is empty", None),
+    ("batch", "operations missing", {}, 400, "No operations defined", None),
+    ("batch", "operations null", {"operations": None}, 400, "No operations defined", None),
+    ("batch", "operations empty", {"operations": []}, 400, "No operations defined", None),
+    ("batch", "too many", {"operations": [operation("garden/plant/pk-read", {"filters": ROSE})] * 129}, 400, "Batch size exceeds maximum allowed size: 128", None),
+    ("batch", "method null", one_of("pk-read", {"filters": ROSE}, method=None), 400, "the Method section should be POST", None),
+    ("batch", "another method", one_of("pk-read", {"filters": ROSE}, method="PUT"), 400, "the Method section should be POST", None),
+    ("batch", "relative-url null", one_of("pk-read", {"filters": ROSE}, **{"relative-url": None}), 400, "the relativeUrl section is required", None),
+    ("batch", "relative-url of two parts", one_of("pk-read", {"filters": ROSE}, **{"relative-url": "plant/pk-read"}), 400, "Field validation for 'RelativeURL' failed", None),
+    ("batch", "relative-url of a write", one_of("pk-write", {"filters": ROSE}), 400, "Field validation for 'RelativeURL' failed", None),
+    ("batch", "body null", one_of("pk-read", None), 400, "Field validation for 'Body' failed", None),
+    ("batch", "another return type", one_of("pk-read", {"filters": ROSE, "readColumns": [{"column": "name", "dataReturnType": "hex"}]}), 400, "default dataReturnType is the only supported",
+     "`dataReturnType` is checked in batches"),
+    ("batch", "no filters in one", one_of("pk-read", {}), 400, "the filters section is null", "the Field section"),
+    ("batch", "database too long", one_of("pk-read", {"filters": ROSE}, **{"relative-url": f"{LONG}/t/pk-read"}), 400, "Field validation for 'DB' failed on the 'max' tag", None),
+    ("batchwrite", "operations empty", {"operations": []}, 400, "No operations defined", None),
+    ("batchwrite", "method null", one_of("pk-write", {"filters": ROSE, "writeColumns": given(height=40)}, method=None), 400, "the Method section should be POST", None),
+    ("batchwrite", "relative-url null", one_of("pk-write", {"filters": ROSE}, **{"relative-url": None}), 400, "the relativeUrl section is required", None),
+    ("batchwrite", "relative-url of a read", one_of("pk-read", {"filters": ROSE, "writeColumns": given(height=40)}), 400, "Field validation for 'RelativeURL' failed", None),
+    ("batchwrite", "body null", one_of("pk-write", None), 400, "Field validation for 'Body' failed", None),
+    ("batchwrite", "filters null", one_of("pk-write", {"filters": None, "writeColumns": given(height=40)}), 400, "the filters section is null", None),
+    ("batchwrite", "writeColumns missing", one_of("pk-write", {"filters": ROSE}), 400, "the writeColumns section is", None),
+    ("batchwrite", "writeColumns empty", one_of("pk-update", {"filters": ROSE, "writeColumns": []}), 400, "the writeColumns section is empty", None),
+    ("batchwrite", "writeColumns without a name", one_of("pk-write", {"filters": ROSE, "writeColumns": [{"value": 1}]}), 400, "a Column in the writeColumns section is null", None),
+    ("batchwrite", "writeColumns without a value", one_of("pk-write", {"filters": ROSE, "writeColumns": [{"column": "name"}]}), 400, "the Value of column 'name' is missing", None),
+    ("batchwrite", "a column of the key", one_of("pk-write", {"filters": ROSE, "writeColumns": given(bed=3)}), 400, "'bed' already included in filter", "A column in both `filters` and `writeColumns`"),
+    ("batchwrite", "such a row is there", one_of("pk-insert", {"filters": ROSE, "writeColumns": given(height=1)}), 409, "operation 0: ", None),
+    ("batchdelete", "operations empty", {"operations": []}, 400, "No operations defined", None),
+    ("batchdelete", "relative-url of a read", one_of("pk-read", {"filters": ROSE}), 400, "Field validation for 'RelativeURL' failed", None),
+    ("batchdelete", "body null", one_of("pk-delete", None), 400, "Field validation for 'Body' failed", None),
+    ("batchdelete", "filters null", one_of("pk-delete", {"filters": None}), 400, "the filters section is null", "the Field section"),
+    ("batchdelete", "readColumns", one_of("pk-delete", {"filters": given(garden="none", bed=1), "readColumns": named("name")}), 400, "there is no such member", "`pk-delete` takes no `readColumns`"),
+    ("scan", "limit missing", {}, 400, "[Scan] Must provide limit field", None),
+    ("scan", "limit null", {"limit": None}, 400, "[Scan] Must provide limit field", None),
+    ("scan", "limit negative", {"limit": -1}, 400, "[Scan]", None),
+    ("scan", "limit 0", {"limit": 0}, 200, '{"data":[],"rows":0', None),
+    ("scan", "op missing", {"limit": 9, "filters": {"column": "bed"}}, 400, "[ScanFilter] Missing required field: op", None),
+    ("scan", "op unknown", {"limit": 9, "filters": {"op": "XOR"}}, 400, "[ScanFilter] Unknown op", None),
+    ("scan", "one child", {"limit": 9, "filters": {"op": "AND", "args": [COMPARED]}}, 400, "[ScanFilter] Logic op must contain 2 children", None),
+    ("scan", "three children", {"limit": 9, "filters": {"op": "OR", "args": [COMPARED] * 3}}, 400, "[ScanFilter] Logic op must contain 2 children", None),
+    ("scan", "no children", {"limit": 9, "filters": {"op": "NOR"}}, 400, "[ScanFilter]", None),
+    ("scan", "cond unknown", {"limit": 9, "filters": {**COMPARED, "cond": "=="}}, 400, "[ScanFilter] Invalid condition", None),
+    ("scan", "value missing", {"limit": 9, "filters": {"op": "CMP", "column": "height", "cond": "EQ"}}, 400, "[ScanFilter] Missing required field: value", None),
+    ("scan", "column missing", {"limit": 9, "filters": {"op": "ISNULL"}}, 400, "[ScanFilter] Missing required field: column", None),
+    ("scan", "column unknown", {"limit": 9, "filters": {**COMPARED, "column": "none"}}, 400, "Column does not exist.", None),
+    ("scan", "value of another type", {"limit": 9, "filters": {**COMPARED, "value": "tall"}}, 400, "[ScanFilter] Invalid value", None),
+    ("scan", "a quoted number", {"limit": 9, "filters": {**COMPARED, "value": "20"}}, 200, '"rows":1', "A scan needs no `ranges`, and numbers may be quoted"),
+    ("scan", "NAND", {"limit": 9, "filters": {"op": "NAND", "args": [COMPARED, COMPARED]}}, 200, '"rows":1', None),
+    ("scan", "ISNOTNULL", {"limit": 9, "filters": {"op": "ISNOTNULL", "column": "height"}}, 200, '"rows":2', None),
+    ("scan", "readColumns unknown", {"limit": 9, "readColumns": named("none")}, 400, "Column does not exist.", None),
+    ("scan", "no such index", by_height(name="none"), 400, "[Scan] Index does not exist.", None),
+    ("scan", "key_columns empty", by_height(key_columns=[]), 400, "[ScanIndex]", None),
+    ("scan", "key_columns null", by_height(key_columns=None), 400, "[ScanIndex]", None),
+    ("scan", "order unknown", by_height(order="up"), 400, "[ScanIndex]", None),
+    ("scan", "too many ranges", by_height(ranges=[{}] * 65), 400, "[ScanIndex] Too many ranges (max 64)", None),
+    ("scan", "too many values", by_height(ranges=[{"lower": {"values": [1, 2]}}]), 400, "[ScanIndex]", None),
+    ("scan", "a bound without values", by_height(ranges=[{"lower": {}}]), 400, "[ScanIndex]", None),
+    ("scan", "a bound of no values", by_height(ranges=[{"lower": {"values": [], "inclusive": True}, "upper": {"values": [30], "inclusive": False}}], order="desc"), 200, '"mint"', None),
+    ("scan", "no range", by_height(), 200, '"rows":3', None),
+    ("scan", "ranges missing", by_height(ranges=None), 200, '"rows":3', "A scan needs no `ranges`"),
+    ("none/scan", "no such database", {"limit": 1}, 404, "Database/Table does not exist.", None),
+    ("ping", "empty", "", 200, "", None), ("ping", "a body", "x", 400, "", None),
+    ("health", "empty", "", 200, "1", None), ("health", "a body", "x", 400, "", None),
+]
+PATHS = {"pk-read": "garden/plant/pk-read", "scan": "garden/plant/scan", "none/pk-read": "none/plant/pk-read", "none/scan": "none/plant/scan"}
+METHODS = {"ping": "GET", "health": "GET"}
+
+
+@pytest.mark.parametrize("endpoint, condition, body, status, words, why", RULES, ids=[f"{rule[0]}: {rule[1]}" for rule in RULES])
+def test_rule(client, endpoint, condition, body, status, words, why):
+    path, method = PATHS.get(endpoint, endpoint), METHODS.get(endpoint, "POST")
+    for version in VERSIONS:
+        told = client.ask(path, body, version, method)
+        text = json.loads(told[1])["error"]["message"] if version == "0.2.0" and told[1].startswith('{"error"') else told[1]
+        assert told[0] == status and words in text, told
+    assert why is None or why in (Path(__file__).parents[2] / "docs/weftd.md").read_text().split("## Where it differs")[1]
+
+
+# (endpoint, condition, operation, code, message)
+RESULTS = [
+    ("batch", "a row", operation("garden/plant/pk-read", {"filters": ROSE}), 200, None),
+    ("batch", "more before the path", operation("/0.1.0/garden/plant/pk-read", {"filters": ROSE}), 200, None),
+    ("batch", "no such row", operation("garden/plant/pk-read", {"filters": given(garden="none", bed=1)}), 404, "the row does not exist"),
+    ("batch", "no such table", operation("garden/none/pk-read", {"filters": ROSE}), 404, "Database/Table does not exist."),
+    ("batch", "no such database", operation("none/plant/pk-read", {"filters": ROSE}), 404, "Database/Table does not exist."),
+    ("batch", "wrong key", operation("garden/plant/pk-read", {"filters": given(bed=1)}), 400, "Wrong number of primary-key columns."),
+    ("batch", "wrong type", operation("garden/plant/pk-read", {"filters": given(garden="north", bed="x")}), 400, "Wrong data type."),
+    ("batch", "unknown column", operation("garden/plant/pk-read", {"filters": ROSE, "readColumns": named("none")}), 400, "Column does not exist."),
+    ("batchwrite", "a row", plant("pk-update", 1, "north", height=40), 200, None),
+    ("batchwrite", "null", plant("pk-update", 2, "north", height=None), 200, None),
+    ("batchwrite", "no such row", plant("pk-update", 99, height=1), 404, "the row does not exist"),
+    ("batchwrite", "no such table", operation("garden/none/pk-write", plant("pk-write", 1, height=1)["body"]), 404, "Database/Table does not exist."),
+    ("batchwrite", "no such database", operation("none/plant/pk-insert", plant("pk-write", 1, height=1)["body"]), 404, "Database/Table does not exist."),
+    ("batchwrite", "unknown column", plant("pk-write", 1, "north", none=1), 400, "Column does not exist."),
+    ("batchwrite", "too few of the key", operation("garden/plant/pk-write", {"filters": given(bed=1), "writeColumns": given(height=1)}), 400, "Wrong number of primary-key columns."),
+    ("batchwrite", "wrong type", plant("pk-write", 1, "north", height="tall"), 400, "Wrong data type."),
+    ("batchdelete", "no such row", plant("pk-delete", 99), 404, "the row does not exist"),
+    ("batchdelete", "no such table", operation("garden/none/pk-delete", {"filters": ROSE}), 404, "Database/Table does not exist."),
+    ("batchdelete", "wrong key", operation("garden/plant/pk-delete", {"filters": given(bed=1)}), 400, "Wrong number of primary-key columns."),
+    ("batchdelete", "wrong column", operation("garden/plant/pk-delete", {"filters": given(garden="north", name="x")}), 400, "Wrong primary-key column."),
+]
+
+
+@pytest.mark.parametrize("endpoint, condition, asked, code, words", RESULTS, ids=[f"{rule[0]}: {rule[1]}" for rule in RESULTS])
+def test_rule_of_one_operation(client, endpoint, condition, asked, code, words):
+    [(told, message)] = client.results(endpoint, asked)
+    assert told == code and (message is None if words is None else words in message), (told, message)
+    assert row(client, "garden/plant", garden="north", bed=1) == {"name": "rose", "height": 40}
+
+
+def test_faults_of_names_in_the_path(client):
+    for path, words in ((f"{LONG}/plant", "Field validation for 'DB' failed on the 'max' tag"), (f"garden/{LONG}", "Field validation for 'Table' failed on the 'max' tag"),
+                        ("/plant", "Field validation for 'DB' failed on the 'min' tag"), ("garden/", "Field validation for 'Table' failed on the 'min' tag"),
+                        ("/", "Field validation for 'DB' failed on the 'min' tag"), ("garden/%F0%9F%8C%BC", "invalid character"), ("%F0%9F%8C%BC/plant", "invalid character")):
+        for action, body in (("pk-read", {"filters": ROSE}), ("scan", {"limit": 1})):
+            status, text = client.fault(f"{path}/{action}", body)
+            assert status == 400 and words in text, text

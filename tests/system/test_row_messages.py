@@ -290,7 +290,7 @@ def index(name="by_col0", key_columns=("col0",), **more):
     (index(key_columns=("col0", "id0")), "[ScanIndex] key_columns are not the first columns of index by_col0"),
     (index("PRIMARY", ("id1",)), "[ScanIndex] key_columns are not the first columns of index PRIMARY"),
     (index(ranges=[{}] * 65), "[ScanIndex] Too many ranges (max 64)"), (index(order="ASC"), "[ScanIndex] Invalid order: ASC"),
-    (index(ranges=[{"lower": {}}]), "[ScanIndex] Missing required field: values"), (index(ranges=[{"upper": {"values": []}}]), "[ScanIndex] Missing required field: values"),
+    (index(ranges=[{"lower": {}}]), "[ScanIndex] Missing required field: values"), (index(ranges=[{"upper": {"values": None}}]), "[ScanIndex] Missing required field: values"),
     (index(ranges=[{"lower": {"values": [1, 2]}}]), "[ScanIndex] 2 values for 1 key_columns"),
     (index(ranges=[{"lower": {"values": [None]}}]), "[ScanIndex] Invalid value. Column: col0"),
     (index(ranges=[{"upper": {"values": [1.5]}}]), "[ScanIndex] Invalid value. Wrong data type. Expecting INT. Column: col0"),
