@@ -292,7 +292,7 @@ def test_rows_are_written_in_the_page(server, data, mixed):
     page.click("#sure-yes")
     page.told(200)
     assert stored(data, row) == []
-    page.delete(200)
+    page.delete(404)
     assert "does not exist" in page.text("wrong")
     assert page.is_clean()
 

@@ -465,7 +465,7 @@ async function send() {
     state.answer = { ...answer, sent, took: performance.now() - began };
     try { state.answer.value = parse(answer.text); } catch { /* text */ }
     showAnswer();
-    if (isWrite && answer.code === 403) {
+    if (isWrite && codeOf(state.answer) === 403) {
       state.refused.set(urlOf(""), messageOf(answer) + " (Reload this page to try again.)");
       lock(whyNotWritten());
     }
@@ -486,6 +486,11 @@ function withKey(asked, data) {
   const order = new Map(state.table?.columns.map((each, i) => [each.name, i]));
   return new Map([...keyOf(asked), ...data].sort(([a], [b]) => order.get(a) - order.get(b)));
 }
+// What has become of what was asked: of a batch of one, that one's.
+function codeOf({ code, value }) {
+  const result = code === 200 && value instanceof Map ? value.get("result") : null;
+  return result?.length === 1 ? Number(result[0].get("code").text) : code;
+}
 // The rows of any reply; null: it has none to show.
 function rowsOf({ code, value, sent }) {
   const data = value instanceof Map ? value.get("data") : null;
@@ -499,7 +504,7 @@ function rowsOf({ code, value, sent }) {
 }
 function showAnswer() {
   const { text, took, code, value, sent } = state.answer;
-  const rows = rowsOf(state.answer);
+  const rows = rowsOf(state.answer), told = state.kind === "write" ? codeOf(state.answer) : code;
   const facts = [took.toFixed(1) + " ms", new Blob([text]).size.toLocaleString("en") + " bytes"];
   if (rows) facts.push(rows.length + (rows.length === 1 ? " row" : " rows"));
   if (value instanceof Map && value.get("truncated")) facts.push("there are more");
@@ -507,7 +512,7 @@ function showAnswer() {
   if (code >= 400) wrong(value instanceof Map && value.has("data") ? "There is no such row." : messageOf(state.answer));
   else if (isWrite) wrong(rows?.map((each) => each.message).filter(Boolean).join("\n") ?? "");
   const isEmpty = state.kind === "scan" && rows?.length === 0 && sent?.size === 1 && sent.get("limit")?.text !== "0";
-  $("status").replaceChildren(make("b", { className: code < 400 ? "good" : "bad" }, String(code)), " · " + facts.join(" · "),
+  $("status").replaceChildren(make("b", { className: told < 400 ? "good" : "bad" }, String(told)), " · " + facts.join(" · "),
     ...(isEmpty ? [make("br"), "The table is empty. Write inserts a row; this command fills it: ",
       make("code", {}, importOf(state.database.name + "." + state.table.name))] : []));
   const view = rows?.length ? state.view : "json";
