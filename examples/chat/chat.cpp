@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -87,15 +88,16 @@ class rooms {
 
  private:
   struct room {
-    http::topic here{{.policy = http::slow_reader::close, .queued_bytes = 16 * 1024}};
-    std::deque<std::string> last;
+    // Many may speak at once: who reads all of it is not slow.
+    http::topic here{{.policy = http::slow_reader::close, .queued_bytes = 256 * 1024}};
+    std::deque<std::shared_ptr<const std::string>> last;
     std::uint64_t heard_at = 0;  // of all that was said on this shard, the number
   };
 
   void hear(room& in, const std::string& text) {
     if (!in.here.publish_now(text)) return;  // no UTF-8: nobody can be told
     in.heard_at = ++said_;
-    in.last.push_back(text);
+    in.last.push_back(std::make_shared<const std::string>(text));
     if (in.last.size() > 20) in.last.pop_front();
   }
 
@@ -131,10 +133,11 @@ class rooms {
     }
     // From here on the room is not forgotten: somebody is in it.
     const http::subscription to_room{in->here, socket};
-    // So little has room at once, so that what is said from now on comes behind it.
-    const std::deque<std::string> before = in->last;
-    for (const std::string& each : before)
-      if (!co_await socket.send(each)) co_return;
+    // So little has room at once, so that what is said from now on comes behind it. A visitor who
+    // does not read keeps no copies of it.
+    const auto before = in->last;
+    for (const auto& each : before)
+      if (!co_await socket.send(*each)) co_return;
     while (auto message = co_await socket.read()) {
       if (!message->is_text()) {
         (void)co_await socket.close(http::close_code::unsupported_data, "text is spoken here");

@@ -1,6 +1,7 @@
 """examples/chat: two pages in Chromium that hear each other, and what other pages and programs get."""
 
 import asyncio
+import contextlib
 import shutil
 import signal
 import subprocess
@@ -135,6 +136,21 @@ def test_rooms_that_nobody_is_in_make_room_for_others(chat_on_one_shard):
             async with visit("room299") as late:  # nor the last ones
                 assert await asyncio.wait_for(late.recv(), 20) == "ann: hello"
             assert await say("room0") == "ann: hello"
+
+    asyncio.run(talk())
+
+
+def test_a_crowd_that_speaks_at_once_throws_nobody_out(chat):
+    def visit(name):
+        return websockets.connect(chat.url(f"/rooms/lobby?name={name}").replace("http", "ws"), max_queue=None)
+
+    async def talk():
+        async with contextlib.AsyncExitStack() as crowd:
+            listener = await crowd.enter_async_context(visit("ann"))
+            speakers = [await crowd.enter_async_context(visit(str(number))) for number in range(40)]
+            await asyncio.gather(*(each.send("y" * 2000) for each in speakers))
+            heard = {(await asyncio.wait_for(listener.recv(), 60)).split(":")[0] for _ in speakers}
+            assert heard == {str(number) for number in range(40)}
 
     asyncio.run(talk())
 

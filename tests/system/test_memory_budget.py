@@ -238,6 +238,31 @@ def test_slow_readers_of_a_topic_share_its_messages(example):
         assert server.stop() == 0, server.log
 
 
+def test_visitors_of_a_chat_have_no_copy_of_what_was_said(example):
+    """20 messages of 2 kB were said before they came; they let all of it come, and stay."""
+    visitors = 500
+    with Server([example("chat"), "--listen", "127.0.0.1:0", "--threads", "1"]) as server, contextlib.ExitStack() as all_of_them:
+        def visit():
+            visitor = all_of_them.enter_context(server.connect())
+            visitor.sendall(HANDSHAKE)
+            return visitor
+
+        speaker = visit()
+        for _ in range(20):
+            speaker.sendall(masked_text(b"y" * 2_000))
+        heard = 0
+        while heard < 40_000:
+            heard += len(speaker.recv(65536))
+        before = peak_mib(server)
+        for visitor in [visit() for _ in range(visitors)]:
+            told = 0
+            while told < 40_000:
+                told += len(visitor.recv(65536))
+        assert peak_mib(server) - before <= 16, f"{visitors * 40_000 >> 20} MiB, if each had a copy"
+        speaker.close()
+        assert server.stop() == 0, server.log
+
+
 def look_ups(rows):
     operations = [{"method": "POST", "relative-url": "shop/page/pk-read",
                    "body": {"filters": [{"column": "id", "value": row}], "operationId": str(row)}} for row in rows]
