@@ -82,6 +82,30 @@ void append_normal(std::string_view segment, std::string& out) {
   }
 }
 
+// How many dots a segment is, each raw or encoded; 0: it is something else.
+unsigned dots_in(std::string_view segment) noexcept {
+  unsigned dots = 0;
+  for (; !segment.empty() && dots != 3; ++dots) {
+    if (segment.starts_with('.'))
+      segment.remove_prefix(1);
+    else if (segment.starts_with("%2e") || segment.starts_with("%2E"))
+      segment.remove_prefix(3);
+    else
+      return 0;
+  }
+  return dots == 3 ? 0 : dots;
+}
+
+std::string_view path_of(std::string_view target) noexcept {
+  return target.substr(0, target.find('?'));
+}
+
+// The segment behind the slash at `slash`.
+std::string_view segment_at(std::string_view path, std::size_t slash) noexcept {
+  const std::string_view rest = path.substr(slash + 1);
+  return rest.substr(0, rest.find('/'));
+}
+
 // CONNECT names a host and must name a port (RFC 9110 section 9.3.6).
 target_parts split_authority_target(std::string_view target) noexcept {
   target_parts parts{.form = target_form::authority, .authority = target};
@@ -182,6 +206,29 @@ std::string encode_target(std::string_view target) {
   encoded.reserve(target.size());
   for (const char each : target) append_as_uri(each, encoded);
   return encoded;
+}
+
+bool has_dot_segments(std::string_view target) noexcept {
+  const std::string_view path = path_of(target);
+  for (std::size_t slash = path.find('/'); slash != path.npos; slash = path.find('/', slash + 1))
+    if (dots_in(segment_at(path, slash)) != 0) return true;
+  return false;
+}
+
+std::string resolve_target(std::string_view target) {
+  const std::string_view path = path_of(target);
+  std::string resolved;
+  resolved.reserve(target.size());
+  for (std::size_t slash = 0; slash != path.size();) {
+    const std::string_view segment = segment_at(path, slash);
+    const std::size_t end = slash + 1 + segment.size();
+    const unsigned dots = dots_in(segment);
+    if (dots == 0) resolved.append(path.substr(slash, end - slash));
+    if (dots == 2) resolved.resize(std::min(resolved.rfind('/'), resolved.size()));
+    if (dots != 0 && end == path.size()) resolved.push_back('/');
+    slash = end;
+  }
+  return encode_target(resolved.append(target.substr(path.size())));
 }
 
 result<std::string> percent_decode(std::string_view text) {

@@ -58,6 +58,15 @@ struct target_parts {
 // encoded stays as it is.
 [[nodiscard]] std::string encode_target(std::string_view target);
 
+// Whether the path of `target`, a path that begins with "/" and a query, or either, has segments
+// that are "." or "..", or mean that with encoded dots ("%2e").
+[[nodiscard]] bool has_dot_segments(std::string_view target) noexcept;
+
+// Such a `target` as a client sends it: as encode_target() has it, and without the
+// dot segments of the path (RFC 3986 section 5.2.4), encoded dots included, as browsers do it.
+// Other escapes stay as they are.
+[[nodiscard]] std::string resolve_target(std::string_view target);
+
 // The bytes that `text` encodes; errc::invalid_argument where an escape is malformed. "+" stays
 // "+".
 [[nodiscard]] result<std::string> percent_decode(std::string_view text);

@@ -48,6 +48,22 @@ TEST(target, encode_target) {
   EXPECT_EQ(encode_target(""), "");
 }
 
+TEST(target, resolve_target_removes_dot_segments) {
+  EXPECT_EQ(resolve_target("/a/b/c/./../../g"), "/a/g");  // RFC 3986 section 5.2.4
+  EXPECT_EQ(resolve_target("/mid/content=5/../6"), "/mid/6");
+  EXPECT_EQ(resolve_target("/../../.."), "/");
+  EXPECT_EQ(resolve_target("/a/b/.."), "/a/");
+  EXPECT_EQ(resolve_target("/a/."), "/a/");
+  EXPECT_EQ(resolve_target("/a//../b"), "/a/b");
+  EXPECT_EQ(resolve_target("//../b"), "/b");
+  EXPECT_EQ(resolve_target("/%2E/.%2e/%2e./a"), "/a");
+  EXPECT_EQ(resolve_target("/a/...?/../b"), "/a/...?/../b");
+  EXPECT_EQ(resolve_target("/a%2f/../b c"), "/b%20c");
+  EXPECT_EQ(resolve_target("/"), "/");
+  EXPECT_EQ(resolve_target("?/./a"), "?/./a");
+  EXPECT_EQ(resolve_target(""), "");
+}
+
 TEST(target, normal_form_is_its_own) {
   for (std::string_view path : {"/", "/a/b/", "/a%2Fb", "/..a/.b", "//", "/%5B%7C%5C%C3%A9"})
     EXPECT_EQ(normal(path), path);

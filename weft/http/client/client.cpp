@@ -26,7 +26,8 @@ constexpr std::size_t redirect_body_most_bytes = 64 * 1024;
 template <class T>
 using outcome_of = client_exchange::outcome<T>;
 
-/// Where to send it, if it may be sent. A target that is not encoded is, into `room`.
+/// Where to send it, if it may be sent. A target that cannot be sent as it is is resolved, into
+/// `room`.
 outcome_of<url_parts> admit(const client_core& core, const outgoing_request& asked,
                             std::string& room) {
   const auto refused = [](errc why, std::string message) {
@@ -42,7 +43,7 @@ outcome_of<url_parts> admit(const client_core& core, const outgoing_request& ask
     return refused(errc::invalid_argument, "CONNECT asks for a tunnel, not for an answer");
   auto to = parse_url(asked.url);
   if (!to) return refused(errc::invalid_argument, std::string{to.error()});
-  if (!to->is_encoded) to->target = room = encode_target(to->target);
+  if (!to->is_resolved) to->target = room = resolve_target(to->target);
   return *to;
 }
 
@@ -51,8 +52,8 @@ template <class T, class F>
 task<client_result<T>> run_counted(client_core& core, const outgoing_request& asked, F work) {
   core.counts.requests.add();
   core.again.earn();
-  std::string encoded;
-  auto to = admit(core, asked, encoded);
+  std::string resolved;
+  auto to = admit(core, asked, resolved);
   if (!to) {
     core.counts.failures.add();
     co_return std::unexpected{describe_fault(asked, std::move(to.error()))};
@@ -205,7 +206,7 @@ task<client_result<detail::streamed_request_pointer>> client::begin_streaming(
   made->asked.is_streamed = is_upload;
   made->asked.has_body = made->asked.has_body && !is_upload;
   made->asked.length = length_bytes;
-  auto to = admit(*core_, made->asked, made->encoded);
+  auto to = admit(*core_, made->asked, made->resolved);
   client_result<void> begun;
   if (to) {
     made->to = *to;
@@ -255,8 +256,8 @@ task<client_result<websocket>> client::open_websocket(client_request request,
                         "a WebSocket is opened by a GET without a body, at ws:// or wss://"});
   if (std::string fault = fault_of(options); !fault.empty())
     co_return describe({errc::invalid_argument, std::move(fault)});
-  std::string encoded;
-  const auto to = admit(*core_, asked, encoded);
+  std::string resolved;
+  const auto to = admit(*core_, asked, resolved);
   if (!to) co_return describe(to.error());
   const client_core::request_under_way now{*core_, co_await this_task::environment()};
   const auto open = [](client_core& core, url_parts where, std::string_view fields,

@@ -42,6 +42,23 @@ TEST_P(client_test, gets_what_is_there) {
   });
 }
 
+TEST_P(client_test, asks_for_paths_without_dot_segments) {
+  http().get("/{*rest}", [](const request& r) { return std::string{r.target()}; });
+  run_with_client([&](client& asking) -> task<void> {
+    const auto asked_for = [&](std::string_view path) -> task<std::string> {
+      auto answer = co_await asking.get(url(path));
+      co_return answer ? answer->take_body() : answer.error().message();
+    };
+    EXPECT_EQ(co_await asked_for("/a/../b"), "/b");
+    EXPECT_EQ(co_await asked_for("/a/./b/..?c=/../d"), "/a/?c=/../d");
+    EXPECT_EQ(co_await asked_for("/../../b c/%2e%2E/d|e"), "/d%7Ce");
+    EXPECT_EQ(co_await asked_for("/.well-known/..x/%2e%2e%2fy"), "/.well-known/..x/%2e%2e%2fy");
+    auto streamed = co_await asking.open({method::get, url("/a/../b/./c")});
+    EXPECT_TRUE(streamed.has_value());
+    if (streamed) EXPECT_EQ((co_await streamed->read()).value_or("nothing"), "/b/c");
+  });
+}
+
 /// A URL is owned by its request: these are temporaries, gone before the requests begin.
 TEST_P(client_test, keeps_the_urls_of_requests_that_begin_later) {
   http().get("/items/{id}", [](const request& r) { return std::string{r.path()}; });

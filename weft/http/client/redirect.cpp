@@ -33,12 +33,12 @@ bool has_scheme(std::string_view text) noexcept {
 }
 
 /// With a path and a query that may be sent.
-std::string encoded(std::string url) {
+std::string with_resolved_target(std::string url) {
   const auto parts = parse_url(url);
-  if (!parts || parts->is_encoded) return url;
+  if (!parts || parts->is_resolved) return url;
   const std::string_view before =
       std::string_view{url}.substr(0, static_cast<std::size_t>(parts->target.data() - url.data()));
-  return std::string{before} + encode_target(parts->target);
+  return std::string{before} + resolve_target(parts->target);
 }
 
 std::string resolve(const url_parts& base, std::string_view reference) {
@@ -50,21 +50,14 @@ std::string resolve(const url_parts& base, std::string_view reference) {
   if (reference.empty()) return origin + std::string{base.target};
   const std::string_view path = base.target.substr(0, base.target.find('?'));
   if (reference.starts_with('?')) return weft::format("{}{}{}", origin, path, reference);
-  // Behind the last slash of the base; dot segments are the server's to take out, as all paths are
-  // its own, but those at the front would lead above its root.
   const std::string_view folder = path.substr(0, path.rfind('/') + 1);
-  const std::size_t end = reference.find('?');
-  std::string merged =
-      weft::format("{}{}", folder.empty() ? "/" : folder, reference.substr(0, end));
-  std::string room;
-  if (has_valid_escapes(merged)) merged = normalize_path(merged, room);
-  return origin + merged + std::string{end == std::string_view::npos ? "" : reference.substr(end)};
+  return weft::format("{}{}{}", origin, folder.empty() ? "/" : folder, reference);
 }
 
 }  // namespace
 
 std::string resolve_reference(const url_parts& base, std::string_view reference) {
-  return encoded(resolve(base, reference));
+  return with_resolved_target(resolve(base, reference));
 }
 
 bool redirect_trail::leads_on(const response_head& head) const noexcept {

@@ -24,7 +24,8 @@
 namespace weft::http {
 
 /// The URL that `reference` means in a response to a request for `base` (RFC 3986 section 5.2),
-/// without a fragment. What servers should have percent-encoded in its path and query is encoded.
+/// without a fragment. What servers should have percent-encoded in its path and query is encoded,
+/// and its path has no dot segments.
 [[nodiscard]] std::string resolve_reference(const url_parts& base, std::string_view reference);
 
 class redirect_trail {

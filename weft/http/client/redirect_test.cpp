@@ -45,6 +45,34 @@ TEST(redirect, encodes_what_servers_should_have_encoded) {
       << "no scheme";
 }
 
+TEST(redirect, leads_through_no_dot_segments) {
+  const url_parts base = *parse_url("http://a.test:81/b/c/d?q");
+  EXPECT_EQ(resolve_reference(base, "http://x.test/a/../b"), "http://x.test/b");
+  EXPECT_EQ(resolve_reference(base, "http://x.test/a/./b/."), "http://x.test/a/b/");
+  EXPECT_EQ(resolve_reference(base, "http://x.test/../../a/.."), "http://x.test/");
+  EXPECT_EQ(resolve_reference(base, "//x.test/a/../b?c/../d"), "http://x.test/b?c/../d");
+  EXPECT_EQ(resolve_reference(base, "/../../y"), "http://a.test:81/y");
+  EXPECT_EQ(resolve_reference(base, "/e/f/../g?../h"), "http://a.test:81/e/g?../h");
+  EXPECT_EQ(resolve_reference(base, ".."), "http://a.test:81/b/");
+  EXPECT_EQ(resolve_reference(base, "."), "http://a.test:81/b/c/");
+  EXPECT_EQ(resolve_reference(base, "e//../f"), "http://a.test:81/b/c/e/f");
+  EXPECT_EQ(resolve_reference(base, "/.hidden/..b/c..d/...//e"),
+            "http://a.test:81/.hidden/..b/c..d/...//e")
+      << "no dot segments";
+}
+
+TEST(redirect, takes_encoded_dots_for_dots) {
+  const url_parts base = *parse_url("http://a.test:81/b/c/d");
+  EXPECT_EQ(resolve_reference(base, "/e/%2e%2E/f"), "http://a.test:81/f");
+  EXPECT_EQ(resolve_reference(base, "/e/.%2e/%2e/f"), "http://a.test:81/f");
+  EXPECT_EQ(resolve_reference(base, "%2e./f"), "http://a.test:81/b/f");
+  EXPECT_EQ(resolve_reference(base, "http://x.test/e/%2e%2e/f/%2e"), "http://x.test/f/");
+  EXPECT_EQ(resolve_reference(base, "/e/%2e%2e%2fetc"), "http://a.test:81/e/%2e%2e%2fetc")
+      << "an encoded slash ends no segment";
+  EXPECT_EQ(resolve_reference(base, "/%61/%2E%2Ehidden/./x"), "http://a.test:81/%61/%2E%2Ehidden/x")
+      << "all other escapes stay as they are";
+}
+
 TEST(redirect, takes_no_backslash_for_a_slash) {
   const url_parts base = *parse_url("http://a.test:81/b/c/d");
   EXPECT_EQ(resolve_reference(base, R"(\\evil.test/x)"), "http://a.test:81/b/c/%5C%5Cevil.test/x");
@@ -150,6 +178,16 @@ TEST_P(client_redirects, are_followed_to_what_is_not_encoded) {
     const auto round = co_await asking.get(url("/bar"));
     EXPECT_EQ(round.error(), errc::limit_exceeded) << "it leads to itself";
     EXPECT_TRUE(round.error().message().contains("?a=1")) << round.error().message();
+  });
+}
+
+TEST_P(client_redirects, are_followed_to_paths_without_dots) {
+  http().get("/away", [&] { return to(status::found, url("/x/../y/./z/..?a=/../b")); });
+  http().get("/near", [] { return to(status::found, "x/%2E%2e/y"); });
+  http().get("/{*rest}", [](const request& r) { return std::string{r.target()}; });
+  run_with_client(following(), [&](client& asking) -> task<void> {
+    EXPECT_EQ((co_await asking.get(url("/away")))->body(), "/y/?a=/../b");
+    EXPECT_EQ((co_await asking.get(url("/near")))->body(), "/y");
   });
 }
 

@@ -77,8 +77,9 @@ std::expected<url_parts, std::string_view> parse_url(std::string_view text) noex
     return std::unexpected{"a user in a URL is not sent: set an Authorization header"};
   if (!is_host_and_port(parts.authority) || !split_authority(parts))
     return std::unexpected{"the URL's host and port are none"};
-  parts.is_encoded = scan::consists_of<scan::set::uri>(parts.target);
-  if (!parts.is_encoded && !may_be_encoded(parts.target))
+  const bool is_encoded = scan::consists_of<scan::set::uri>(parts.target);
+  parts.is_resolved = is_encoded && !has_dot_segments(parts.target);
+  if (!is_encoded && !may_be_encoded(parts.target))
     return std::unexpected{"the URL has a control character behind its host"};
   if (!has_valid_escapes(parts.target))
     return std::unexpected{"the URL has a percent sign without two hexadecimal digits"};

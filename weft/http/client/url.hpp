@@ -3,8 +3,9 @@
 // Contract: strict, and owns nothing: all are views into the text that was parsed. User information
 // is refused, since who gives passwords away in a URL finds them in logs (RFC 9110 section 4.2.4);
 // a fragment is left out: it is the client's own. A path and a query may hold what is to be
-// percent-encoded before it is sent (encode_target()), but no control characters. A backslash is no
-// slash: where a host should end it makes the URL none. Single thread.
+// percent-encoded before it is sent, and dot segments (resolve_target()), but no control
+// characters. A backslash is no slash: where a host should end it makes the URL none. Single
+// thread.
 //
 //   auto to = parse_url("http://orders.example:8080/orders?open");
 //   // to->host == "orders.example", to->port == 8080, to->target == "/orders?open"
@@ -32,8 +33,8 @@ struct url_parts {
   std::string_view authority{};
   /// Path and query. What does not begin with "/" is to be sent with one before it.
   std::string_view target{};
-  /// Whether `target` may be sent as it is.
-  bool is_encoded = true;
+  /// Whether `target` may be sent as it is, or else as resolve_target() has it.
+  bool is_resolved = true;
 };
 
 /// `text` as people and logs may see it: "http://***@db.example/" where it names a user, whose

@@ -47,10 +47,18 @@ TEST(url, may_have_more_behind_its_host_than_uris_have) {
     ASSERT_TRUE(to.has_value()) << target << ": " << to.error();
     EXPECT_EQ(to->host, "a");
     EXPECT_EQ(to->target, target);
-    EXPECT_FALSE(to->is_encoded) << target;
+    EXPECT_FALSE(to->is_resolved) << target;
   }
-  EXPECT_TRUE(parse_url("http://a/b?c=%20")->is_encoded);
-  EXPECT_TRUE(parse_url("http://a")->is_encoded);
+  EXPECT_TRUE(parse_url("http://a/b?c=%20")->is_resolved);
+  EXPECT_TRUE(parse_url("http://a")->is_resolved);
+}
+
+TEST(url, may_have_dot_segments_in_its_path) {
+  for (const std::string_view target : {"/.", "/..", "/a/../b", "/a/%2E./b", "/a/%2e?b"})
+    EXPECT_FALSE(parse_url("http://a" + std::string{target})->is_resolved) << target;
+  for (const std::string_view target :
+       {"/.a", "/a.", "/...", "/a/..b/", "/%2e%2e%2e", "/%2f..", "/a?/../b", "?/../b"})
+    EXPECT_TRUE(parse_url("http://a" + std::string{target})->is_resolved) << target;
 }
 
 TEST(url, that_is_none_is_refused) {
