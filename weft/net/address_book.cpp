@@ -22,6 +22,8 @@ std::string explain(std::string_view text, error why) {
         "'{}' is no address to listen on: write ADDRESS:PORT, [IPV6]:PORT, :PORT, unix:PATH or "
         "systemd:NAME",
         text);
+  if (why == errc::not_found && !zone_of(text).empty())
+    return weft::format("cannot listen on {}: {}", text, no_such_zone(text));
   if (why == errc::address_in_use)
     return weft::format(
         "{} is in use by another program; `ss -tulnp` shows which, or choose another port", text);

@@ -39,8 +39,8 @@ struct listen_terms {
 
 class address_book {
  public:
-  /// errc::invalid_argument for a text that is no endpoint, errc::address_in_use when another
-  /// program has it.
+  /// errc::invalid_argument for a text that is no endpoint, errc::not_found for a zone that is none
+  /// of this machine, errc::address_in_use when another program has it.
   [[nodiscard]] result<endpoint> claim(std::string_view text);
 
   /// Claims, and listens together with the other shards. Logs the address, once, and what is wrong

@@ -88,10 +88,12 @@ class connecting {
 };
 
 result<void> connecting::aim(const std::string& target) {
-  if (const auto address = endpoint::parse(target)) {
+  const auto address = endpoint::parse(target);
+  if (address) {
     ipv4_.untried.push_back(*address);
     return {};
   }
+  if (address.error() != errc::invalid_argument) return fail(address.error());
   const auto parsed = parse_target(target);
   if (!parsed) return fail(parsed.error());
   // Both, or none: what has been spawned is to be waited for.
@@ -207,7 +209,9 @@ error connecting::reason() const noexcept {
 
 std::string connect_failure::message() const {
   std::string text = weft::format("cannot connect to {}: ", target);
-  if (attempts.empty()) return text + why.message();
+  if (attempts.empty())
+    return text + (why == errc::not_found && !zone_of(target).empty() ? no_such_zone(target)
+                                                                      : why.message());
   for (std::size_t i = 0; i < attempts.size(); ++i)
     text += weft::format("{}{}: {}", i == 0 ? "" : "; ", attempts[i].address.to_string(),
                          attempts[i].why.message());

@@ -4,8 +4,9 @@
 // tried by turns, IPv6 first; IPv4 alone waits 50 ms for IPv6 to be found. While one attempt has
 // not ended the next begins 250 ms later, and at once when one fails. The first success is given;
 // the other attempts are cancelled, and have ended before this returns. `target` is "name:port",
-// "127.0.0.1:8080", "[::1]:8080" or "unix:/path". Ends with errc::cancelled when its task is asked
-// to stop, and with errc::timed_out at the task's deadline or after `timeout`, whichever is first.
+// "127.0.0.1:8080", "[::1]:8080", "[fe80::1%eth0]:8080" or "unix:/path". Ends with errc::cancelled
+// when its task is asked to stop, and with errc::timed_out at the task's deadline or after
+// `timeout`, whichever is first. errc::not_found: no such name, or no such zone.
 //
 //   auto stream = co_await net::connect(loop, names, "db.example:5432");
 //   if (!stream) log::error(stream.error().message());

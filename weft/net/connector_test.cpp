@@ -205,6 +205,21 @@ TEST_P(connector_test, says_what_is_wrong_with_the_name) {
   });
 }
 
+TEST_P(connector_test, says_that_a_zone_is_no_interface) {
+  run([&]() -> task<void> {
+    auto names = resolver::create(loop());
+    const auto stream = co_await connect(loop(), names.value(), "[fe80::1%weft-none9]:80");
+    EXPECT_FALSE(stream.has_value());
+    if (stream) co_return;
+    EXPECT_EQ(stream.error().why, errc::not_found);
+    EXPECT_TRUE(stream.error().message().contains(
+        "there is no network interface \"weft-none9\"; `ip link` lists those there are"))
+        << stream.error().message();
+    const auto found = co_await names->resolve("fe80::1%weft-none9", 80);
+    EXPECT_EQ(found.error(), errc::not_found);
+  });
+}
+
 TEST_P(connector_test, gives_up_at_its_timeout_and_says_where_it_stood) {
   run_with_server([&](dns_server& dns, resolver& names) -> task<void> {
     const auto free_port = udp_socket::bind(loop(), endpoint::loopback(0));

@@ -1,15 +1,18 @@
 #include <weft/net/endpoint.hpp>
 
 #include <arpa/inet.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <sys/un.h>
 
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <string>
 
 #include <weft/base/format.hpp>
+#include <weft/base/log_escape.hpp>
 
 namespace weft::net {
 namespace {
@@ -45,25 +48,63 @@ result<endpoint> parse_unix(std::string_view path) {
   return endpoint{address};
 }
 
-result<endpoint> parse_ip(std::string_view host, std::uint16_t port) {
-  raw_address address;
-  const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
-  const std::string name{bracketed ? host.substr(1, host.size() - 2) : host};
-  if (bracketed) {
-    sockaddr_in6& in = as_ipv6(address);
-    in.sin6_family = AF_INET6;
-    in.sin6_port = htons(port);
-    address.size_bytes = sizeof in;
-    if (::inet_pton(AF_INET6, name.c_str(), &in.sin6_addr) == 1) return endpoint{address};
-  } else {
-    sockaddr_in& in = as_ipv4(address);
-    in.sin_family = AF_INET;
-    in.sin_port = htons(port);
-    address.size_bytes = sizeof in;
-    if (name.empty() || ::inet_pton(AF_INET, name.c_str(), &in.sin_addr) == 1)
-      return endpoint{address};
+bool is_of_no_interface(int code) noexcept { return code == ENODEV || code == ENXIO; }
+
+/// The number of the interface that `zone` names; a name of digits goes before a number.
+result<std::uint32_t> interface_number(std::string_view zone) {
+  if (zone.size() < IF_NAMESIZE) {
+    const unsigned found = ::if_nametoindex(std::string{zone}.c_str());
+    if (found != 0) return found;
+    if (const int code = errno; !is_of_no_interface(code)) return fail(error::from_errno(code));
   }
-  return fail(errc::invalid_argument);
+  std::uint32_t number = 0;
+  const char* const end = zone.data() + zone.size();
+  const auto [stopped, code] = std::from_chars(zone.data(), end, number);
+  if (code != std::errc{} || stopped != end || number == 0) return fail(errc::not_found);
+  std::array<char, IF_NAMESIZE> name{};
+  if (::if_indextoname(number, name.data()) != nullptr) return number;
+  const int why = errno;
+  return is_of_no_interface(why) ? fail(errc::not_found) : fail(error::from_errno(why));
+}
+
+/// The name of an interface, or its number where it has gone.
+std::string interface_text(std::uint32_t number) {
+  std::array<char, IF_NAMESIZE> name{};
+  if (::if_indextoname(number, name.data()) != nullptr) return name.data();
+  return weft::format("{}", number);
+}
+
+/// "::1" or "fe80::1%eth0".
+result<endpoint> parse_ipv6(std::string_view text, std::uint16_t port) {
+  raw_address address;
+  sockaddr_in6& in = as_ipv6(address);
+  in.sin6_family = AF_INET6;
+  in.sin6_port = htons(port);
+  address.size_bytes = sizeof in;
+  const std::size_t percent = text.find('%');
+  const std::string number{text.substr(0, percent)};
+  if (::inet_pton(AF_INET6, number.c_str(), &in.sin6_addr) != 1)
+    return fail(errc::invalid_argument);
+  if (percent == std::string_view::npos) return endpoint{address};
+  const std::string_view zone = text.substr(percent + 1);
+  if (zone.empty() || zone.contains('%')) return fail(errc::invalid_argument);
+  const auto scope = interface_number(zone);
+  if (!scope) return fail(scope.error());
+  in.sin6_scope_id = *scope;
+  return endpoint{address};
+}
+
+result<endpoint> parse_ip(std::string_view host, std::uint16_t port) {
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']')
+    return parse_ipv6(host.substr(1, host.size() - 2), port);
+  raw_address address;
+  sockaddr_in& in = as_ipv4(address);
+  in.sin_family = AF_INET;
+  in.sin_port = htons(port);
+  address.size_bytes = sizeof in;
+  if (!host.empty() && ::inet_pton(AF_INET, std::string{host}.c_str(), &in.sin_addr) != 1)
+    return fail(errc::invalid_argument);
+  return endpoint{address};
 }
 
 }  // namespace
@@ -113,6 +154,8 @@ std::string endpoint::to_string() const {
       return weft::format("{}:{}", text.data(), port());
     case AF_INET6:
       ::inet_ntop(AF_INET6, &as_ipv6(address).sin6_addr, text.data(), text.size());
+      if (const std::uint32_t scope = as_ipv6(address).sin6_scope_id; scope != 0)
+        return weft::format("[{}%{}]:{}", text.data(), interface_text(scope), port());
       return weft::format("[{}]:{}", text.data(), port());
     case AF_UNIX: {
       const char* path = reinterpret_cast<const sockaddr_un&>(address.storage).sun_path;
@@ -122,6 +165,18 @@ std::string endpoint::to_string() const {
     }
     default: return "unknown address";
   }
+}
+
+std::string_view zone_of(std::string_view text) noexcept {
+  if (!text.starts_with('[')) return {};
+  const std::string_view address = text.substr(0, text.find(']'));
+  const std::size_t percent = address.find('%');
+  return percent == std::string_view::npos ? std::string_view{} : address.substr(percent + 1);
+}
+
+std::string no_such_zone(std::string_view text) {
+  return weft::format("there is no network interface \"{}\"; `ip link` lists those there are",
+                      log::escaped(zone_of(text)));
 }
 
 }  // namespace weft::net

@@ -1,7 +1,10 @@
 #include <weft/net/endpoint.hpp>
 
+#include <net/if.h>
+#include <netinet/in.h>
 #include <sys/un.h>
 
+#include <array>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -61,7 +64,11 @@ TEST(endpoint, refuses_what_is_none_of_the_forms) {
                                       "[::1"sv,
                                       "[]:80"sv,
                                       "[127.0.0.1]:80"sv,
-                                      "[::1%lo]:80"sv,
+                                      "[::1%]:80"sv,
+                                      "[%lo]:80"sv,
+                                      "127.0.0.1%lo:80"sv,
+                                      "[127.0.0.1%lo]:80"sv,
+                                      "[::1%lo%lo]:80"sv,
                                       "::1]:80"sv,
                                       "unix:"sv,
                                       "unix:@"sv,
@@ -71,6 +78,32 @@ TEST(endpoint, refuses_what_is_none_of_the_forms) {
     const auto parsed = endpoint::parse(text);
     ASSERT_FALSE(parsed.has_value()) << text;
     EXPECT_EQ(parsed.error(), errc::invalid_argument) << text;
+  }
+}
+
+std::string loopback_interface() {
+  std::array<char, IF_NAMESIZE> name{};
+  return ::if_indextoname(1, name.data()) == nullptr ? "" : name.data();
+}
+
+TEST(endpoint, has_the_zone_of_an_ipv6_address) {
+  const std::string named = "[fe80::1%" + loopback_interface() + "]:8080";
+  const auto by_name = endpoint::parse(named);
+  ASSERT_TRUE(by_name.has_value());
+  EXPECT_EQ(reinterpret_cast<const sockaddr_in6&>(by_name->raw().storage).sin6_scope_id, 1U);
+  EXPECT_EQ(by_name->to_string(), named);
+  EXPECT_EQ(by_name->port(), 8080);
+  EXPECT_EQ(round_trip("[fe80::1%1]:8080"), named) << "by its number";
+  EXPECT_EQ(round_trip("[::1%1]:80"), "[::1%" + loopback_interface() + "]:80");
+}
+
+TEST(endpoint, whose_zone_is_no_interface_is_not_found) {
+  for (const std::string_view text :
+       {"[fe80::1%weft-none9]:80", "[fe80::1%4294967295]:80", "[fe80::1%0]:80",
+        "[fe80::1%99999999999]:80", "[fe80::1%-1]:80", "[fe80::1%lo0123456789abcdef]:80"}) {
+    const auto parsed = endpoint::parse(text);
+    ASSERT_FALSE(parsed.has_value()) << text;
+    EXPECT_EQ(parsed.error(), errc::not_found) << text;
   }
 }
 

@@ -1,6 +1,5 @@
 #include <weft/net/resolver.hpp>
 
-#include <optional>
 #include <utility>
 
 #include <weft/loop/backend.hpp>
@@ -9,11 +8,10 @@
 namespace weft::net {
 namespace {
 
-std::optional<endpoint> numeric(const std::string& name, std::uint16_t port) {
+/// errc::invalid_argument: it is none.
+result<endpoint> numeric(const std::string& name, std::uint16_t port) {
   const bool is_ipv6 = name.contains(':');
-  const std::string text = (is_ipv6 ? '[' + name + ']' : name) + ':' + std::to_string(port);
-  const auto parsed = endpoint::parse(text);
-  return parsed ? std::optional{*parsed} : std::nullopt;
+  return endpoint::parse((is_ipv6 ? '[' + name + ']' : name) + ':' + std::to_string(port));
 }
 
 }  // namespace
@@ -36,10 +34,12 @@ task<result<std::vector<endpoint>>> resolver::resolve(std::string name, std::uin
                                                       int family) {
   // c-ares would read up to it and take the rest for granted.
   if (name.empty() || name.contains('\0')) co_return fail(errc::invalid_argument);
-  if (const auto address = numeric(name, port)) {
+  const auto address = numeric(name, port);
+  if (address) {
     if (family != AF_UNSPEC && family != address->family()) co_return fail(errc::not_found);
     co_return std::vector{*address};
   }
+  if (address.error() != errc::invalid_argument) co_return fail(address.error());
   // The servers are the machine's, and its sockets c-ares's own.
   if (!state_->loop().io().has_machine_addresses()) co_return fail(errc::unsupported);
   co_return co_await detail::lookup_wait{*state_, name, port, family};

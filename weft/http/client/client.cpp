@@ -9,7 +9,6 @@
 #include <weft/http/client/client_exchange.hpp>
 #include <weft/http/client/redirect.hpp>
 #include <weft/http/client/streamed_request.hpp>
-#include <weft/http/target.hpp>
 #include <weft/http/websocket/client_websocket.hpp>
 #include <weft/loop/sleep.hpp>
 
@@ -26,8 +25,7 @@ constexpr std::size_t redirect_body_most_bytes = 64 * 1024;
 template <class T>
 using outcome_of = client_exchange::outcome<T>;
 
-/// Where to send it, if it may be sent. A target that cannot be sent as it is is resolved, into
-/// `room`.
+/// Where to send it, if it may be sent: views of the URL, or of `room`.
 outcome_of<url_parts> admit(const client_core& core, const outgoing_request& asked,
                             std::string& room) {
   const auto refused = [](errc why, std::string message) {
@@ -41,9 +39,8 @@ outcome_of<url_parts> admit(const client_core& core, const outgoing_request& ask
                                 asked.bad_field));
   if (asked.how == method::connect)
     return refused(errc::invalid_argument, "CONNECT asks for a tunnel, not for an answer");
-  auto to = parse_url(asked.url);
-  if (!to) return refused(errc::invalid_argument, std::string{to.error()});
-  if (!to->is_resolved) to->target = room = resolve_target(to->target);
+  auto to = read_url(asked.url, room);
+  if (!to) return refused(errc::invalid_argument, std::move(to.error()));
   return *to;
 }
 
@@ -52,8 +49,8 @@ template <class T, class F>
 task<client_result<T>> run_counted(client_core& core, const outgoing_request& asked, F work) {
   core.counts.requests.add();
   core.again.earn();
-  std::string resolved;
-  auto to = admit(core, asked, resolved);
+  std::string room;
+  auto to = admit(core, asked, room);
   if (!to) {
     core.counts.failures.add();
     co_return std::unexpected{describe_fault(asked, std::move(to.error()))};
@@ -206,7 +203,7 @@ task<client_result<detail::streamed_request_pointer>> client::begin_streaming(
   made->asked.is_streamed = is_upload;
   made->asked.has_body = made->asked.has_body && !is_upload;
   made->asked.length = length_bytes;
-  auto to = admit(*core_, made->asked, made->resolved);
+  auto to = admit(*core_, made->asked, made->url_room);
   client_result<void> begun;
   if (to) {
     made->to = *to;
@@ -256,8 +253,8 @@ task<client_result<websocket>> client::open_websocket(client_request request,
                         "a WebSocket is opened by a GET without a body, at ws:// or wss://"});
   if (std::string fault = fault_of(options); !fault.empty())
     co_return describe({errc::invalid_argument, std::move(fault)});
-  std::string resolved;
-  const auto to = admit(*core_, asked, resolved);
+  std::string room;
+  const auto to = admit(*core_, asked, room);
   if (!to) co_return describe(to.error());
   const client_core::request_under_way now{*core_, co_await this_task::environment()};
   const auto open = [](client_core& core, url_parts where, std::string_view fields,

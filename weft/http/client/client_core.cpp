@@ -15,13 +15,19 @@ namespace {
 /// For a client that has asked little so far.
 constexpr unsigned retries_saved = 10;
 
-/// "https://host:65535" for hosts of 255 bytes at most, in lower case.
+/// "https://host:65535" for hosts of 255 bytes at most, in lower case; "http://fe80::1%eth0:80", in
+/// a zone, which none but addresses have.
 class origin_name {
  public:
   explicit origin_name(const url_parts& of) noexcept {
     add(to_string(of.scheme));
     add("://");
     add(of.host);
+    if (!of.zone.empty()) {
+      add("%");
+      size_ = static_cast<std::size_t>(std::ranges::copy(of.zone, room_.data() + size_).out -
+                                       room_.data());
+    }
     add(":");
     char* const end = room_.data() + room_.size();
     size_ = static_cast<std::size_t>(std::to_chars(room_.data() + size_, end, of.port).ptr -

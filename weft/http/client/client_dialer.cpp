@@ -26,6 +26,12 @@ std::string host_and_port(const url_parts& to) {
                                : weft::format("{}:{}", to.host, to.port);
 }
 
+/// What is dialled.
+std::string address_text(const url_parts& to) {
+  return to.zone.empty() ? host_and_port(to)
+                         : weft::format("[{}%{}]:{}", to.host, to.zone, to.port);
+}
+
 bool is_or_is_below(std::string_view host, std::string_view pattern) noexcept {
   if (pattern == "*") return true;
   if (!pattern.starts_with('.')) return equals_ignoring_case(host, pattern);
@@ -57,8 +63,14 @@ task<dialled> client_dialer::connect(url_parts to, bool always_tunnels) {
       co_return no_connection(made.error(), "names cannot be looked up: " + made.error().message());
     names_.emplace(std::move(*made));
   }
-  std::string next = host_and_port(to);
+  std::string next = address_text(to);
   const bool has_proxy = uses_proxy(to);
+  if (has_proxy && !to.zone.empty())
+    co_return no_connection(
+        errc::invalid_argument,
+        weft::format("a proxy cannot reach an address in the zone {} of this machine: add {} to "
+                     "http.client.no_proxy",
+                     to.zone, to.host));
   if (has_proxy) {
     const auto proxy = parse_url(options_.proxy);
     if (const auto fault = fault_of_proxy(options_.proxy); !fault.empty())

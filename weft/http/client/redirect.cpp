@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 4> about_bodies = {"Content-Type", "Conte
 
 bool is_same_origin(const url_parts& left, const url_parts& right) noexcept {
   return left.scheme == right.scheme && left.port == right.port &&
-         equals_ignoring_case(left.host, right.host);
+         equals_ignoring_case(left.host, right.host) && left.zone == right.zone;
 }
 
 /// Whether `text` begins with a scheme (RFC 3986 section 3.1).
@@ -32,32 +32,29 @@ bool has_scheme(std::string_view text) noexcept {
          std::ranges::all_of(text.substr(1, end - 1), may_follow);
 }
 
-/// With a path and a query that may be sent.
-std::string with_resolved_target(std::string url) {
-  const auto parts = parse_url(url);
-  if (!parts || parts->is_resolved) return url;
-  const std::string_view before =
-      std::string_view{url}.substr(0, static_cast<std::size_t>(parts->target.data() - url.data()));
-  return std::string{before} + resolve_target(parts->target);
+std::string in_zone_of(const url_parts& base, std::string url) {
+  if (base.zone.empty()) return url;
+  std::string room;
+  auto parts = read_url(url, room);
+  if (!parts || !parts->zone.empty() || !equals_ignoring_case(parts->host, base.host)) return url;
+  parts->zone = base.zone;
+  return origin_text(*parts).append(parts->target);
 }
 
-std::string resolve(const url_parts& base, std::string_view reference) {
+}  // namespace
+
+std::string resolve_reference(const url_parts& base, std::string_view reference) {
   reference = reference.substr(0, reference.find('#'));
-  if (has_scheme(reference)) return std::string{reference};
-  if (reference.starts_with("//")) return weft::format("{}:{}", to_string(base.scheme), reference);
-  const std::string origin = weft::format("{}://{}", to_string(base.scheme), base.authority);
+  if (has_scheme(reference)) return in_zone_of(base, std::string{reference});
+  if (reference.starts_with("//"))
+    return in_zone_of(base, weft::format("{}:{}", to_string(base.scheme), reference));
+  const std::string origin = origin_text(base);
   if (reference.starts_with('/')) return origin + std::string{reference};
   if (reference.empty()) return origin + std::string{base.target};
   const std::string_view path = base.target.substr(0, base.target.find('?'));
   if (reference.starts_with('?')) return weft::format("{}{}{}", origin, path, reference);
   const std::string_view folder = path.substr(0, path.rfind('/') + 1);
   return weft::format("{}{}{}", origin, folder.empty() ? "/" : folder, reference);
-}
-
-}  // namespace
-
-std::string resolve_reference(const url_parts& base, std::string_view reference) {
-  return with_resolved_target(resolve(base, reference));
 }
 
 bool redirect_trail::leads_on(const response_head& head) const noexcept {
@@ -80,7 +77,8 @@ std::expected<void, request_fault> redirect_trail::step(const response_head& hea
                                            without_user(location))}};
   --left_;
   std::string next = resolve_reference(to_, location);
-  const auto parts = parse_url(next);
+  std::string room;
+  const auto parts = read_url(next, room);
   if (!parts)
     return std::unexpected{
         request_fault{errc::protocol_error,
@@ -93,7 +91,7 @@ std::expected<void, request_fault> redirect_trail::step(const response_head& hea
   change_method(head.status());
   url_ = std::move(next);
   asked_.url = url_;
-  to_ = *parse_url(url_);
+  to_ = *read_url(url_, url_room_);
   return {};
 }
 

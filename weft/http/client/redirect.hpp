@@ -24,8 +24,8 @@
 namespace weft::http {
 
 /// The URL that `reference` means in a response to a request for `base` (RFC 3986 section 5.2),
-/// without a fragment. What servers should have percent-encoded in its path and query is encoded,
-/// and its path has no dot segments.
+/// without a fragment, for read_url(). If the base has a zone, a reference to the same host keeps
+/// it, since servers cannot know it.
 [[nodiscard]] std::string resolve_reference(const url_parts& base, std::string_view reference);
 
 class redirect_trail {
@@ -52,6 +52,7 @@ class redirect_trail {
   unsigned left_;
   unsigned most_;
   std::string url_;
+  std::string url_room_;  // of read_url()
   std::string fields_;
 };
 

@@ -17,69 +17,87 @@ using testing::client_fixture;
 using testing::scripted_server;
 using testing::take_request;
 
+/// As it is asked for.
+std::string resolved(const url_parts& base, std::string_view reference) {
+  std::string room;
+  const std::string url = resolve_reference(base, reference);
+  const auto to = read_url(url, room);
+  return to ? origin_text(*to).append(to->target) : "none: " + url;
+}
+
 TEST(redirect, means_a_url) {
   const url_parts base = *parse_url("http://a.test:81/b/c/d?q");
-  EXPECT_EQ(resolve_reference(base, "https://x.test/y"), "https://x.test/y");
-  EXPECT_EQ(resolve_reference(base, "//x.test/y"), "http://x.test/y");
-  EXPECT_EQ(resolve_reference(base, "/y?z"), "http://a.test:81/y?z");
-  EXPECT_EQ(resolve_reference(base, "y"), "http://a.test:81/b/c/y");
-  EXPECT_EQ(resolve_reference(base, "./y?z=/.."), "http://a.test:81/b/c/y?z=/..");
-  EXPECT_EQ(resolve_reference(base, "../../../y"), "http://a.test:81/y");
-  EXPECT_EQ(resolve_reference(base, "?z"), "http://a.test:81/b/c/d?z");
-  EXPECT_EQ(resolve_reference(base, ""), "http://a.test:81/b/c/d?q");
-  EXPECT_EQ(resolve_reference(base, "y#f"), "http://a.test:81/b/c/y");
-  EXPECT_EQ(resolve_reference(*parse_url("http://a.test"), "y"), "http://a.test/y");
-  EXPECT_EQ(resolve_reference(*parse_url("http://a.test?q"), "?r"), "http://a.test?r");
+  EXPECT_EQ(resolved(base, "https://x.test/y"), "https://x.test/y");
+  EXPECT_EQ(resolved(base, "//x.test/y"), "http://x.test/y");
+  EXPECT_EQ(resolved(base, "/y?z"), "http://a.test:81/y?z");
+  EXPECT_EQ(resolved(base, "y"), "http://a.test:81/b/c/y");
+  EXPECT_EQ(resolved(base, "./y?z=/.."), "http://a.test:81/b/c/y?z=/..");
+  EXPECT_EQ(resolved(base, "../../../y"), "http://a.test:81/y");
+  EXPECT_EQ(resolved(base, "?z"), "http://a.test:81/b/c/d?z");
+  EXPECT_EQ(resolved(base, ""), "http://a.test:81/b/c/d?q");
+  EXPECT_EQ(resolved(base, "y#f"), "http://a.test:81/b/c/y");
+  EXPECT_EQ(resolved(*parse_url("http://a.test"), "y"), "http://a.test/y");
+  EXPECT_EQ(resolved(*parse_url("http://a.test?q"), "?r"), "http://a.test?r");
 }
 
 TEST(redirect, encodes_what_servers_should_have_encoded) {
   const url_parts base = *parse_url("http://a.test:81/b/c/d?q");
-  EXPECT_EQ(resolve_reference(base, "/ok path"), "http://a.test:81/ok%20path");
-  EXPECT_EQ(resolve_reference(base, "/caf\xc3\xa9"), "http://a.test:81/caf%C3%A9");
-  EXPECT_EQ(resolve_reference(base, "?a=1|2"), "http://a.test:81/b/c/d?a=1%7C2");
-  EXPECT_EQ(resolve_reference(base, "y z?[w]#f g"), "http://a.test:81/b/c/y%20z?%5Bw%5D");
-  EXPECT_EQ(resolve_reference(base, "http://x.test/a b?{c}"), "http://x.test/a%20b?%7Bc%7D");
-  EXPECT_EQ(resolve_reference(base, "//x.test/a b"), "http://x.test/a%20b");
-  EXPECT_EQ(resolve_reference(base, "/already%20done"), "http://a.test:81/already%20done");
-  EXPECT_EQ(resolve_reference(base, "caf\xc3\xa9:1/y"), "http://a.test:81/b/c/caf%C3%A9:1/y")
-      << "no scheme";
+  EXPECT_EQ(resolved(base, "/ok path"), "http://a.test:81/ok%20path");
+  EXPECT_EQ(resolved(base, "/caf\xc3\xa9"), "http://a.test:81/caf%C3%A9");
+  EXPECT_EQ(resolved(base, "?a=1|2"), "http://a.test:81/b/c/d?a=1%7C2");
+  EXPECT_EQ(resolved(base, "y z?[w]#f g"), "http://a.test:81/b/c/y%20z?%5Bw%5D");
+  EXPECT_EQ(resolved(base, "http://x.test/a b?{c}"), "http://x.test/a%20b?%7Bc%7D");
+  EXPECT_EQ(resolved(base, "//x.test/a b"), "http://x.test/a%20b");
+  EXPECT_EQ(resolved(base, "/already%20done"), "http://a.test:81/already%20done");
+  EXPECT_EQ(resolved(base, "caf\xc3\xa9:1/y"), "http://a.test:81/b/c/caf%C3%A9:1/y") << "no scheme";
 }
 
 TEST(redirect, leads_through_no_dot_segments) {
   const url_parts base = *parse_url("http://a.test:81/b/c/d?q");
-  EXPECT_EQ(resolve_reference(base, "http://x.test/a/../b"), "http://x.test/b");
-  EXPECT_EQ(resolve_reference(base, "http://x.test/a/./b/."), "http://x.test/a/b/");
-  EXPECT_EQ(resolve_reference(base, "http://x.test/../../a/.."), "http://x.test/");
-  EXPECT_EQ(resolve_reference(base, "//x.test/a/../b?c/../d"), "http://x.test/b?c/../d");
-  EXPECT_EQ(resolve_reference(base, "/../../y"), "http://a.test:81/y");
-  EXPECT_EQ(resolve_reference(base, "/e/f/../g?../h"), "http://a.test:81/e/g?../h");
-  EXPECT_EQ(resolve_reference(base, ".."), "http://a.test:81/b/");
-  EXPECT_EQ(resolve_reference(base, "."), "http://a.test:81/b/c/");
-  EXPECT_EQ(resolve_reference(base, "e//../f"), "http://a.test:81/b/c/e/f");
-  EXPECT_EQ(resolve_reference(base, "/.hidden/..b/c..d/...//e"),
-            "http://a.test:81/.hidden/..b/c..d/...//e")
+  EXPECT_EQ(resolved(base, "http://x.test/a/../b"), "http://x.test/b");
+  EXPECT_EQ(resolved(base, "http://x.test/a/./b/."), "http://x.test/a/b/");
+  EXPECT_EQ(resolved(base, "http://x.test/../../a/.."), "http://x.test/");
+  EXPECT_EQ(resolved(base, "//x.test/a/../b?c/../d"), "http://x.test/b?c/../d");
+  EXPECT_EQ(resolved(base, "/../../y"), "http://a.test:81/y");
+  EXPECT_EQ(resolved(base, "/e/f/../g?../h"), "http://a.test:81/e/g?../h");
+  EXPECT_EQ(resolved(base, ".."), "http://a.test:81/b/");
+  EXPECT_EQ(resolved(base, "."), "http://a.test:81/b/c/");
+  EXPECT_EQ(resolved(base, "e//../f"), "http://a.test:81/b/c/e/f");
+  EXPECT_EQ(resolved(base, "/.hidden/..b/c..d/...//e"), "http://a.test:81/.hidden/..b/c..d/...//e")
       << "no dot segments";
 }
 
 TEST(redirect, takes_encoded_dots_for_dots) {
   const url_parts base = *parse_url("http://a.test:81/b/c/d");
-  EXPECT_EQ(resolve_reference(base, "/e/%2e%2E/f"), "http://a.test:81/f");
-  EXPECT_EQ(resolve_reference(base, "/e/.%2e/%2e/f"), "http://a.test:81/f");
-  EXPECT_EQ(resolve_reference(base, "%2e./f"), "http://a.test:81/b/f");
-  EXPECT_EQ(resolve_reference(base, "http://x.test/e/%2e%2e/f/%2e"), "http://x.test/f/");
-  EXPECT_EQ(resolve_reference(base, "/e/%2e%2e%2fetc"), "http://a.test:81/e/%2e%2e%2fetc")
+  EXPECT_EQ(resolved(base, "/e/%2e%2E/f"), "http://a.test:81/f");
+  EXPECT_EQ(resolved(base, "/e/.%2e/%2e/f"), "http://a.test:81/f");
+  EXPECT_EQ(resolved(base, "%2e./f"), "http://a.test:81/b/f");
+  EXPECT_EQ(resolved(base, "http://x.test/e/%2e%2e/f/%2e"), "http://x.test/f/");
+  EXPECT_EQ(resolved(base, "/e/%2e%2e%2fetc"), "http://a.test:81/e/%2e%2e%2fetc")
       << "an encoded slash ends no segment";
-  EXPECT_EQ(resolve_reference(base, "/%61/%2E%2Ehidden/./x"), "http://a.test:81/%61/%2E%2Ehidden/x")
+  EXPECT_EQ(resolved(base, "/%61/%2E%2Ehidden/./x"), "http://a.test:81/%61/%2E%2Ehidden/x")
       << "all other escapes stay as they are";
 }
 
 TEST(redirect, takes_no_backslash_for_a_slash) {
   const url_parts base = *parse_url("http://a.test:81/b/c/d");
-  EXPECT_EQ(resolve_reference(base, R"(\\evil.test/x)"), "http://a.test:81/b/c/%5C%5Cevil.test/x");
-  EXPECT_EQ(resolve_reference(base, R"(/\evil.test/x)"), "http://a.test:81/%5Cevil.test/x");
-  EXPECT_EQ(resolve_reference(base, R"(..\..\x)"), "http://a.test:81/b/c/..%5C..%5Cx");
-  EXPECT_FALSE(parse_url(resolve_reference(base, R"(http://evil.test\@a.test/)")).has_value());
-  EXPECT_FALSE(parse_url(resolve_reference(base, R"(http:\\evil.test/)")).has_value());
+  EXPECT_EQ(resolved(base, R"(\\evil.test/x)"), "http://a.test:81/b/c/%5C%5Cevil.test/x");
+  EXPECT_EQ(resolved(base, R"(/\evil.test/x)"), "http://a.test:81/%5Cevil.test/x");
+  EXPECT_EQ(resolved(base, R"(..\..\x)"), "http://a.test:81/b/c/..%5C..%5Cx");
+  EXPECT_TRUE(resolved(base, R"(http://evil.test\@a.test/)").starts_with("none: "));
+  EXPECT_TRUE(resolved(base, R"(http:\\evil.test/)").starts_with("none: "));
+}
+
+TEST(redirect, keeps_the_zone_of_its_host) {
+  url_parts base = *parse_url("http://[fe80::1]:81/b/c");
+  base.zone = "eth0";
+  EXPECT_EQ(resolved(base, "/y"), "http://[fe80::1%25eth0]:81/y");
+  EXPECT_EQ(resolved(base, "y"), "http://[fe80::1%25eth0]:81/b/y");
+  EXPECT_EQ(resolved(base, "http://[FE80::1]/y"), "http://[FE80::1%25eth0]/y");
+  EXPECT_EQ(resolved(base, "//[fe80::1]:82/y"), "http://[fe80::1%25eth0]:82/y");
+  EXPECT_EQ(resolved(base, "http://[fe80::1%25eth1]/y"), "http://[fe80::1%25eth1]/y");
+  EXPECT_EQ(resolved(base, "http://[fe80::2]/y"), "http://[fe80::2]/y");
+  EXPECT_EQ(resolved(base, "http://x.test/y"), "http://x.test/y");
 }
 
 struct redirected_item {

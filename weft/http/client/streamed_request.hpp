@@ -57,7 +57,7 @@ struct streamed_request : open_stream {
 
   client_request request;
   outgoing_request asked;
-  std::string resolved;  // the target, if the URL's is not to be sent as it is
+  std::string url_room;  // of read_url()
   url_parts to;
   client_core* core;
   client_exchange exchange;

@@ -1,7 +1,9 @@
 #include <weft/http/client/url.hpp>
 
+#include <algorithm>
 #include <charconv>
 
+#include <weft/base/format.hpp>
 #include <weft/http/headers.hpp>
 #include <weft/http/scan.hpp>
 #include <weft/http/target.hpp>
@@ -38,9 +40,65 @@ bool split_authority(url_parts& parts) noexcept {
   return parts.port != 0 && parts.host.size() <= host_bytes_most;
 }
 
-/// The "#" is gone by then.
-bool may_be_encoded(std::string_view target) noexcept {
-  return !target.contains('\t') && scan::consists_of<scan::set::field>(target);
+/// Scheme, authority and target, none of which has been looked at but the scheme.
+std::expected<url_parts, std::string_view> split_url(std::string_view text) noexcept {
+  url_parts parts;
+  if (!take_scheme(text, parts)) return std::unexpected{"a URL begins with http:// or https://"};
+  text = text.substr(0, text.find('#'));
+  parts.authority = text.substr(0, text.find_first_of("/?"));
+  parts.target = text.substr(parts.authority.size());
+  if (parts.authority.contains('@'))
+    return std::unexpected{"a user in a URL is not sent: set an Authorization header"};
+  return parts;
+}
+
+/// Empty: it can be sent, when it has been resolved.
+std::string_view fault_of_target(std::string_view target) noexcept {
+  const bool may_be_encoded = !target.contains('\t') && scan::consists_of<scan::set::field>(target);
+  if (!may_be_encoded) return "the URL has a control character behind its host";
+  if (!has_valid_escapes(target))
+    return "the URL has a percent sign without two hexadecimal digits";
+  return {};
+}
+
+bool is_unreserved(char c) noexcept {
+  return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
+         std::string_view{"-._~"}.contains(c);
+}
+
+struct spelled_authority {
+  std::string text;  // to be sent
+  std::string zone;
+};
+using spelling = std::expected<spelled_authority, std::string>;
+
+/// An IPv6 address in brackets that may have a zone. By RFC 6874 a "%25" stands before that; many
+/// write the "%" alone.
+spelling spell_address(std::string_view authority) {
+  const std::string_view written = authority.substr(0, authority.find(']'));
+  const std::size_t percent = written.find('%');
+  if (percent == std::string_view::npos) return spelled_authority{std::string{authority}, {}};
+  std::string_view zone = written.substr(percent + 1);
+  if (zone.size() > 2 && zone.starts_with("25")) zone.remove_prefix(2);
+  const auto decoded = percent_decode(zone);
+  if (!decoded || decoded->empty() || !std::ranges::all_of(*decoded, is_unreserved))
+    return std::unexpected{weft::format(
+        "\"{}\" is not a zone: write the name or the number of a network interface", zone)};
+  return spelled_authority{
+      weft::format("{}{}", written.substr(0, percent), authority.substr(written.size())), *decoded};
+}
+
+/// A name, which may be percent-encoded.
+spelling spell_name(std::string_view authority) {
+  const std::size_t end = std::min(authority.rfind(':'), authority.size());
+  const auto name = percent_decode(authority.substr(0, end));
+  if (!name || !scan::consists_of<scan::set::host>(*name))
+    return std::unexpected{"the URL's host and port are none"};
+  return spelled_authority{weft::format("{}{}", *name, authority.substr(end)), {}};
+}
+
+spelling spell(std::string_view authority) {
+  return authority.starts_with('[') ? spell_address(authority) : spell_name(authority);
 }
 
 }  // namespace
@@ -66,24 +124,42 @@ std::string without_user(std::string_view text) {
   return std::string{text.substr(0, begin)}.append("***").append(rest.substr(at));
 }
 
+std::string origin_text(const url_parts& of) {
+  if (of.zone.empty()) return weft::format("{}://{}", to_string(of.scheme), of.authority);
+  const std::size_t end = of.authority.find(']');
+  return weft::format("{}://{}%25{}{}", to_string(of.scheme), of.authority.substr(0, end), of.zone,
+                      of.authority.substr(end));
+}
+
 std::expected<url_parts, std::string_view> parse_url(std::string_view text) noexcept {
-  url_parts parts;
-  std::string_view rest = text;
-  if (!take_scheme(rest, parts)) return std::unexpected{"a URL begins with http:// or https://"};
-  rest = rest.substr(0, rest.find('#'));
-  parts.authority = rest.substr(0, rest.find_first_of("/?"));
-  parts.target = rest.substr(parts.authority.size());
-  if (parts.authority.contains('@'))
-    return std::unexpected{"a user in a URL is not sent: set an Authorization header"};
-  if (!is_host_and_port(parts.authority) || !split_authority(parts))
+  auto parts = split_url(text);
+  if (!parts) return parts;
+  if (!is_host_and_port(parts->authority) || !split_authority(*parts))
     return std::unexpected{"the URL's host and port are none"};
-  const bool is_encoded = scan::consists_of<scan::set::uri>(parts.target);
-  parts.is_resolved = is_encoded && !has_dot_segments(parts.target);
-  if (!is_encoded && !may_be_encoded(parts.target))
-    return std::unexpected{"the URL has a control character behind its host"};
-  if (!has_valid_escapes(parts.target))
-    return std::unexpected{"the URL has a percent sign without two hexadecimal digits"};
+  if (const std::string_view fault = fault_of_target(parts->target); !fault.empty())
+    return std::unexpected{fault};
+  parts->is_resolved = !parts->authority.contains('%') &&
+                       scan::consists_of<scan::set::uri>(parts->target) &&
+                       !has_dot_segments(parts->target);
   return parts;
+}
+
+std::expected<url_parts, std::string> read_url(std::string_view text, std::string& room) {
+  if (const auto plain = parse_url(text); plain && plain->is_resolved) return *plain;
+  const auto parts = split_url(text);
+  if (!parts) return std::unexpected{std::string{parts.error()}};
+  if (const std::string_view fault = fault_of_target(parts->target); !fault.empty())
+    return std::unexpected{std::string{fault}};
+  const spelling host = spell(parts->authority);
+  if (!host) return std::unexpected{host.error()};
+  room = weft::format("{}://{}{}", to_string(parts->scheme), host->text,
+                      resolve_target(parts->target));
+  const std::size_t size = room.size();
+  room += host->zone;
+  auto read = parse_url(std::string_view{room}.substr(0, size));
+  if (!read) return std::unexpected{std::string{read.error()}};
+  read->zone = std::string_view{room}.substr(size);
+  return *read;
 }
 
 }  // namespace weft::http

@@ -7,6 +7,9 @@
 // characters. A backslash is no slash: where a host should end it makes the URL none. Single
 // thread.
 //
+// parse_url() takes a URL that can be used as it is, but for its target. read_url() also takes an
+// IPv6 address with a zone ("[fe80::1%25eth0]" of RFC 6874, or "[fe80::1%eth0]").
+//
 //   auto to = parse_url("http://orders.example:8080/orders?open");
 //   // to->host == "orders.example", to->port == 8080, to->target == "/orders?open"
 #pragma once
@@ -31,9 +34,12 @@ struct url_parts {
   std::uint16_t port = 0;
   /// Host and port as given: the value of a Host field.
   std::string_view authority{};
+  /// The network interface of a link-local IPv6 address; empty: none. Local to this machine, so it
+  /// is never sent.
+  std::string_view zone{};
   /// Path and query. What does not begin with "/" is to be sent with one before it.
   std::string_view target{};
-  /// Whether `target` may be sent as it is, or else as resolve_target() has it.
+  /// Whether `host` and `target` may be sent as they are. If not, use read_url().
   bool is_resolved = true;
 };
 
@@ -41,7 +47,14 @@ struct url_parts {
 /// password would be shown. Of what is no URL all is hidden that may be one.
 [[nodiscard]] std::string without_user(std::string_view text);
 
+/// "http://orders.example:8080", with the zone, as read_url() takes it.
+[[nodiscard]] std::string origin_text(const url_parts& of);
+
 /// The error is a clause for people, in static storage.
 [[nodiscard]] std::expected<url_parts, std::string_view> parse_url(std::string_view text) noexcept;
+/// With is_resolved set. Views into `text`, or into `room`, which is overwritten then. The
+/// error is a clause for people.
+[[nodiscard]] std::expected<url_parts, std::string> read_url(std::string_view text,
+                                                             std::string& room);
 
 }  // namespace weft::http

@@ -2,6 +2,7 @@
 #include <weft/http/client/client_options.hpp>
 
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -59,6 +60,44 @@ TEST(url, may_have_dot_segments_in_its_path) {
   for (const std::string_view target :
        {"/.a", "/a.", "/...", "/a/..b/", "/%2e%2e%2e", "/%2f..", "/a?/../b", "?/../b"})
     EXPECT_TRUE(parse_url("http://a" + std::string{target})->is_resolved) << target;
+}
+
+TEST(url, may_have_a_zone) {
+  for (const auto& [text, zone] :
+       {std::pair{"http://[fe80::1%25eth0]:81/x", "eth0"},
+        std::pair{"http://[fe80::1%eth0]:81/x", "eth0"},
+        std::pair{"http://[fe80::1%25br-lan.7]:81/x", "br-lan.7"},
+        std::pair{"http://[fe80::1%25eth%30]:81/x", "eth0"},
+        std::pair{"http://[fe80::1%253]:81/x", "3"}, std::pair{"http://[fe80::1%25]:81/x", "25"},
+        std::pair{"http://[fe80::1%25eth0]:81/a/../x", "eth0"}}) {
+    std::string room;
+    const auto to = read_url(text, room);
+    ASSERT_TRUE(to.has_value()) << text << ": " << to.error();
+    EXPECT_EQ(to->zone, zone);
+    EXPECT_EQ(to->host, "fe80::1");
+    EXPECT_EQ(to->authority, "[fe80::1]:81");
+    EXPECT_EQ(to->port, 81);
+    EXPECT_EQ(to->target, "/x");
+    EXPECT_EQ(origin_text(*to), "http://[fe80::1%25" + std::string{zone} + "]:81");
+  }
+  for (const std::string_view text :
+       {"http://[fe80::1%]/", "http://[fe80::1%25a/b]/", "http://[fe80::1%25a%2Fb]/",
+        "http://[fe80::1%25eth0%zz]/", "http://[fe80::1%25a b]/", "http://[%25eth0]/",
+        "http://[127.0.0.1%25lo]/", "http://127.0.0.1%25lo/", "http://[fe80::1%25eth0/",
+        "http://[fe80::1%25eth0]x/", "http://[fe80::1%25eth0]:0/", "http://ann@[fe80::1%25eth0]/",
+        "http://[fe80::1%25eth0]/\n"}) {
+    std::string room;
+    EXPECT_FALSE(read_url(text, room).has_value()) << text;
+  }
+}
+
+TEST(url, is_read_without_a_copy_where_it_can_be_sent) {
+  std::string room;
+  const std::string_view text = "http://a.test:81/b%20c?d";
+  const auto to = read_url(text, room);
+  ASSERT_TRUE(to.has_value());
+  EXPECT_EQ(to->host.data(), text.data() + 7);
+  EXPECT_TRUE(room.empty());
 }
 
 TEST(url, that_is_none_is_refused) {

@@ -164,7 +164,8 @@ task<result<void>> connection::log_in(const net::endpoint& where, const connecti
   MYSQL* connected = nullptr;
   result<void> seen;
   if (is_secured_) {
-    server_proof proof{options.tls.mode, name.empty() ? host_of(where.to_string()) : name};
+    server_proof proof{options.tls.mode,
+                       name.empty() ? certified_host_of(where.to_string()) : name};
     if (std::string fault = proof.ask_for(handle_); !fault.empty())
       co_return refuse(std::move(fault));
     seen = co_await log_in_by_thread(handle_, as, &connected);

@@ -25,12 +25,18 @@ std::string host_of(std::string_view address) {
   return std::string{address};
 }
 
+std::string certified_host_of(std::string_view address) {
+  std::string host = host_of(address);
+  host.resize(std::min(host.find('%'), host.size()));
+  return host;
+}
+
 result<server_address> server_address::parse(std::string_view text) {
   server_address parsed;
   parsed.text_ = text;
   if (const auto address = net::endpoint::parse(text)) {
     parsed.address_ = *address;
-    if (address->family() != AF_UNIX) parsed.host_ = host_of(text);
+    if (address->family() != AF_UNIX) parsed.host_ = certified_host_of(text);
     return parsed;
   }
   const std::size_t colon = text.rfind(':');

@@ -18,8 +18,10 @@
 
 namespace weft::store::mysql {
 
-/// "::1" of "[::1]:3306".
+/// "::1" of "[::1]:3306", "fe80::1%eth0" of "[fe80::1%eth0]:3306".
 [[nodiscard]] std::string host_of(std::string_view address);
+/// As a certificate has it: without the zone, which is known to this machine alone.
+[[nodiscard]] std::string certified_host_of(std::string_view address);
 
 class server_address {
  public:
@@ -31,7 +33,7 @@ class server_address {
 
   /// As it was given.
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
-  /// The name, or the address, without its port. Empty: of a Unix socket.
+  /// The name, or the address, without its port and zone. Empty: of a Unix socket.
   [[nodiscard]] const std::string& host() const noexcept { return host_; }
 
  private:

@@ -34,6 +34,14 @@ TEST_F(mysql_address_test, is_an_address_or_a_name) {
   EXPECT_TRUE(first_of("localhost:3307").ends_with(":3307"));
 }
 
+TEST_F(mysql_address_test, has_a_zone_that_is_no_part_of_its_name) {
+  EXPECT_TRUE(first_of("[fe80::1%1]:3306").starts_with("[fe80::1%"));
+  EXPECT_EQ(server_address::parse("[fe80::1%1]:3306")->host(), "fe80::1");
+  EXPECT_EQ(host_of("[fe80::1%eth0]:3306"), "fe80::1%eth0");
+  EXPECT_EQ(certified_host_of("[fe80::1%eth0]:3306"), "fe80::1");
+  EXPECT_EQ(certified_host_of("db.example:3306"), "db.example");
+}
+
 TEST_F(mysql_address_test, what_is_neither_is_refused) {
   for (const char* const wrong : {"", "db.example", "db.example:", "db.example:x", "db.example:0",
                                   "db.example:65536", ":x", "db.example:3306x"})
