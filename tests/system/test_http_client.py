@@ -259,6 +259,44 @@ def test_through_a_proxy(asked_node, nginx, authority):
     assert f"no TLS with other.test:{secured}" in got[3]["error"]
 
 
+@pytest.fixture(scope="module")
+def tinyproxy(tmp_path_factory):
+    """It requires credentials."""
+    if not (path := shutil.which("tinyproxy")):
+        pytest.skip("tinyproxy is not installed")
+    at = tmp_path_factory.mktemp("tinyproxy")
+    port = free_port()
+    (at / "tinyproxy.conf").write_text(f"""
+Port {port}
+Listen 127.0.0.1
+Timeout 60
+MaxClients 10
+LogLevel Critical
+BasicAuth ann pa55-word
+""")
+    with running([path, "-d", "-c", at / "tinyproxy.conf"], port):
+        yield port
+
+
+def test_a_proxy_that_requires_credentials(tinyproxy, nginx, site, authority):
+    plain, secured = nginx
+    urls = [f"http://127.0.0.1:{plain}/small.txt", f"https://127.0.0.1:{secured}/large.bin"]
+
+    def through(user):
+        return fetch(*urls, http__client__proxy=f"http://{user}127.0.0.1:{tinyproxy}", http__client__no_proxy="nobody",
+                     http__client__tls__ca=authority.file)
+
+    got = through("ann:pa55%2Dword@")
+    assert [(each["status"], each["bytes"]) for each in got] == [(200, 5), (200, len(LARGE))], got
+    # It answers wrong credentials with 401, which is an answer like any other.
+    got = through("ann:wrong@")
+    assert got[0]["status"] == 401 and "the proxy opens no way to" in got[1]["error"] and "401" in got[1]["error"], got
+    assert "wrong" not in str(got)
+    for each in through(""):
+        assert each["status"] == 0 and "407" in each["error"], each
+        assert "http://user:password@host:port" in each["error"]
+
+
 class OldServer(http.server.BaseHTTPRequestHandler):
     """Of HTTP/1.0: the end of the connection is that of the body."""
 

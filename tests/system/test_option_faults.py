@@ -44,18 +44,37 @@ def test_what_is_right_passes(gateway, authority):
     assert done.returncode == 0, everything_said(done)
 
 
-@pytest.mark.parametrize("url", [f"http://ann:{SECRET}@proxy.example:3128", f"http://ann:{SECRET}/x@proxy.example",
-                                 f"ann:{SECRET}@proxy.example", f"http://{SECRET}@proxy.example"])
+def said_with_proxy(gateway, file, url, asked):
+    """By each way that an option is given."""
+    file.write_text(f'[http.client]\nproxy = "{url}"\n')
+    yield run([*gateway, f"--http.client.proxy={url}", asked])
+    yield run([*gateway, "--config", file, asked])
+    yield subprocess.run(["env", f"WEFT_HTTP_CLIENT_PROXY={url}", *gateway, asked], capture_output=True, text=True,
+                         timeout=60)
+
+
+@pytest.mark.parametrize("url", [f"http://ann:{SECRET}/x@proxy.example", f"http://ann:{SECRET}%@proxy.example",
+                                 f"https://ann:{SECRET}@proxy.example", f"ann:{SECRET}@proxy.example"])
 @pytest.mark.parametrize("asked", ["--check-config", "--print-config"])
 def test_the_password_of_a_proxy_is_not_shown(gateway, tmp_path, url, asked):
-    file = tmp_path / "gateway.toml"
-    file.write_text(f'[http.client]\nproxy = "{url}"\n')
-    for done in (run([*gateway, f"--http.client.proxy={url}", asked]),
-                 run([*gateway, "--config", file, asked]),
-                 subprocess.run(["env", f"WEFT_HTTP_CLIENT_PROXY={url}", *gateway, asked], capture_output=True,
-                                text=True, timeout=60)):
+    for done in said_with_proxy(gateway, tmp_path / "gateway.toml", url, asked):
         assert done.returncode == 2
         assert SECRET not in everything_said(done) and "no proxy" in done.stderr
+
+
+@pytest.mark.parametrize("url", [f"http://ann:{SECRET}@proxy.example:3128", f"http://{SECRET}@proxy.example:3128"])
+def test_the_password_of_a_proxy_that_is_used_is_not_shown(gateway, tmp_path, url):
+    file = tmp_path / "gateway.toml"
+    for done in said_with_proxy(gateway, file, url, "--check-config"):
+        assert done.returncode == 0, done.stderr
+        assert SECRET not in everything_said(done)
+    for done in said_with_proxy(gateway, file, url, "--print-config"):
+        assert done.returncode == 0, done.stderr
+        assert SECRET not in everything_said(done) and 'proxy = "http://***@proxy.example:3128"' in done.stdout
+    file.write_text(done.stdout)
+    again = run([*gateway, "--config", file, "--check-config"])
+    assert again.returncode == 2, "nobody goes on with a password that was only shown"
+    assert "http.client.proxy" in again.stderr and "not shown" in again.stderr
 
 
 @pytest.mark.parametrize("asked", ["--check-config", "--print-config"])

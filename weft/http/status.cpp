@@ -36,6 +36,7 @@ constexpr std::array named = {
     named_status{status::not_found, "Not Found"},
     named_status{status::method_not_allowed, "Method Not Allowed"},
     named_status{status::not_acceptable, "Not Acceptable"},
+    named_status{status::proxy_authentication_required, "Proxy Authentication Required"},
     named_status{status::request_timeout, "Request Timeout"},
     named_status{status::conflict, "Conflict"},
     named_status{status::gone, "Gone"},

@@ -35,6 +35,7 @@ enum class status : std::uint16_t {
   not_found = 404,
   method_not_allowed = 405,
   not_acceptable = 406,
+  proxy_authentication_required = 407,
   request_timeout = 408,
   conflict = 409,
   gone = 410,

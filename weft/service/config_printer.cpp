@@ -8,6 +8,7 @@
 
 #include <weft/base/format.hpp>
 #include <weft/base/log_escape.hpp>
+#include <weft/base/without_user.hpp>
 #include <weft/service/config_text.hpp>
 
 namespace weft::detail {
@@ -47,7 +48,8 @@ std::string option_text(const option_type& type, const void* object) {
       return weft::format("{}", static_cast<std::int64_t>(type.bits(object)));
     case option_kind::unsigned_integer: return weft::format("{}", type.bits(object));
     case option_kind::floating: return real_text(type.real(object));
-    case option_kind::text: return detail::quoted(*static_cast<const std::string*>(object));
+    case option_kind::text:
+      return detail::quoted(without_password(*static_cast<const std::string*>(object)));
     case option_kind::enumeration: return name_text(type, type.bits(object));
     case option_kind::duration: {
       // What is longer than 292 years is no longer told apart.

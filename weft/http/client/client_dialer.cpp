@@ -21,17 +21,6 @@ dialled no_connection(error why, std::string message) {
   return std::unexpected{request_fault{.why = why, .message = std::move(message)}};
 }
 
-std::string host_and_port(const url_parts& to) {
-  return to.host.contains(':') ? weft::format("[{}]:{}", to.host, to.port)
-                               : weft::format("{}:{}", to.host, to.port);
-}
-
-/// What is dialled.
-std::string address_text(const url_parts& to) {
-  return to.zone.empty() ? host_and_port(to)
-                         : weft::format("[{}%{}]:{}", to.host, to.zone, to.port);
-}
-
 bool is_or_is_below(std::string_view host, std::string_view pattern) noexcept {
   if (pattern == "*") return true;
   if (!pattern.starts_with('.')) return equals_ignoring_case(host, pattern);
@@ -72,10 +61,8 @@ task<dialled> client_dialer::connect(url_parts to, bool always_tunnels) {
                      "http.client.no_proxy",
                      to.zone, to.host));
   if (has_proxy) {
-    const auto proxy = parse_url(options_.proxy);
-    if (const auto fault = fault_of_proxy(options_.proxy); !fault.empty())
-      co_return no_connection(errc::invalid_argument, fault);
-    next = host_and_port(*proxy);
+    if (!proxy_) co_return no_connection(errc::invalid_argument, proxy_.error());
+    next = proxy_->address;
   }
   auto plain = co_await net::connect(loop_, *names_, next, {.timeout = options_.connect_timeout});
   if (!plain) {
@@ -87,7 +74,7 @@ task<dialled> client_dialer::connect(url_parts to, bool always_tunnels) {
                                        why != errc::invalid_argument && why != errc::not_found}};
   }
   if (has_proxy && (always_tunnels || to.scheme == scheme::https)) {
-    auto opened = co_await open_tunnel(*plain, host_and_port(to));
+    auto opened = co_await open_tunnel(*plain, host_and_port(to), *proxy_);
     if (!opened) co_return std::unexpected{std::move(opened.error())};
   }
   if (to.scheme == scheme::http) co_return std::move(*plain);

@@ -16,6 +16,7 @@
 #include <weft/base/result.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/http/client/client_options.hpp>
+#include <weft/http/client/proxy_url.hpp>
 #include <weft/http/client/request_fault.hpp>
 #include <weft/http/client/url.hpp>
 #include <weft/net/handshake_gate.hpp>
@@ -27,8 +28,8 @@ namespace weft::http {
 
 class client_dialer {
  public:
-  client_dialer(event_loop& loop, const client_options& options) noexcept
-      : loop_{loop}, options_{options}, gate_{loop} {}
+  client_dialer(event_loop& loop, const client_options& options)
+      : loop_{loop}, options_{options}, proxy_{read_proxy(options.proxy)}, gate_{loop} {}
 
   [[nodiscard]] task<std::expected<net::tcp_stream, request_fault>> dial(url_parts to);
   /// As dial(), for what only begins as a request of HTTP/1.1: that is what is agreed on by TLS,
@@ -40,6 +41,9 @@ class client_dialer {
   [[nodiscard]] bool asks_proxy(const url_parts& to) const noexcept {
     return to.scheme == scheme::http && uses_proxy(to);
   }
+
+  /// Only where asks_proxy() is true: dial() has found it valid.
+  [[nodiscard]] const proxy_url& proxy() const noexcept { return *proxy_; }
 
   void reload() noexcept {
     for_requests_.reset();
@@ -56,6 +60,7 @@ class client_dialer {
 
   event_loop& loop_;
   const client_options& options_;
+  std::expected<proxy_url, std::string> proxy_;  // used if uses_proxy()
   net::handshake_gate gate_;
   std::optional<net::resolver> names_;
   std::optional<net::tls_context> for_requests_;

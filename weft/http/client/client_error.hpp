@@ -5,7 +5,8 @@
 // on. A value.
 //
 //   errc::invalid_argument  the request is wrong: nothing was sent
-//   errc::refused, ...      nobody answers there; the message has each address that was tried
+//   errc::refused, ...      nobody answers there; the message has each address that was tried; or a
+//                           proxy refuses (answered() is 407 if it requires credentials)
 //   errc::timed_out         the earlier of the caller's deadline and client_options::timeout
 //   errc::cancelled         the caller was asked to stop, or the client was
 //   errc::reset             the connection broke before the response was whole

@@ -99,6 +99,12 @@ task<client_exchange::outcome<void>> client_exchange::ask() {
 task<client_exchange::outcome<void>> client_exchange::read_response() {
   auto has_head = co_await call_->read_head();
   if (!has_head) co_return has_head;
+  if (head().status() == status::proxy_authentication_required && core_.dialer.asks_proxy(to_))
+    co_return std::unexpected{
+        request_fault{errc::refused,
+                      weft::format("the proxy answers 407 {}: {}", head().reason(),
+                                   advice_on_credentials(core_.dialer.proxy())),
+                      status::proxy_authentication_required}};
   co_return begin_decoding();
 }
 

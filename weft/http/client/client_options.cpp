@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <weft/base/format.hpp>
-#include <weft/http/client/url.hpp>
+#include <weft/http/client/proxy_url.hpp>
 #include <weft/http/field_syntax.hpp>
 #include <weft/http/scan.hpp>
 
@@ -29,15 +28,6 @@ std::string_view first_file_of(const client_tls_options& tls) noexcept {
 
 }  // namespace
 
-std::string fault_of_proxy(std::string_view proxy) {
-  const auto parts = parse_url(proxy);
-  const bool is_one = parts && parts->scheme == scheme::http &&
-                      (parts->target.empty() || parts->target == "/") && !proxy.contains('#');
-  if (is_one) return {};
-  const std::string_view why = parts ? "only http, and no path, can be" : parts.error();
-  return weft::format("\"{}\" is no proxy: write http://host:port ({})", without_user(proxy), why);
-}
-
 net::tls_client_options tls_of(const client_options& options, bool is_for_requests) {
   const client_tls_options& tls = options.tls;
   return {.ca = tls.ca,
@@ -51,8 +41,7 @@ net::tls_client_options tls_of(const client_options& options, bool is_for_reques
 std::vector<option_fault> client_options::faults() const {
   std::vector<option_fault> found;
   if (!proxy.empty())
-    if (std::string fault = fault_of_proxy(proxy); !fault.empty())
-      found.push_back({"proxy", std::move(fault)});
+    if (auto read = read_proxy(proxy); !read) found.push_back({"proxy", std::move(read.error())});
   if (!scan::consists_of<scan::set::field>(user_agent))
     found.push_back({"user_agent", "it has a character that no header field may have"});
   if (!timeout_field.empty() && !field_syntax::is_token(timeout_field))

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <weft/base/bounds.hpp>
@@ -71,8 +70,9 @@ struct client_options {
   /// Tells servers how many milliseconds the answer is waited for (request_deadlines.hpp); empty:
   /// they are not told.
   std::string timeout_field = "Request-Timeout-Ms";
-  /// Through whom requests go: "http://host:port", without a user or a path. https by a tunnel, of
-  /// which it sees the host and port alone. Empty: straight to the server.
+  /// Through whom requests go: "http://host:port" or "http://user:password@host:port", the user and
+  /// the password percent-encoded, without a path. https by a tunnel, of which it sees the host and
+  /// port alone. Empty: straight to the server.
   std::string proxy{};
   /// Hosts, with no port, that are asked without it; "*" alone is all of them, ".example.com" all
   /// below that.
@@ -91,9 +91,6 @@ struct client_options {
   /// Reads the certificates, too.
   [[nodiscard]] std::vector<option_fault> faults() const;
 };
-
-/// Why `proxy` is none, without what it may hold of a password; empty: it is one.
-[[nodiscard]] std::string fault_of_proxy(std::string_view proxy);
 
 /// With what connections speak TLS. `is_for_requests`: by any protocol, and not only HTTP/1.1.
 [[nodiscard]] net::tls_client_options tls_of(const client_options& options, bool is_for_requests);

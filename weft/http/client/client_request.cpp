@@ -11,9 +11,20 @@ namespace weft::http {
 namespace {
 
 bool is_of_the_client(std::string_view name) noexcept {
-  static constexpr std::array<std::string_view, 12> names = {
-      "Host",    "Content-Length", "Transfer-Encoding", "Connection",  "Expect",    "Upgrade", "TE",
-      "Trailer", "Keep-Alive",     "Proxy-Connection",  "traceparent", "tracestate"};
+  // Proxy-Authorization comes from client_options::proxy: a server must not see it.
+  static constexpr std::array<std::string_view, 13> names = {"Host",
+                                                             "Content-Length",
+                                                             "Transfer-Encoding",
+                                                             "Connection",
+                                                             "Expect",
+                                                             "Upgrade",
+                                                             "TE",
+                                                             "Trailer",
+                                                             "Keep-Alive",
+                                                             "Proxy-Connection",
+                                                             "Proxy-Authorization",
+                                                             "traceparent",
+                                                             "tracestate"};
   return std::ranges::any_of(
       names, [name](std::string_view each) { return equals_ignoring_case(name, each); });
 }

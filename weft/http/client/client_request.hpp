@@ -2,10 +2,10 @@
 //
 // Contract: a movable value that owns its texts. The fields that frame the message or are the
 // connection's (Host, Content-Length, Transfer-Encoding, Connection, Expect, Upgrade, TE, Trailer,
-// Keep-Alive, Proxy-Connection) are the client's, and those of the trace. Who gives an
-// Accept-Encoding of his own is given what comes, undecoded. A name that is no token, or a value
-// with a control character, is not sent: the request fails with errc::invalid_argument and says
-// which it was. Single thread.
+// Keep-Alive, Proxy-Connection, Proxy-Authorization) are the client's, and those of the trace. Who
+// gives an Accept-Encoding of his own is given what comes, undecoded. A name that is no token, or a
+// value with a control character, is not sent: the request fails with errc::invalid_argument and
+// says which it was. Single thread.
 //
 //   auto answer = co_await http.send(http::client_request{http::method::put, url}
 //                                        .header("If-Match", tag)

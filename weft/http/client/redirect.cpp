@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <weft/base/format.hpp>
+#include <weft/base/without_user.hpp>
 #include <weft/http/headers.hpp>
 #include <weft/http/target.hpp>
 

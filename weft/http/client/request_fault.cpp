@@ -1,7 +1,7 @@
 #include <weft/http/client/request_fault.hpp>
 
 #include <weft/base/format.hpp>
-#include <weft/http/client/url.hpp>
+#include <weft/base/without_user.hpp>
 
 namespace weft::http {
 

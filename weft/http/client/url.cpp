@@ -107,21 +107,14 @@ std::string_view to_string(scheme which) noexcept {
   return which == scheme::https ? "https" : "http";
 }
 
-std::string without_user(std::string_view text) {
-  const std::size_t scheme_end = text.find("://");
-  const std::size_t begin = scheme_end == std::string_view::npos ? 0 : scheme_end + 3;
-  const std::string_view rest = text.substr(begin);
-  const std::string_view authority = rest.substr(0, rest.find_first_of("/?#"));
-  const std::size_t bracket = authority.rfind(']');
-  const std::size_t colon = authority.find(':', bracket == std::string_view::npos ? 0 : bracket);
-  // A password with a slash in it looks like a port that is no number.
-  const bool has_port_of_digits =
-      colon == std::string_view::npos ||
-      authority.find_first_not_of("0123456789", colon + 1) == std::string_view::npos;
-  const bool is_whole = !authority.contains('@') && has_port_of_digits;
-  const std::size_t at = is_whole ? std::string_view::npos : rest.rfind('@');
-  if (at == std::string_view::npos) return std::string{text};
-  return std::string{text.substr(0, begin)}.append("***").append(rest.substr(at));
+std::string host_and_port(const url_parts& to) {
+  return to.host.contains(':') ? weft::format("[{}]:{}", to.host, to.port)
+                               : weft::format("{}:{}", to.host, to.port);
+}
+
+std::string address_text(const url_parts& to) {
+  return to.zone.empty() ? host_and_port(to)
+                         : weft::format("[{}%{}]:{}", to.host, to.zone, to.port);
 }
 
 std::string origin_text(const url_parts& of) {

@@ -43,9 +43,10 @@ struct url_parts {
   bool is_resolved = true;
 };
 
-/// `text` as people and logs may see it: "http://***@db.example/" where it names a user, whose
-/// password would be shown. Of what is no URL all is hidden that may be one.
-[[nodiscard]] std::string without_user(std::string_view text);
+/// "orders.example:8080", "[::1]:80": to be sent.
+[[nodiscard]] std::string host_and_port(const url_parts& to);
+/// The same with the zone: to be dialled.
+[[nodiscard]] std::string address_text(const url_parts& to);
 
 /// "http://orders.example:8080", with the zone, as read_url() takes it.
 [[nodiscard]] std::string origin_text(const url_parts& of);
