@@ -259,6 +259,17 @@ def test_through_a_proxy(asked_node, nginx, authority):
     assert f"no TLS with other.test:{secured}" in got[3]["error"]
 
 
+def test_a_host_in_other_letters_over_tls(asked_node, authority):
+    """The proxy, SNI and the certificate have the name that the DNS has."""
+    with node(*authority.issue("letters", "xn--bcher-kva.test")) as port:
+        got = fetch(f"https://bücher.test:{port}/pieces", f"https://B%C3%9CCHER.test:{port}/pieces",
+                    f"https://faß.test:{port}/pieces", f"https://-ü.test:{port}/", http__client__proxy=asked_node,
+                    http__client__tls__ca=authority.file)
+    assert [each["bytes"] for each in got] == [10_000, 10_000, 0, 0], got
+    assert f"no TLS with xn--fa-hia.test:{port}" in got[2]["error"]
+    assert 'the label "-ü"' in got[3]["error"]
+
+
 @pytest.fixture(scope="module")
 def tinyproxy(tmp_path_factory):
     """It requires credentials."""

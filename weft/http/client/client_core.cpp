@@ -54,7 +54,7 @@ limits bounds_of(const client_options& options, std::uint64_t body_bytes) {
 
 client_core::client_core(client_options given, event_loop& on, telemetry::meter& meter)
     : loop{on},
-      options{std::move(given)},
+      options{with_ascii_hosts(std::move(given))},
       bounds{bounds_of(options, options.body_bytes)},
       stream_bounds{bounds_of(options, UINT64_MAX)},
       counts{meter},

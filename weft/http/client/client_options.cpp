@@ -1,11 +1,13 @@
 #include <weft/http/client/client_options.hpp>
 
 #include <algorithm>
+#include <expected>
 #include <utility>
 
 #include <weft/http/client/proxy_url.hpp>
 #include <weft/http/field_syntax.hpp>
 #include <weft/http/scan.hpp>
+#include <weft/net/ascii_name.hpp>
 
 namespace weft::http {
 namespace {
@@ -26,7 +28,20 @@ std::string_view first_file_of(const client_tls_options& tls) noexcept {
   return tls.crl.empty() ? "tls.certificate" : "tls.crl";
 }
 
+/// Of no_proxy: with its dot, as DNS has it.
+std::expected<std::string, std::string> ascii_pattern(std::string_view pattern) {
+  const std::size_t dots = pattern.starts_with('.') ? 1 : 0;
+  return net::ascii_name(pattern.substr(dots)).transform([&](const std::string& name) {
+    return std::string{pattern.substr(0, dots)} + name;
+  });
+}
+
 }  // namespace
+
+client_options with_ascii_hosts(client_options given) {
+  for (std::string& each : given.no_proxy) each = ascii_pattern(each).value_or(each);
+  return given;
+}
 
 net::tls_client_options tls_of(const client_options& options, bool is_for_requests) {
   const client_tls_options& tls = options.tls;
@@ -42,6 +57,8 @@ std::vector<option_fault> client_options::faults() const {
   std::vector<option_fault> found;
   if (!proxy.empty())
     if (auto read = read_proxy(proxy); !read) found.push_back({"proxy", std::move(read.error())});
+  for (const std::string& each : no_proxy)
+    if (auto read = ascii_pattern(each); !read) found.push_back({"no_proxy", read.error()});
   if (!scan::consists_of<scan::set::field>(user_agent))
     found.push_back({"user_agent", "it has a character that no header field may have"});
   if (!timeout_field.empty() && !field_syntax::is_token(timeout_field))

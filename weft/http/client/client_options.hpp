@@ -92,6 +92,9 @@ struct client_options {
   [[nodiscard]] std::vector<option_fault> faults() const;
 };
 
+/// With the hosts of no_proxy in ASCII. Invalid ones are unchanged.
+[[nodiscard]] client_options with_ascii_hosts(client_options given);
+
 /// With what connections speak TLS. `is_for_requests`: by any protocol, and not only HTTP/1.1.
 [[nodiscard]] net::tls_client_options tls_of(const client_options& options, bool is_for_requests);
 

@@ -22,7 +22,8 @@ std::string in_base64(std::string_view bytes) {
 }
 
 bool has_control_character(std::string_view text) noexcept {
-  return std::ranges::any_of(text, [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; });
+  return std::ranges::any_of(
+      text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
 }
 
 /// Of "user:password" or "user"; the error is a clause.

@@ -7,6 +7,7 @@
 #include <weft/http/headers.hpp>
 #include <weft/http/scan.hpp>
 #include <weft/http/target.hpp>
+#include <weft/net/ascii_name.hpp>
 
 namespace weft::http {
 namespace {
@@ -61,7 +62,7 @@ std::string_view fault_of_target(std::string_view target) noexcept {
   return {};
 }
 
-bool is_unreserved(char c) noexcept {
+bool may_name_interface(char c) noexcept {
   return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
          std::string_view{"-._~"}.contains(c);
 }
@@ -81,18 +82,21 @@ spelling spell_address(std::string_view authority) {
   std::string_view zone = written.substr(percent + 1);
   if (zone.size() > 2 && zone.starts_with("25")) zone.remove_prefix(2);
   const auto decoded = percent_decode(zone);
-  if (!decoded || decoded->empty() || !std::ranges::all_of(*decoded, is_unreserved))
+  if (!decoded || decoded->empty() || !std::ranges::all_of(*decoded, may_name_interface))
     return std::unexpected{weft::format(
         "\"{}\" is not a zone: write the name or the number of a network interface", zone)};
   return spelled_authority{
       weft::format("{}{}", written.substr(0, percent), authority.substr(written.size())), *decoded};
 }
 
-/// A name, which may be percent-encoded.
+/// A name in any letters, which may be percent-encoded.
 spelling spell_name(std::string_view authority) {
   const std::size_t end = std::min(authority.rfind(':'), authority.size());
-  const auto name = percent_decode(authority.substr(0, end));
-  if (!name || !scan::consists_of<scan::set::host>(*name))
+  const auto written = percent_decode(authority.substr(0, end));
+  if (!written) return std::unexpected{"the URL's host and port are none"};
+  const auto name = net::ascii_name(*written);
+  if (!name) return std::unexpected{name.error()};
+  if (!scan::consists_of<scan::set::host>(*name))
     return std::unexpected{"the URL's host and port are none"};
   return spelled_authority{weft::format("{}{}", *name, authority.substr(end)), {}};
 }

@@ -8,7 +8,8 @@
 // thread.
 //
 // parse_url() takes a URL that can be used as it is, but for its target. read_url() also takes an
-// IPv6 address with a zone ("[fe80::1%25eth0]" of RFC 6874, or "[fe80::1%eth0]").
+// IPv6 address with a zone ("[fe80::1%25eth0]" of RFC 6874, or "[fe80::1%eth0]"), and an
+// internationalized host ("bücher.example", ascii_name.hpp).
 //
 //   auto to = parse_url("http://orders.example:8080/orders?open");
 //   // to->host == "orders.example", to->port == 8080, to->target == "/orders?open"

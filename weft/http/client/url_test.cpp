@@ -91,6 +91,19 @@ TEST(url, may_have_a_zone) {
   }
 }
 
+TEST(url, may_have_a_host_in_other_letters) {
+  std::string room;
+  const auto to = read_url("https://b\u00fccher.example:8443/\u00fc?\u00fc", room);
+  ASSERT_TRUE(to.has_value()) << to.error();
+  EXPECT_EQ(to->host, "xn--bcher-kva.example");
+  EXPECT_EQ(to->authority, "xn--bcher-kva.example:8443");
+  EXPECT_EQ(to->port, 8443);
+  EXPECT_EQ(to->target, "/%C3%BC?%C3%BC");
+  EXPECT_FALSE(read_url("http://\u00fc:80:80/", room).has_value());
+  EXPECT_FALSE(read_url("http://[\u00fc]/", room).has_value());
+  EXPECT_FALSE(read_url("http://ann@\u00fc/", room).has_value());
+}
+
 TEST(url, is_read_without_a_copy_where_it_can_be_sent) {
   std::string room;
   const std::string_view text = "http://a.test:81/b%20c?d";
@@ -149,6 +162,8 @@ TEST(client_options, say_what_is_wrong_with_them) {
     EXPECT_TRUE(told.starts_with("proxy: ")) << wrong;
     EXPECT_FALSE(told.contains("hunter2")) << told;
   }
+  EXPECT_EQ(faults_of({.no_proxy = {"*", ".b\u00fccher.example", "::1"}}), "");
+  EXPECT_TRUE(faults_of({.no_proxy = {"-\u00fc.example"}}).starts_with("no_proxy: the label"));
   EXPECT_TRUE(faults_of({.user_agent = "a\r\nHost: b"}).starts_with("user_agent: "));
   EXPECT_TRUE(faults_of({.timeout_field = "a b"}).starts_with("timeout_field: "));
   EXPECT_TRUE(faults_of({.tls = {.ca = "/no/ca"}}).starts_with("tls.ca: "));
