@@ -261,13 +261,16 @@ task<client_result<websocket>> client::open_websocket(client_request request,
                        const websocket_client_options& wanted) -> task<socket_outcome> {
     auto stream = co_await core.dialer.dial_through(where);
     if (!stream) co_return std::unexpected{std::move(stream.error())};
-    co_return co_await ws::shake_hands(
-        core, std::move(*stream),
-        {.authority = where.authority, .target = where.target, .fields = fields}, wanted);
+    co_return co_await ws::shake_hands(core, std::move(*stream), {.to = where, .fields = fields},
+                                       wanted);
   };
   auto done = co_await open(*core_, *to, given.fields, options).in(now.env());
   if (!done) co_return describe(std::move(done.error()));
   co_return std::move(*done);
+}
+
+void client::use_cookies(std::shared_ptr<cookie_jar> jar) noexcept {
+  core_->cookies = std::move(jar);
 }
 
 task<result<void>> client::stop() {

@@ -56,6 +56,8 @@ namespace weft::http {
 
 struct client_core;
 
+class cookie_jar;
+
 class client {
  public:
   using options = client_options;
@@ -108,6 +110,10 @@ class client {
       owned_text url, websocket_client_options options = {}) {
     return open_websocket(client_request{method::get, std::string{url.view()}}, std::move(options));
   }
+
+  /// Stores the cookies of responses in `jar`, and sends them with each request that has no Cookie
+  /// field of its own. Empty: stops. Clients of one shard may share a jar.
+  void use_cookies(std::shared_ptr<cookie_jar> jar) noexcept;
 
   /// Twice is once, and whoever asks again waits for the same end.
   [[nodiscard]] task<result<void>> stop();

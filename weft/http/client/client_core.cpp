@@ -8,6 +8,9 @@
 #include <vector>
 
 #include <weft/base/assert.hpp>
+#include <weft/base/format.hpp>
+#include <weft/http/client/cookie_jar.hpp>
+#include <weft/http/headers.hpp>
 
 namespace weft::http {
 namespace {
@@ -43,6 +46,14 @@ class origin_name {
   std::array<char, 280> room_;
   std::size_t size_ = 0;
 };
+
+bool has_field(std::string_view lines, std::string_view name) noexcept {
+  while (!lines.empty()) {
+    if (equals_ignoring_case(lines.substr(0, lines.find(':')), name)) return true;
+    lines.remove_prefix(lines.find('\n') + 1);
+  }
+  return false;
+}
 
 limits bounds_of(const client_options& options, std::uint64_t body_bytes) {
   return {.request_line_bytes = std::min<std::size_t>(options.head_bytes, 8 * 1024),
@@ -82,6 +93,16 @@ void client_core::forget(origin_pool& origin) noexcept {
   // The name lies in the origin: it goes after its entry.
   const std::unique_ptr<origin_pool> last = std::move(found->second);
   origins_.erase(found);
+}
+
+std::string client_core::cookie_line(const url_parts& to, std::string_view fields) {
+  if (!cookies || has_field(fields, "cookie")) return {};
+  const std::string value = cookies->header_for(to);
+  return value.empty() ? value : weft::format("Cookie: {}\r\n", value);
+}
+
+void client_core::take_cookies(const url_parts& from, const header_list& headers) {
+  if (cookies) cookies->take(from, headers);
 }
 
 void client_core::close_kept() {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include <weft/base/hash_map.hpp>
@@ -25,6 +26,9 @@
 #include <weft/loop/event_loop.hpp>
 
 namespace weft::http {
+
+class cookie_jar;
+class header_list;
 
 /// A request whose body, or that of its response, somebody reads or writes piece by piece.
 struct open_stream {
@@ -60,6 +64,11 @@ struct client_core {
   /// It has neither connections nor anybody who waits.
   void forget(origin_pool& origin) noexcept;
 
+  /// The Cookie line that the jar has for a request; empty: none, or `fields` have one already.
+  [[nodiscard]] std::string cookie_line(const url_parts& to, std::string_view fields);
+  /// Stores what a response sets.
+  void take_cookies(const url_parts& from, const header_list& headers);
+
   void close_kept();
   void cut_requests() noexcept;
   void cut_streams() noexcept;
@@ -76,6 +85,7 @@ struct client_core {
   client_counts counts;
   websocket_counts websockets;
   client_dialer dialer;
+  std::shared_ptr<cookie_jar> cookies;  // none: cookies are ignored
   retry_budget again;
   random dice;  // for how long to wait before
   intrusive_list<open_stream, &open_stream::hook> streams;

@@ -105,6 +105,7 @@ task<client_exchange::outcome<void>> client_exchange::read_response() {
                       weft::format("the proxy answers 407 {}: {}", head().reason(),
                                    advice_on_credentials(core_.dialer.proxy())),
                       status::proxy_authentication_required}};
+  core_.take_cookies(to_, head().headers());
   co_return begin_decoding();
 }
 

@@ -92,7 +92,8 @@ void http1_call::queue_head(const environment& caller, std::string_view body) {
   const bool has_length = asked_.has_body || asked_.length;
   const std::string_view agent = core_.options.user_agent;
   const bool is_whole = core_.dialer.asks_proxy(to_);
-  std::array<std::string_view, 19 + call_fields::most_parts> parts = {
+  const std::string cookies = core_.cookie_line(to_, asked_.fields);
+  std::array<std::string_view, 20 + call_fields::most_parts> parts = {
       to_string(asked_.how),
       is_whole ? " http://" : " ",
       is_whole ? to_.authority : std::string_view{},
@@ -105,6 +106,7 @@ void http1_call::queue_head(const environment& caller, std::string_view body) {
       "\r\n",
       is_whole ? std::string_view{core_.dialer.proxy().authorization} : std::string_view{},
       asked_.fields,
+      cookies,
       has_length ? "Content-Length: " : "",
       has_length ? std::string_view{room.data(), end} : std::string_view{},
       has_length ? "\r\n" : "",

@@ -29,6 +29,7 @@ void http2_call::submit(const environment& caller, bool has_body) {
     lines.append("\r\n");
   }
   lines.append(asked_.fields);
+  lines.append(core_.cookie_line(to_, asked_.fields));
   if (asks_for_codings()) lines.append("accept-encoding: gzip, br, zstd\r\n");
   for (const std::string_view part : of_caller.parts()) lines.append(part);
   if (const std::size_t size = path.size() + lines.size(); size > http2::fields_most_bytes) {

@@ -40,12 +40,13 @@ deflate_wishes wishes_of(const websocket_client_options& options) noexcept {
   return {.context_takeover = options.compression == websocket_compression::context};
 }
 
-std::string request_text(const client_core& core, const handshake_request& asked,
+std::string request_text(client_core& core, const handshake_request& asked,
                          const websocket_client_options& options, std::string_view key) {
   std::string text = weft::format(
       "GET {}{} HTTP/1.1\r\nHost: {}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
       "Sec-WebSocket-Key: {}\r\nSec-WebSocket-Version: {}\r\n",
-      asked.target.starts_with('/') ? "" : "/", asked.target, asked.authority, key, version);
+      asked.to.target.starts_with('/') ? "" : "/", asked.to.target, asked.to.authority, key,
+      version);
   if (!options.subprotocols.empty()) {
     text += "Sec-WebSocket-Protocol: ";
     for (const std::string& each : options.subprotocols)
@@ -56,7 +57,7 @@ std::string request_text(const client_core& core, const handshake_request& asked
     text.append("Sec-WebSocket-Extensions: ").append(offer_deflate(wishes_of(options))) += "\r\n";
   if (!core.options.user_agent.empty())
     text.append("User-Agent: ").append(core.options.user_agent) += "\r\n";
-  return text.append(asked.fields).append("\r\n");
+  return text.append(asked.fields).append(core.cookie_line(asked.to, asked.fields)).append("\r\n");
 }
 
 /// The value of a field that stands there once at most; empty: it does not.
@@ -150,6 +151,7 @@ task<opened> shake_hands(client_core& core, net::tcp_stream stream, handshake_re
     came.error().message.insert(0, "the server ");
     co_return std::unexpected{std::move(came.error())};
   }
+  core.take_cookies(asked.to, answer->head.headers());
   auto agreed = read_terms(answer->head, options, key);
   if (!agreed) co_return std::unexpected{std::move(agreed.error())};
   if (core.is_stopped) co_return no_websocket(errc::unavailable, "the client has been stopped");

@@ -36,10 +36,9 @@ class client_websocket final : private client_session_parts, public session, pri
   static void on_cut(open_stream& self) noexcept;
 };
 
-/// `target` and `fields`: of the request, with all that its caller adds.
+/// `fields`: of the request, that its caller adds.
 struct handshake_request {
-  std::string_view authority;
-  std::string_view target;
+  url_parts to;
   std::string_view fields;
 };
 
