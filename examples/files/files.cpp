@@ -4,6 +4,7 @@
 //   curl -T large.iso http://127.0.0.1:8083/
 //   curl -C - -O http://127.0.0.1:8083/large.iso     # and goes on where it was interrupted
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -43,15 +44,31 @@ class file_store {
         unfinished_{folder_ / ".unfinished"},
         free_bytes_{options.free_bytes},
         loop_{loop},
-        kept_{{.folder = folder_, .index = ""}, http, loop} {
+        kept_{{.folder = folder_, .index = "", .precompressed = false}, http, loop} {
     fs::create_directory(unfinished_);
     if (loop_.shard() == 0) remove_leftovers();  // before the other shards begin
     http.put("/{name}", [this](const http::request& asked, http::body_reader& body) {
-      return take(std::string{*asked.parameter("name")}, body);
+      return take(std::string{*asked.parameter("name")}, asked.header("content-range").has_value(),
+                  body);
     });
   }
 
  private:
+  /// What an upload may still take of the disk, as long as it is under way.
+  class room_for_one {
+   public:
+    room_for_one(std::atomic<std::uint64_t>& all, std::uint64_t bytes) : all_{all}, bytes_{bytes} {
+      all_ += bytes_;
+    }
+    room_for_one(const room_for_one&) = delete;
+    room_for_one& operator=(const room_for_one&) = delete;
+    ~room_for_one() { all_ -= bytes_; }
+
+   private:
+    std::atomic<std::uint64_t>& all_;
+    std::uint64_t bytes_;
+  };
+
   static bool is_plain(const std::string& name) {
     return !name.starts_with('.') && name.size() <= 255 && std::ranges::all_of(name, [](char c) {
       return c == '.' || c == '-' || c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
@@ -71,11 +88,17 @@ class file_store {
 
   /// Elsewhere until it is whole: nobody reads half a file. No client can name, or be given, what
   /// lies there, and no two uploads have one name.
-  task<result<http::response>> take(std::string name, http::body_reader& body) {
+  task<result<http::response>> take(std::string name, bool is_part, http::body_reader& body) {
     if (!is_plain(name))
       co_return http::response::problem(http::status::bad_request,
                                         "a name has at most 255 letters, digits, dots, dashes and "
                                         "underscores, and does not begin with a dot");
+    if (is_part)  // RFC 9110, section 14.5
+      co_return http::response::problem(http::status::bad_request,
+                                        "files are replaced whole, without Content-Range");
+    if (!body.length())
+      co_return http::response::problem(http::status::length_required,
+                                        "Content-Length must say whether there is room");
     const fs::path part = unfinished_ / weft::format("{:016x}-{}", run_, ++uploads_);
     auto size = co_await store(part, body);
     if (size) {
@@ -93,8 +116,11 @@ class file_store {
   task<result<std::uint64_t>> store(const fs::path& path, http::body_reader& body) {
     const auto free = co_await weft::blocking([&] { return free_space(); });
     if (!free) co_return fail(free.error());
-    if (*free < free_bytes_ || *free - free_bytes_ < body.length().value_or(0))
-      co_return fail(weft::errc::exhausted);
+    const std::uint64_t for_all = *free - std::min(*free, free_bytes_);
+    const std::uint64_t bytes = body.length().value_or(0);
+    if (bytes > for_all) co_return fail(weft::errc::exhausted);
+    const room_for_one room{promised_, bytes};
+    if (promised_ > for_all) co_return fail(weft::errc::exhausted);
     auto file = co_await weft::file::open(loop_, path, weft::file_access::create_new);
     if (!file) co_return fail(file.error());
     if (auto stored = co_await body.read_into(*file); !stored) co_return fail(stored.error());
@@ -123,11 +149,13 @@ class file_store {
     return space.available;
   }
 
+  static inline std::atomic<std::uint64_t> promised_{0};  // to uploads of all shards
   fs::path folder_;
   fs::path unfinished_;
   std::uint64_t free_bytes_;
   weft::event_loop& loop_;
-  http::static_files kept_;  // serves no name that begins with a dot
+  // Serves no name that begins with a dot, nor a.txt.gz as a.txt: anybody may upload that.
+  http::static_files kept_;
   std::uint64_t run_ = (std::uint64_t{std::random_device{}()} << 32U) | std::random_device{}();
   std::uint64_t uploads_ = 0;
 };
