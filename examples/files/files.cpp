@@ -119,8 +119,8 @@ class file_store {
     const std::uint64_t for_all = *free - std::min(*free, free_bytes_);
     const std::uint64_t bytes = body.length().value_or(0);
     if (bytes > for_all) co_return fail(weft::errc::exhausted);
-    const room_for_one room{promised_, bytes};
-    if (promised_ > for_all) co_return fail(weft::errc::exhausted);
+    const room_for_one room{promised, bytes};
+    if (promised > for_all) co_return fail(weft::errc::exhausted);
     auto file = co_await weft::file::open(loop_, path, weft::file_access::create_new);
     if (!file) co_return fail(file.error());
     if (auto stored = co_await body.read_into(*file); !stored) co_return fail(stored.error());
@@ -149,7 +149,7 @@ class file_store {
     return space.available;
   }
 
-  static inline std::atomic<std::uint64_t> promised_{0};  // to uploads of all shards
+  static inline std::atomic<std::uint64_t> promised{0};  // to uploads of all shards
   fs::path folder_;
   fs::path unfinished_;
   std::uint64_t free_bytes_;

@@ -245,19 +245,22 @@ def test_visitors_of_a_chat_have_no_copy_of_what_was_said(example):
         def visit():
             visitor = all_of_them.enter_context(server.connect())
             visitor.sendall(HANDSHAKE)
+            assert visitor.recv(12) == b"HTTP/1.1 101"
             return visitor
+
+        def hear(visitor, least):
+            while least > 0:
+                said = len(visitor.recv(65536))
+                assert said > 0, "it was closed"
+                least -= said
 
         speaker = visit()
         for _ in range(20):
             speaker.sendall(masked_text(b"y" * 2_000))
-        heard = 0
-        while heard < 40_000:
-            heard += len(speaker.recv(65536))
+        hear(speaker, 40_000)
         before = peak_mib(server)
         for visitor in [visit() for _ in range(visitors)]:
-            told = 0
-            while told < 40_000:
-                told += len(visitor.recv(65536))
+            hear(visitor, 40_000)
         assert peak_mib(server) - before <= 16, f"{visitors * 40_000 >> 20} MiB, if each had a copy"
         speaker.close()
         assert server.stop() == 0, server.log
