@@ -4,7 +4,6 @@
 //   curl -T large.iso http://127.0.0.1:8083/
 //   curl -C - -O http://127.0.0.1:8083/large.iso     # and goes on where it was interrupted
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -54,21 +53,6 @@ class file_store {
   }
 
  private:
-  /// What an upload may still take of the disk, as long as it is under way.
-  class room_for_one {
-   public:
-    room_for_one(std::atomic<std::uint64_t>& all, std::uint64_t bytes) : all_{all}, bytes_{bytes} {
-      all_ += bytes_;
-    }
-    room_for_one(const room_for_one&) = delete;
-    room_for_one& operator=(const room_for_one&) = delete;
-    ~room_for_one() { all_ -= bytes_; }
-
-   private:
-    std::atomic<std::uint64_t>& all_;
-    std::uint64_t bytes_;
-  };
-
   static bool is_plain(const std::string& name) {
     return !name.starts_with('.') && name.size() <= 255 && std::ranges::all_of(name, [](char c) {
       return c == '.' || c == '-' || c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
@@ -96,9 +80,6 @@ class file_store {
     if (is_part)  // RFC 9110, section 14.5
       co_return http::response::problem(http::status::bad_request,
                                         "files are replaced whole, without Content-Range");
-    if (!body.length())
-      co_return http::response::problem(http::status::length_required,
-                                        "Content-Length must say whether there is room");
     const fs::path part = unfinished_ / weft::format("{:016x}-{}", run_, ++uploads_);
     auto size = co_await store(part, body);
     if (size) {
@@ -116,11 +97,8 @@ class file_store {
   task<result<std::uint64_t>> store(const fs::path& path, http::body_reader& body) {
     const auto free = co_await weft::blocking([&] { return free_space(); });
     if (!free) co_return fail(free.error());
-    const std::uint64_t for_all = *free - std::min(*free, free_bytes_);
-    const std::uint64_t bytes = body.length().value_or(0);
-    if (bytes > for_all) co_return fail(weft::errc::exhausted);
-    const room_for_one room{promised, bytes};
-    if (promised > for_all) co_return fail(weft::errc::exhausted);
+    if (*free < free_bytes_ || *free - free_bytes_ < body.length().value_or(0))
+      co_return fail(weft::errc::exhausted);
     auto file = co_await weft::file::open(loop_, path, weft::file_access::create_new);
     if (!file) co_return fail(file.error());
     if (auto stored = co_await body.read_into(*file); !stored) co_return fail(stored.error());
@@ -149,7 +127,6 @@ class file_store {
     return space.available;
   }
 
-  static inline std::atomic<std::uint64_t> promised{0};  // to uploads of all shards
   fs::path folder_;
   fs::path unfinished_;
   std::uint64_t free_bytes_;

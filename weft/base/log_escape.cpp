@@ -82,19 +82,4 @@ void append_escaped(std::string& out, std::string_view text, escaping how) {
   out += text;
 }
 
-std::string without_user_info(std::string_view text) {
-  constexpr std::string_view scheme_end = "://";
-  std::string out;
-  for (std::size_t at = text.find(scheme_end); at != text.npos; at = text.find(scheme_end)) {
-    out += text.substr(0, at + scheme_end.size());
-    text.remove_prefix(at + scheme_end.size());
-    const std::string_view word = text.substr(0, text.find_first_of(" \t\r\n'\""));
-    const std::size_t end = word.rfind('@');
-    if (end == word.npos) continue;
-    out += "***";
-    text.remove_prefix(end);
-  }
-  return out += text;
-}
-
 }  // namespace weft::log

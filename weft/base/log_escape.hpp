@@ -14,6 +14,8 @@
 #include <string>
 #include <string_view>
 
+#include <weft/base/without_user.hpp>
+
 namespace weft::log {
 
 enum class escaping : std::uint8_t {
@@ -23,14 +25,10 @@ enum class escaping : std::uint8_t {
 
 void append_escaped(std::string& out, std::string_view text, escaping how);
 
-/// Without what stands between "://" and the last "@" of the same word: a URL's user and password
-/// (RFC 3986, section 3.2.1), "***" instead.
-[[nodiscard]] std::string without_user_info(std::string_view text);
-
-/// Plain, and without_user_info(), for a message on a terminal.
+/// Plain, and without_passwords(), for a message on a terminal.
 [[nodiscard]] inline std::string escaped(std::string_view text) {
   std::string out;
-  append_escaped(out, without_user_info(text), escaping::plain);
+  append_escaped(out, without_passwords(text), escaping::plain);
   return out;
 }
 

@@ -1,5 +1,7 @@
 #include <weft/base/without_user.hpp>
 
+#include <algorithm>
+
 namespace weft {
 
 std::string without_user(std::string_view text) {
@@ -26,6 +28,19 @@ std::string without_password(std::string_view text) {
   const bool is_http = text.starts_with("http:") || text.starts_with("https:");
   const bool has_password = rest.substr(0, rest.rfind('@')).contains(':');
   return is_http || has_password ? without_user(text) : std::string{text};
+}
+
+std::string without_passwords(std::string_view text) {
+  constexpr std::string_view ends = " \t\r\n'\"";
+  std::string out;
+  for (std::size_t at = text.find("://"); at != text.npos; at = text.find("://")) {
+    const std::size_t blank = text.find_last_of(ends, at);
+    const std::size_t begin = blank == text.npos ? 0 : blank + 1;
+    const std::size_t end = std::min(text.find_first_of(ends, at), text.size());
+    out.append(text.substr(0, begin)).append(without_password(text.substr(begin, end - begin)));
+    text.remove_prefix(end);
+  }
+  return out += text;
 }
 
 }  // namespace weft

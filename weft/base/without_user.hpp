@@ -18,4 +18,7 @@ namespace weft {
 /// users may be tokens. Other texts with an "@" are unchanged.
 [[nodiscard]] std::string without_password(std::string_view text);
 
+/// As without_password(), of each URL in a text, up to the next blank or quotation mark.
+[[nodiscard]] std::string without_passwords(std::string_view text);
+
 }  // namespace weft

@@ -118,6 +118,8 @@ class connection final : public carrier,
   void leave_slot(active_request& work);
   /// More bytes, which are due by then. False: there will be none.
   task<bool> receive_more(active_request& work, time_point due);
+  /// False: there is none within a moment, and the request has been refused.
+  task<bool> wait_for_memory();
   /// Gives the path that was looked for, in normal form.
   std::string_view find_route(active_request& work);
   /// Calls the handler, which replies, or leaves its task in the exchange.

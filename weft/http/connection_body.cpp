@@ -94,12 +94,19 @@ task<bool> connection::reserve_for_chunks(active_request& work) {
   co_return true;
 }
 
+/// Of whom the rest is small: as a rule those that take nothing are dropped within a moment.
+task<bool> connection::wait_for_memory() {
+  const auto memory = co_await with_timeout(
+      memory_wait, reserve_memory(loop_.memory(), memory_kind::bodies, 1, memory_priority::high));
+  if (!memory) refuse_for_memory();
+  co_return memory.has_value();
+}
+
 task<bool> connection::receive_more(active_request& work, time_point due) {
   set(due);
   leave_slot(work);
   if (loop_.memory().is_short(memory_priority::high)) [[unlikely]] {
-    refuse_for_memory();
-    co_return false;
+    if (!co_await wait_for_memory()) co_return false;
   }
   auto bytes = co_await stream_.read();
   if (!bytes) {

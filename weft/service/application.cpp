@@ -13,6 +13,7 @@
 #include <weft/base/log.hpp>
 #include <weft/base/log_escape.hpp>
 #include <weft/base/memory_limit.hpp>
+#include <weft/base/without_user.hpp>
 #include <weft/loop/make_backend.hpp>
 #include <weft/loop/memory_return.hpp>
 #include <weft/loop/memory_share.hpp>
@@ -101,7 +102,7 @@ void application::request_stop() { state_->stop_all(); }
 void application::state::complain(const std::string& fault) const {
   if (settings.wants_json()) {
     use_log_format(log_format::json);
-    log::error(log::without_user_info(fault));
+    log::error(without_passwords(fault));
   } else {
     std::fputs(weft::format("{}: {}\n", cli.program(), log::escaped(fault)).c_str(), stderr);
   }
