@@ -66,6 +66,37 @@ bool is_unknown(const store::engine& engine) noexcept {
   return engine.schema()->databases().empty() && !engine.is_reachable();
 }
 
+/// Of a request that could not be planned: what it is answered; nothing: to be planned anew, since
+/// the schema has changed. Looks once a request.
+weft::task<std::optional<api_fault>> look_again(store::engine& engine, api_fault fault,
+                                                const store::catalog_ref& planned,
+                                                bool& has_looked) {
+  if (!fault.is_of_schema || std::exchange(has_looked, true)) co_return fault;
+  if (const auto looked = co_await engine.after_miss(); !looked)
+    co_return not_done(looked.error(), "looked for");
+  if (engine.schema().get() == planned.get()) co_return fault;
+  co_return std::nullopt;
+}
+
+/// All of one database, or nothing.
+weft::task<void> write_database(store::engine& engine, write_batch& batch) {
+  bool has_looked = false;
+  for (int i = 0; i < attempts; ++i) {
+    const store::catalog_ref schema = engine.schema();
+    const bool is_right = batch.plan(*schema);
+    if (batch.unknown()) {
+      const auto fault = co_await look_again(engine, *batch.unknown(), schema, has_looked);
+      if (!fault) continue;
+      if (!fault->is_of_schema) co_return batch.fail(*fault);
+    }
+    if (!is_right) co_return;
+    const auto done = co_await engine.write(batch.start(), batch);
+    if (!done) co_return batch.fail(not_done(done.error(), "written"));
+    if (!batch.is_outdated()) co_return batch.settle();
+  }
+  batch.fail(outdated());
+}
+
 /// No parameter is empty, and an empty name is a fault to be told.
 constexpr std::string_view paths_without_a_name[] = {"//{table}", "/{db}/", "//"};
 
@@ -215,16 +246,6 @@ void row_api::add_routes(http::server& server, reply_compression& compression, a
           http::described(remove, guarded(doors_, spoken, describe_deletes(spoken))));
 }
 
-weft::task<std::optional<api_fault>> row_api::look_again(api_fault fault,
-                                                         const store::catalog_ref& planned,
-                                                         bool& has_looked) {
-  if (!fault.is_of_schema || std::exchange(has_looked, true)) co_return fault;
-  if (const auto looked = co_await engine_.after_miss(); !looked)
-    co_return not_done(looked.error(), "looked for");
-  if (engine_.schema().get() == planned.get()) co_return fault;
-  co_return std::nullopt;
-}
-
 weft::task<void> row_api::answer_row(http::exchange& e, api_version spoken) {
   const auto who = doors_.identify(e);
   if (!who) co_return reply(e, who.error(), spoken);
@@ -244,7 +265,7 @@ weft::task<void> row_api::answer_row(http::exchange& e, api_version spoken) {
     const store::catalog_ref schema = engine_.schema();
     const auto plan = plan_read(*schema, path->database, path->table, *asked, *memory);
     if (!plan) {
-      if (const auto fault = co_await look_again(plan.error(), schema, has_looked))
+      if (const auto fault = co_await look_again(engine_, plan.error(), schema, has_looked))
         co_return reply(e, *fault, spoken);
       continue;
     }
@@ -275,7 +296,7 @@ weft::task<void> row_api::answer_scan(http::exchange& e, api_version spoken) {
     const store::catalog_ref schema = engine_.schema();
     auto plan = plan_scan(*schema, path->database, path->table, *asked, *memory);
     if (!plan) {
-      if (const auto fault = co_await look_again(plan.error(), schema, has_looked))
+      if (const auto fault = co_await look_again(engine_, plan.error(), schema, has_looked))
         co_return reply(e, *fault, spoken);
       continue;
     }
@@ -308,7 +329,7 @@ weft::task<void> row_api::answer_reads(http::exchange& e, api_version spoken) {
     const store::catalog_ref schema = engine_.schema();
     read_batch reads{*schema, *asked->operations, options_.reply_bytes, *memory, spoken};
     if (const api_fault* const unknown = reads.unknown()) {
-      const auto fault = co_await look_again(*unknown, schema, has_looked);
+      const auto fault = co_await look_again(engine_, *unknown, schema, has_looked);
       if (!fault) continue;
       if (!fault->is_of_schema) co_return reply(e, *fault, spoken);
     }
@@ -336,7 +357,7 @@ weft::task<void> row_api::answer_writes(http::exchange& e, judge check, api_vers
     co_return reply(e, not_reachable(), spoken);
   write_batch writes{*asked->operations, *memory, spoken};
   try {
-    while (writes.enter_next_database()) co_await write_database(writes);
+    while (writes.enter_next_database()) co_await write_database(engine_, writes);
     if (const api_fault* const why = writes.failure()) co_return reply(e, *why, spoken);
     writes.finish();
     co_return memory->send(e, http::status::ok);
@@ -344,24 +365,6 @@ weft::task<void> row_api::answer_writes(http::exchange& e, judge check, api_vers
     if (e.replied() || !writes.has_started()) throw;
     co_return reply(e, outcome_unknown(), spoken);
   }
-}
-
-weft::task<void> row_api::write_database(write_batch& batch) {
-  bool has_looked = false;
-  for (int i = 0; i < attempts; ++i) {
-    const store::catalog_ref schema = engine_.schema();
-    const bool is_right = batch.plan(*schema);
-    if (batch.unknown()) {
-      const auto fault = co_await look_again(*batch.unknown(), schema, has_looked);
-      if (!fault) continue;
-      if (!fault->is_of_schema) co_return batch.fail(*fault);
-    }
-    if (!is_right) co_return;
-    const auto done = co_await engine_.write(batch.start(), batch);
-    if (!done) co_return batch.fail(not_done(done.error(), "written"));
-    if (!batch.is_outdated()) co_return batch.settle();
-  }
-  batch.fail(outdated());
 }
 
 }  // namespace weftd

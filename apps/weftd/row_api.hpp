@@ -12,14 +12,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 #include <weft/base/bounds.hpp>
 #include <weft/base/time.hpp>
 #include <weft/coro/task.hpp>
-#include <weft/store/catalog.hpp>
 
-#include <apps/weftd/api_fault.hpp>
 #include <apps/weftd/api_request.hpp>
 #include <apps/weftd/check_request.hpp>
 #include <apps/weftd/request_memory.hpp>
@@ -37,7 +34,6 @@ namespace weftd {
 
 class access;
 class reply_compression;
-class write_batch;
 
 struct row_api_options {
   /// Of a request; what is longer is answered with 413.
@@ -78,15 +74,8 @@ class row_api {
   weft::task<void> answer_reads(weft::http::exchange& e, api_version spoken);
   using judge = checked (*)(const batch_write_request& asked, const api_limits& limits,
                             request_memory& memory);
-  /// Of a request that could not be planned: what it is answered; nothing: to be planned anew,
-  /// since the schema has changed. Looks once a request.
-  weft::task<std::optional<api_fault>> look_again(api_fault fault,
-                                                  const weft::store::catalog_ref& planned,
-                                                  bool& has_looked);
   /// Of a request that `check` judges.
   weft::task<void> answer_writes(weft::http::exchange& e, judge check, api_version spoken);
-  /// All of one database, or nothing.
-  weft::task<void> write_database(write_batch& batch);
 
   row_api_options options_;
   api_limits limits_;
