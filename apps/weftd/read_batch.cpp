@@ -75,6 +75,14 @@ void read_batch::row(std::size_t operation, std::span<const store::value> values
   check_size();
 }
 
+void read_batch::long_row(std::size_t operation, std::span<const store::value> values,
+                          weft::memory_reservation memory) {
+  if (is_full()) return;
+  const store::key_read& plan = plans_[operation];
+  const std::size_t size = row_head_max + data_size_max(*plan.from, plan.columns, values);
+  memory_.make_room(size, std::move(memory)) ? row(operation, values) : fail(no_memory());
+}
+
 void read_batch::missing(std::size_t operation) {
   if (is_full()) return;
   tell_faults_before(planned_[operation]);

@@ -43,6 +43,8 @@ class read_batch final : public weft::store::read_sink {
 
  private:
   void row(std::size_t operation, std::span<const weft::store::value> values) override;
+  void long_row(std::size_t operation, std::span<const weft::store::value> values,
+                weft::memory_reservation memory) override;
   void missing(std::size_t operation) override;
   void failed(std::size_t operation, const weft::store::failure& why) override;
   [[nodiscard]] bool is_turn_over() override { return share_.is_used_up(memory_.reply_bytes()); }

@@ -7,6 +7,7 @@
 #include <weft/http/body_writer.hpp>
 #include <weft/http/exchange.hpp>
 #include <weft/loop/event_loop.hpp>
+#include <weft/store/engine.hpp>
 
 namespace weftd {
 namespace {
@@ -23,22 +24,43 @@ void clear(std::string& text) noexcept {
 }  // namespace
 
 bool request_memory::count_reply() {
-  if (reply.size() >= part_bytes) {
-    parts_.push_back(std::move(reply));
-    parts_bytes_ += parts_.back().size();
-    reply.clear();
-    reply.reserve(parts_.back().size());  // rows are alike
-  }
-  const std::size_t bytes = parts_bytes_ + reply.capacity();
+  end_part();
+  return hold(parts_bytes_ + reply.capacity());
+}
+
+bool request_memory::make_room(std::size_t more_bytes, weft::memory_reservation given) {
+  held_.shrink(parts_bytes_ + reply.capacity());
+  held_.join(std::move(given));
+  end_part();
+  if (!hold(parts_bytes_ + reply.size() + more_bytes)) return false;
+  reply.reserve(reply.size() + more_bytes);
+  return true;
+}
+
+void request_memory::end_part() {
+  if (reply.size() < part_bytes) return;
+  parts_.push_back(std::move(reply));
+  parts_bytes_ += parts_.back().size();
+  reply.clear();
+  // Rows are alike. A long one has room made for it.
+  const bool has_short_rows = parts_.back().size() < part_bytes + weft::store::long_row_bytes;
+  if (has_short_rows) reply.reserve(part_bytes);
+}
+
+bool request_memory::hold(std::size_t bytes) {
   if (bytes <= held_.bytes()) return true;
+  const std::size_t more_bytes = bytes - held_.bytes();
   weft::memory_share& all = weft::event_loop::current().memory();
-  held_.reset();
-  held_ = all.try_reserve(weft::memory_kind::replies, bytes, weft::memory_priority::normal);
-  if (held_) return true;
+  auto more =
+      all.try_reserve(weft::memory_kind::replies, more_bytes, weft::memory_priority::normal);
+  if (more) {
+    held_.join(std::move(more));
+    return true;
+  }
   // Who asks again finds some, if others take nothing of what is held for them.
   all.note_refused();
   const std::size_t most = all.budget().ceiling(weft::memory_priority::normal);
-  all.budget().ask_for_relief(most - std::min(most, bytes));
+  all.budget().ask_for_relief(most - std::min(most, more_bytes));
   return false;
 }
 
@@ -52,8 +74,15 @@ void request_memory::give_up_reply() noexcept {
 void request_memory::send(weft::http::exchange& e, weft::http::status code,
                           weft::http::media_type type) {
   if (reply.size() <= uncounted_bytes) return e.reply(code, type.text(), reply);
-  held_.reset();  // from now on it is the connection's
   e.reply(weft::http::response{code, type, std::exchange(reply, {})});
+  held_.reset();  // from now on it is the connection's
+}
+
+void request_memory::send_row(weft::http::exchange& e, weft::http::status code,
+                              api_version spoken) {
+  if (reply.size() <= uncounted_bytes) [[likely]]
+    return e.reply(code, weft::http::application_json.text(), reply);
+  hold(reply.size()) ? send(e, code) : weftd::reply(e, no_memory(), spoken);
 }
 
 weft::task<void> request_memory::send_all(weft::http::exchange& e, weft::http::status code,

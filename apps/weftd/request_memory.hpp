@@ -25,6 +25,8 @@
 #include <weft/loop/memory_share.hpp>
 #include <weft/store/scratch.hpp>
 
+#include <apps/weftd/api_fault.hpp>
+
 namespace weft::http {
 class exchange;
 }
@@ -53,11 +55,17 @@ class request_memory {
   /// To be asked behind each row: whether the shard has memory for as much of a reply as there is
   /// by now. False: the reply is to end here, or to be given up.
   [[nodiscard]] bool has_room() { return reply.capacity() <= uncounted_bytes || count_reply(); }
+  /// Before a long row: room for as much as is made of it. False: as has_room(). `given` was
+  /// reserved for it.
+  [[nodiscard]] bool make_room(std::size_t more_bytes, weft::memory_reservation given);
   /// Forgets the reply, and gives its memory back.
   void give_up_reply() noexcept;
   /// Sends a reply of one part, whose memory is given away if that is long.
   void send(weft::http::exchange& e, weft::http::status code,
             weft::http::media_type type = weft::http::application_json);
+  /// send(), of a reply for which nobody was asked: where the shard has no memory for it, the
+  /// client is told so.
+  void send_row(weft::http::exchange& e, weft::http::status code, api_version spoken);
   /// Sends a reply of any length, and gives the memory back with each part.
   [[nodiscard]] weft::task<void> send_all(
       weft::http::exchange& e, weft::http::status code,
@@ -65,6 +73,8 @@ class request_memory {
 
  private:
   [[nodiscard]] bool count_reply();
+  void end_part();
+  [[nodiscard]] bool hold(std::size_t bytes);
 
   std::vector<std::string> parts_;
   std::size_t parts_bytes_ = 0;

@@ -148,8 +148,8 @@ api_fault not_scanned(weft::error why) {
 
 class one_row final : public store::read_sink {
  public:
-  one_row(const store::key_read& asked, std::string_view id, std::string& reply) noexcept
-      : asked_{asked}, id_{id}, reply_{reply} {}
+  one_row(const store::key_read& asked, std::string_view id, request_memory& memory) noexcept
+      : asked_{asked}, id_{id}, memory_{memory}, reply_{memory.reply} {}
 
   [[nodiscard]] http::status code() const noexcept { return code_; }
   [[nodiscard]] bool is_outdated() const noexcept { return is_outdated_; }
@@ -160,6 +160,14 @@ class one_row final : public store::read_sink {
     begin(R"({"code":200,"operationId":)");
     append_data(*asked_.from, asked_.columns, values, reply_);
     reply_ += '}';
+  }
+  void long_row(std::size_t operation, std::span<const store::value> values,
+                weft::memory_reservation memory) override {
+    const std::size_t size = row_head_max + data_size_max(*asked_.from, asked_.columns, values);
+    if (memory_.make_room(size, std::move(memory)))
+      row(operation, values);
+    else
+      failure_ = no_memory();
   }
   void missing(std::size_t /*operation*/) override {
     code_ = http::status::not_found;
@@ -180,6 +188,7 @@ class one_row final : public store::read_sink {
 
   const store::key_read& asked_;
   std::string_view id_;
+  request_memory& memory_;
   std::string& reply_;
   http::status code_ = http::status::ok;
   bool is_outdated_ = false;
@@ -269,11 +278,11 @@ weft::task<void> row_api::answer_row(http::exchange& e, api_version spoken) {
         co_return reply(e, *fault, spoken);
       continue;
     }
-    one_row found{*plan, id, memory->reply};
+    one_row found{*plan, id, *memory};
     const auto done = co_await engine_.read({&*plan, 1}, found);
     if (!done) co_return reply(e, not_done(done.error(), "read"), spoken);
     if (found.failure()) co_return reply(e, *found.failure(), spoken);
-    if (!found.is_outdated()) co_return memory->send(e, found.code());
+    if (!found.is_outdated()) co_return memory->send_row(e, found.code(), spoken);
   }
   reply(e, outdated(), spoken);
 }

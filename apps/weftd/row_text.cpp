@@ -19,4 +19,13 @@ void append_data(const store::table& from, std::span<const store::column_positio
   out += '}';
 }
 
+std::size_t data_size_max(const store::table& from, std::span<const store::column_position> columns,
+                          std::span<const store::value> values) noexcept {
+  std::size_t size = 2;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    size += from.json_name(columns[i]).size() +
+            store::json_size_max(values[i], from.columns()[columns[i]]);
+  return size;
+}
+
 }  // namespace weftd

@@ -31,6 +31,25 @@ void memory_reservation::shrink(std::size_t size_bytes) noexcept {
   bytes_ = size_bytes;
 }
 
+memory_reservation memory_reservation::split(std::size_t size_bytes, memory_kind as) noexcept {
+  if (share_ == nullptr) return {};
+  const std::size_t given = std::min(size_bytes, bytes_);
+  share_->move(kind_, as, given);
+  bytes_ -= given;
+  return {*share_, as, given};
+}
+
+void memory_reservation::join(memory_reservation more) noexcept {
+  if (!*this) {
+    *this = std::move(more);
+    return;
+  }
+  if (!more) return;
+  WEFT_ASSERT(share_ == more.share_, "what a shard has reserved stays with it");
+  share_->move(more.kind_, kind_, more.bytes_);
+  bytes_ += std::exchange(more.bytes_, 0);
+}
+
 memory_share::memory_share(memory_budget& budget, event_loop& loop)
     : runnable{&on_asked}, timer{retry_kind}, budget_{budget}, loop_{loop} {
   budget_.join(*this);

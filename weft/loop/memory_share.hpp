@@ -63,6 +63,10 @@ class [[nodiscard]] memory_reservation {
   void grow(std::size_t more_bytes) noexcept;
   /// Gives back what is above `size_bytes`.
   void shrink(std::size_t size_bytes) noexcept;
+  /// A reservation of its own for `size_bytes` of it, or for all that it has; of another kind.
+  [[nodiscard]] memory_reservation split(std::size_t size_bytes, memory_kind as) noexcept;
+  /// Takes over what `more` has, which is of the same shard.
+  void join(memory_reservation more) noexcept;
 
  private:
   friend class memory_share;
@@ -161,6 +165,10 @@ class memory_share final : private memory_budget::member, private runnable, priv
     bool has_bytes_ = false;
   };
 
+  void move(memory_kind from, memory_kind to, std::size_t size_bytes) noexcept {
+    in_use_[std::to_underlying(from)].add(-std::uint64_t{size_bytes});
+    in_use_[std::to_underlying(to)].add(size_bytes);
+  }
   void note(memory_kind kind, std::size_t size_bytes) noexcept {
     used_ += size_bytes;
     in_use_[std::to_underlying(kind)].add(size_bytes);

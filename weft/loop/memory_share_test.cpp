@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <weft/coro/stop_token.hpp>
@@ -69,6 +70,36 @@ class memory_share_test : public loop_fixture {
   memory_budget budget_{16 * slice};
   memory_share* share_ = nullptr;
 };
+
+TEST_F(memory_share_test, a_reservation_is_split_and_joined) {
+  const auto in_use = [&](memory_kind of) {
+    return share_->gauges().bytes[std::to_underlying(of)];
+  };
+  const std::size_t before = budget_.taken();
+  {
+    memory_reservation whole = share_->try_reserve(bodies, 3 * slice, low);
+    memory_reservation part = whole.split(slice, memory_kind::replies);
+    EXPECT_EQ(whole.bytes(), 2 * slice);
+    EXPECT_EQ(part.bytes(), slice);
+    EXPECT_EQ(in_use(bodies), 2 * slice);
+    EXPECT_EQ(in_use(memory_kind::replies), slice);
+    const memory_reservation rest = whole.split(9 * slice, memory_kind::replies);
+    EXPECT_EQ(rest.bytes(), 2 * slice) << "no more than there is";
+    EXPECT_EQ(whole.bytes(), 0U);
+    memory_reservation other = share_->try_reserve(bodies, slice, low);
+    part.join(std::move(other));
+    EXPECT_EQ(part.bytes(), 2 * slice);
+    EXPECT_EQ(in_use(memory_kind::replies), 4 * slice);
+    memory_reservation none;
+    EXPECT_EQ(none.split(slice, bodies).bytes(), 0U);
+    none.join(std::move(part));
+    EXPECT_EQ(none.bytes(), 2 * slice);
+    none.join({});
+    EXPECT_EQ(none.bytes(), 2 * slice);
+  }
+  EXPECT_EQ(in_use(memory_kind::replies) + in_use(bodies), 0U);
+  EXPECT_LE(budget_.taken(), before + slice);
+}
 
 TEST_F(memory_share_test, takes_slices_and_gives_them_back) {
   auto first = share_->try_reserve(bodies, 100, low);

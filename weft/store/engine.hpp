@@ -26,6 +26,7 @@
 #include <weft/base/result.hpp>
 #include <weft/coro/borrowing_task.hpp>
 #include <weft/coro/task.hpp>
+#include <weft/loop/memory_share.hpp>
 #include <weft/store/catalog.hpp>
 #include <weft/store/failure.hpp>
 #include <weft/store/scan.hpp>
@@ -43,11 +44,23 @@ struct key_read {
   std::span<const column_position> columns;
 };
 
+/// An engine reserves memory for a row of which a value, or all values together, have more bytes.
+inline constexpr std::size_t long_row_bytes = std::size_t{64} * 1024;
+/// What is reserved for that which a sink makes of a row of so many bytes: Base64 has a third more.
+[[nodiscard]] constexpr std::size_t told_bytes(std::size_t row_bytes) noexcept {
+  return row_bytes + row_bytes / 3 + 8192;
+}
+
 /// Who takes what a batch of reads finds.
 class read_sink {
  public:
   /// The values are good until it returns.
   virtual void row(std::size_t operation, std::span<const value> values) = 0;
+  /// row(), of a long row. `memory`: told_bytes() for what is made of the row, which may be kept.
+  virtual void long_row(std::size_t operation, std::span<const value> values,
+                        memory_reservation /*memory*/) {
+    row(operation, values);
+  }
   virtual void missing(std::size_t operation) = 0;
   virtual void failed(std::size_t operation, const failure& why) = 0;
   /// Whether so much has been made of the rows that others are to have their turn before the next

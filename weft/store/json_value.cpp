@@ -138,6 +138,26 @@ bool append_string(std::string_view text, std::string& out) {
   return is_utf8;
 }
 
+/// What append_string() appends.
+std::size_t string_size(std::string_view text) noexcept {
+  constexpr std::string_view short_escapes = "\"\\\n\r\t";
+  std::size_t size = 2;
+  for (;;) {
+    const std::size_t plain = plain_size(text);
+    size += plain;
+    text.remove_prefix(plain);
+    if (text.empty()) return size;
+    if (static_cast<unsigned char>(text.front()) < 0x80) {
+      size += short_escapes.contains(text.front()) ? 2 : 6;
+      text.remove_prefix(1);
+      continue;
+    }
+    const std::size_t character = utf8_size(text);
+    size += character == 0 ? 3 : character;  // U+FFFD has three
+    text.remove_prefix(character == 0 ? 1 : character);
+  }
+}
+
 void append_bytes(std::string_view bytes, std::string& out) {
   out += '"';
   append_base64(bytes, out);
@@ -270,6 +290,17 @@ void append_text(std::string_view text, const column& of, std::string& out) {
 
 void append_json(std::string_view text, std::string& out) {
   static_cast<void>(append_string(text, out));  // what is no UTF-8 is U+FFFD
+}
+
+std::size_t json_size_max(const value& content, const column& of) noexcept {
+  constexpr std::size_t number = 512;  // a double with all its digits
+  constexpr std::size_t tag = 64;
+  if (content.kind() != value_kind::text && content.kind() != value_kind::bytes) return number;
+  const std::string_view text = content.as_text();
+  const bool may_be_base64 =
+      content.kind() == value_kind::bytes || is_bytes(of.type) || of.is_dynamic;
+  const std::size_t in_base64 = may_be_base64 ? (text.size() + 2) / 3 * 4 : 0;
+  return tag + std::max(string_size(text), in_base64);
 }
 
 void append_json(const value& content, const column& of, std::string& out) {

@@ -9,6 +9,7 @@
 //   append_json(row[0], table.columns()[at], body);
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -20,5 +21,7 @@ namespace weft::store {
 void append_json(const value& content, const column& of, std::string& out);
 /// A string, as that of a column of text.
 void append_json(std::string_view text, std::string& out);
+/// How many bytes append_json() may append, at most. Of a long text hardly more than it does.
+[[nodiscard]] std::size_t json_size_max(const value& content, const column& of) noexcept;
 
 }  // namespace weft::store

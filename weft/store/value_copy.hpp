@@ -13,6 +13,12 @@
 
 namespace weft::store {
 
+/// How many a value has beside itself.
+[[nodiscard]] inline std::size_t bytes_of(const value& of) noexcept {
+  const bool has_any = of.kind() == value_kind::text || of.kind() == value_kind::bytes;
+  return has_any ? of.as_text().size() : 0;
+}
+
 /// Adds to `bytes` how many it has beside itself.
 [[nodiscard]] inline value copy_value(const value& from, scratch& room, std::size_t& bytes) {
   if (from.kind() != value_kind::text && from.kind() != value_kind::bytes) return from;

@@ -2,10 +2,17 @@
 
 #include <algorithm>
 
+#include <weft/store/sqlite/memory_budget.hpp>
 #include <weft/store/sqlite/row_lookup.hpp>
 #include <weft/store/sqlite/sql_text.hpp>
 
 namespace weft::store::sqlite {
+namespace {
+
+/// What SQLite may take for a row beside its values: pages in its cache, of which it has 512 KiB.
+constexpr std::size_t page_bytes = std::size_t{1024} * 1024;
+
+}  // namespace
 
 void cold_batch::run() {
   auto by = from_.reader(database_);
@@ -32,7 +39,7 @@ void cold_batch::read_all(connection& by) {
   statement select;
   const key_read* prepared_for = nullptr;
   for (const key_read& each : operations_) {
-    if (copied_bytes_ >= copied_bytes_max) return;
+    if (copied_bytes_ >= bytes_max_) return;
     const bool is_same = prepared_for != nullptr && prepared_for->from == each.from &&
                          std::ranges::equal(prepared_for->columns, each.columns);
     if (!is_same) {
@@ -43,26 +50,40 @@ void cold_batch::read_all(connection& by) {
   }
 }
 
-/// False: the others would fail as well.
+/// False: the others are not to be made.
 bool cold_batch::read_one(connection& by, sqlite3_stmt* select, const key_read& operation) {
   if (select == nullptr) {
     const int code = sqlite3_extended_errcode(by.get());
     keep_failure(kind_of_refused(code), by.describe(code));
     return sqlite3_get_autocommit(by.get()) == 0;
   }
+  memory_budget memory{page_bytes + bytes_max_ - copied_bytes_};
+  const memory_budget::use here{memory};
   const running_statement run{select};
   const int code = step_to_row(select, operation);
-  if (code == SQLITE_ROW) keep_row(select, operation);
-  if (code == SQLITE_DONE) found_.push_back({.is = found::outcome::missing});
-  if (code == SQLITE_ROW || code == SQLITE_DONE) return true;
+  if (code == SQLITE_ROW) return keep_row(select, operation);
+  if (code == SQLITE_DONE) {
+    found_.push_back({.is = found::outcome::missing});
+    return true;
+  }
+  if (memory.was_exceeded()) return leave(memory.wanted());
   keep_failure(kind_of(code), by.describe(code));
   return sqlite3_get_autocommit(by.get()) == 0;
 }
 
-void cold_batch::keep_row(sqlite3_stmt* row, const key_read& operation) {
+bool cold_batch::keep_row(sqlite3_stmt* row, const key_read& operation) {
+  const std::size_t bytes = row_bytes(row, operation);
+  if (copied_bytes_ + bytes > bytes_max_) return leave(bytes);
   const std::span<const value> values =
       copy_values(row, *operation.from, operation.columns, room_, copied_bytes_);
-  found_.push_back({.is = found::outcome::row, .values = values});
+  found_.push_back({.is = found::outcome::row, .values = values, .bytes = bytes});
+  return true;
+}
+
+/// What was found before is told first.
+bool cold_batch::leave(std::size_t row_bytes) noexcept {
+  if (found_.empty()) wanted_bytes_ = row_bytes;
+  return false;
 }
 
 void cold_batch::keep_failure(failure_kind why, std::string_view message) {
@@ -74,13 +95,17 @@ void cold_batch::fail_all(failure_kind why, std::string_view message) {
 }
 
 std::size_t cold_batch::tell(std::size_t first, std::size_t from, read_sink& to,
-                             engine_counts& counts) const {
+                             engine_counts& counts, memory_reservation& memory) const {
   for (std::size_t i = from; i < found_.size(); ++i) {
     const found& each = found_[i];
     switch (each.is) {
       case found::outcome::row:
         counts.rows_read.add();
-        to.row(first + i, each.values);
+        if (each.bytes <= long_row_bytes)
+          to.row(first + i, each.values);
+        else
+          to.long_row(first + i, each.values,
+                      memory.split(told_bytes(each.bytes), memory_kind::replies));
         break;
       case found::outcome::missing: to.missing(first + i); break;
       case found::outcome::failed:

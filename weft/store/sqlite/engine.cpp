@@ -40,6 +40,9 @@ constexpr duration memory_wait = std::chrono::seconds{1};
 constexpr unsigned refreshes_max = 3;
 constexpr std::string_view file_was_replaced =
     "the database's file was replaced while its rows were read: ask again";
+constexpr std::string_view row_is_too_large =
+    "the row has more bytes than the memory budget (application.memory_bytes) has room for: ask "
+    "for fewer columns, or raise the budget";
 constexpr std::string_view rows_are_alike =
     "rows of the table may have NULL for their keys, and cannot be told apart, since columns are "
     "named rowid, _rowid_ and oid: declare the key NOT NULL, or rename one of these columns";
@@ -90,6 +93,10 @@ struct engine::state {
   void read_warm(std::span<const key_read> operations, progress& at, read_sink& to);
   [[nodiscard]] task<result<void>> read_cold(std::span<const key_read> operations, progress& at,
                                              read_sink& to);
+  [[nodiscard]] task<result<void>> tell_cold(std::span<const key_read> operations, progress& at,
+                                             read_sink& to, const cold_batch& batch,
+                                             memory_reservation& memory);
+  void refuse_row(std::span<const key_read> operations, progress& at, read_sink& to);
   void note_files(std::span<const key_read> operations, progress& at);
   [[nodiscard]] bool are_same_files(const progress& at) const noexcept;
   [[nodiscard]] std::optional<file_identity> file_of(std::string_view database) const noexcept;
@@ -326,28 +333,51 @@ task<result<void>> engine::state::read_cold(std::span<const key_read> operations
     if (each.from->database() != at.at->name()) break;
     ++count;
   }
-  auto memory = co_await with_timeout(
-      memory_wait, reserve_memory(loop.memory(), memory_kind::queries, cold_batch::copied_bytes_max,
-                                  memory_priority::normal));
-  if (!memory) co_return fail(errc::exhausted);
   const std::string name = at.at->name();  // which may go meanwhile
+  const std::int64_t version = at.at->version();
   const auto seen = std::ranges::find(at.files, name, &progress::seen_file::database);
   const auto file = seen != at.files.end() ? std::optional{seen->is} : file_of(name);
-  cold_batch batch{*files, name, at.at->version(), file, operations.subspan(at.done, count)};
-  const time_point began = loop.now();
-  const auto waited = co_await blocking([&] { batch.run(); });
-  if (!waited) co_return fail(waited.error());
-  counts.cold_waits.record(loop.now() - began);
-  if (batch.copied_bytes() > memory->bytes()) memory->grow(batch.copied_bytes() - memory->bytes());
+  for (std::size_t bytes_max = cold_batch::bytes_max_at_first;;) {
+    auto memory = co_await with_timeout(
+        memory_wait, reserve_memory(loop.memory(), memory_kind::queries,
+                                    cold_batch::memory_for(bytes_max), memory_priority::normal));
+    if (!memory && memory.error() == errc::limit_exceeded) {
+      refuse_row(operations, at, to);
+      co_return {};
+    }
+    if (!memory) co_return fail(errc::exhausted);
+    cold_batch batch{*files, name, version, file, operations.subspan(at.done, count), bytes_max};
+    const time_point began = loop.now();
+    const auto waited = co_await blocking([&] { batch.run(); });
+    if (!waited) co_return fail(waited.error());
+    counts.cold_waits.record(loop.now() - began);
+    if (batch.wanted_bytes() == 0) co_return co_await tell_cold(operations, at, to, batch, *memory);
+    // Of a row with several long values each try sees one more.
+    bytes_max = std::max(batch.wanted_bytes(), bytes_max + bytes_max / 2);
+    count = 1;
+  }
+}
+
+task<result<void>> engine::state::tell_cold(std::span<const key_read> operations, progress& at,
+                                            read_sink& to, const cold_batch& batch,
+                                            memory_reservation& memory) {
   const std::size_t told_of = batch.size();
   for (std::size_t told = 0; told < told_of && !to.is_full();) {
-    told = batch.tell(at.done, told, to, counts);
+    told = batch.tell(at.done, told, to, counts, memory);
     if (told < told_of) co_await next_turn(loop);
   }
   at.done = to.is_full() ? operations.size() : at.done + told_of;
   counts.cold_reads.add(told_of);
   at.why = batch.is_stale() ? shard_database::outcome::stale : shard_database::outcome::told;
   co_return {};
+}
+
+/// Of a row for which there never is the memory.
+void engine::state::refuse_row(std::span<const key_read> operations, progress& at, read_sink& to) {
+  counts.failed(failure_kind::too_large);
+  to.failed(at.done, {.kind = failure_kind::too_large, .message = row_is_too_large});
+  at.done = to.is_full() ? operations.size() : at.done + 1;
+  at.why = shard_database::outcome::told;
 }
 
 /// Where nothing was new for the catalog, they alone were of an older schema.

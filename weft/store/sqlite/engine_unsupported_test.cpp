@@ -182,11 +182,13 @@ TEST_P(engine_unsupported, says_so_where_it_reads_from_the_disk) {
     const key_read operations[] = {{&t, {&key, 1}, t.values()}, {&t, {&key, 1}, t.values()}};
     auto files = storage::open(options_);
     const auto version = (**(*files)->reader("shop")).number("PRAGMA schema_version");
-    cold_batch batch{**files, "shop", *version, std::nullopt, operations};
+    cold_batch batch{**files,      "shop",     *version,
+                     std::nullopt, operations, cold_batch::bytes_max_at_first};
     batch.run();
     noting_sink sink{operations};
     engine_counts counts{metrics_->shard(0)};
-    EXPECT_EQ(batch.tell(0, 0, sink, counts), 2U);
+    memory_reservation memory;
+    EXPECT_EQ(batch.tell(0, 0, sink, counts, memory), 2U);
     EXPECT_EQ(sink.last_kind, failure_kind::unsupported);
     EXPECT_TRUE(sink.text().contains(no_function)) << sink.text();
     co_return;

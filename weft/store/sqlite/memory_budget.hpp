@@ -27,6 +27,8 @@ class memory_budget {
   ~memory_budget() = default;
 
   [[nodiscard]] bool was_exceeded() const noexcept { return was_exceeded_; }
+  /// How many bytes would have been in use when there was no room for more.
+  [[nodiscard]] std::size_t wanted() const noexcept { return static_cast<std::size_t>(wanted_); }
   /// The most that was in use at a time, in bytes.
   [[nodiscard]] std::int64_t most() const noexcept { return most_; }
 
@@ -47,7 +49,10 @@ class memory_budget {
   [[nodiscard]] static memory_budget* of_this_thread() noexcept { return current; }
   [[nodiscard]] bool has_room_for(std::size_t bytes) noexcept {
     const bool has_room = in_use_ + static_cast<std::int64_t>(bytes) <= bytes_max_;
-    was_exceeded_ = was_exceeded_ || !has_room;
+    if (!has_room) {
+      was_exceeded_ = true;
+      wanted_ = in_use_ + static_cast<std::int64_t>(bytes);
+    }
     return has_room;
   }
   void take(std::size_t bytes) noexcept {
@@ -63,6 +68,7 @@ class memory_budget {
   std::int64_t bytes_max_;
   std::int64_t in_use_ = 0;
   std::int64_t most_ = 0;
+  std::int64_t wanted_ = 0;
   bool was_exceeded_ = false;
 };
 

@@ -75,7 +75,7 @@ shard_database::outcome shard_database::read(std::size_t number, const key_read&
   if (!connection_) return outcome::cold;
   if (const int code = begin(); code != SQLITE_OK)
     return fail(code, kind_of(code), number, here, to);
-  cached_statement* select = statements_.find(*operation.from, operation.columns);
+  cached_statement* select = statements_.find(*connection_, *operation.from, operation.columns);
   if (select == nullptr) {
     if (const int code = check_schema(); code != SQLITE_OK) {
       const outcome found = fail(code, kind_of(code), number, here, to);
@@ -111,8 +111,9 @@ shard_database::outcome shard_database::fail(int code, failure_kind kind, std::s
   // SQLite has rolled back, if the error was one of input.
   if (sqlite3_get_autocommit(connection_->get()) != 0) in_transaction_ = false;
   // Another program writes, where there is no log, or mends the database, or has left a commit half
-  // done: not to be waited for here.
-  if (here.would_block() || kind == failure_kind::busy || code == SQLITE_READONLY_ROLLBACK)
+  // done: not to be waited for here. Nor is a long value to be copied here.
+  if (here.would_block() || kind == failure_kind::busy || code == SQLITE_READONLY_ROLLBACK ||
+      code == SQLITE_TOOBIG)
     return outcome::cold;
   if (!is_checked_ && !is_in_place()) return outcome::stale;
   if (kind == failure_kind::schema_changed) return outcome::stale;

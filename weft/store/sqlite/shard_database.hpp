@@ -4,6 +4,7 @@
 // reads of a turn share one transaction, which the first of them begins and end_turn() ends; a
 // commit of this process ends it before, so that who was told of a write sees it. Nothing here
 // waits for the disk or another program: what would is outcome::cold, and is to be done elsewhere.
+// So is a row with a value of more than long_row_bytes, which SQLite refuses before it copies it.
 // A schema that has changed, or a file that has lost its name, is outcome::stale before a wrong row
 // is given: the first read of each transaction looks at the files, once its moment is fixed. The
 // shard's alone.

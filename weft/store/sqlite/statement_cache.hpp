@@ -3,10 +3,13 @@
 // Problem: preparing a statement takes thirty times as long as running it. Contract: find() gives
 // the statement for a table's columns or makes it; so many are kept, and the one that was not used
 // for the longest time goes first. What is found is good until the next find() or clear(). A table
-// is told by its address, so clear() before a catalog goes. One connection's, which outlives it.
+// is told by its address, so clear() before a catalog goes. One connection's, which outlives it. A
+// statement that gives a value of more than long_row_bytes, or less where it has many columns,
+// fails with SQLITE_TOOBIG before SQLite copies the value.
 //
-//   statement_cache statements{connection, 256};
-//   if (cached_statement* found = statements.find(table, columns)) run(found->run.get());
+//   statement_cache statements{256};
+//   if (cached_statement* found = statements.find(connection, table, columns))
+//     run(found->run.get());
 #pragma once
 
 #include <cstddef>
@@ -26,6 +29,7 @@ struct cached_statement {
   const table* from;
   std::vector<column_position> columns;
   statement run;
+  int value_bytes_max;  // the connection's bound while it is the last
   list_hook by_use;
 
   [[nodiscard]] bool is_for(const table& wanted,
@@ -45,10 +49,10 @@ class statement_cache {
   ~statement_cache() { clear(); }
 
   /// nullptr: there is none yet, and make() may make it.
-  [[nodiscard]] cached_statement* find(const table& from,
+  [[nodiscard]] cached_statement* find(connection& by, const table& from,
                                        std::span<const column_position> columns) noexcept {
     if (last_ != nullptr && last_->is_for(from, columns)) return last_;
-    return find_other(from, columns);
+    return find_other(by, from, columns);
   }
   /// nullptr: SQLite does not take it, and the connection knows why.
   [[nodiscard]] cached_statement* make(connection& by, const table& from,
@@ -58,11 +62,13 @@ class statement_cache {
   void clear() noexcept;
 
  private:
-  [[nodiscard]] cached_statement* find_other(const table& from,
+  [[nodiscard]] cached_statement* find_other(connection& by, const table& from,
                                              std::span<const column_position> columns) noexcept;
   void forget(cached_statement& gone) noexcept;
+  void bound_values(connection& of, int bytes_max) noexcept;
 
   std::size_t most_;
+  int value_bytes_max_ = 0;  // of the connection; 0: not known
   cached_statement* last_ = nullptr;
   hash_map<std::uint64_t, std::unique_ptr<cached_statement>> by_hash_;
   intrusive_list<cached_statement, &cached_statement::by_use> by_use_;  // the latest at the back

@@ -1,0 +1,186 @@
+// Rows with long values: what SQLite copies of them is reserved first, and so is what a sink makes.
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <weft/base/memory_budget.hpp>
+#include <weft/loop/make_backend.hpp>
+#include <weft/loop/memory_share.hpp>
+#include <weft/store/sqlite/engine_fixture_test.hpp>
+
+namespace weft::store::sqlite {
+namespace {
+
+constexpr std::size_t mebibyte = 1024 * 1024;
+
+/// What each operation has come to: how many bytes its values have, and what was reserved.
+class weighing_sink final : public read_sink {
+ public:
+  void row(std::size_t, std::span<const value> values) override {
+    std::size_t bytes = 0;
+    for (const value& each : values)
+      if (each.kind() == value_kind::text) bytes += each.as_text().size();
+    rows.push_back(bytes);
+  }
+  void long_row(std::size_t operation, std::span<const value> values,
+                memory_reservation memory) override {
+    row(operation, values);
+    EXPECT_GE(memory.bytes(), told_bytes(rows.back()));
+    reserved.push_back(memory.bytes());
+  }
+  void missing(std::size_t) override { ++missed; }
+  void failed(std::size_t, const failure& why) override { failures.push_back(why.kind); }
+
+  std::vector<std::size_t> rows;
+  std::vector<std::size_t> reserved;
+  std::vector<failure_kind> failures;
+  std::size_t missed = 0;
+};
+
+class long_row : public engine_fixture {
+ protected:
+  void SetUp() override {
+    engine_fixture::SetUp();
+    loop_.reset();  // a thread has one
+    auto made = event_loop::create({.backend = GetParam(), .memory = &budget_});
+    if (!made) GTEST_SKIP() << "no such backend here";
+    loop_ = std::move(*made);
+  }
+  void TearDown() override {
+    if (loop_) EXPECT_EQ(in_use(), 0U) << "nothing stays reserved";
+    engine_fixture::TearDown();
+  }
+
+  [[nodiscard]] std::size_t in_use() const {
+    const memory_gauges now = loop_->memory().gauges();
+    return now.bytes[std::to_underlying(memory_kind::queries)] +
+           now.bytes[std::to_underlying(memory_kind::replies)];
+  }
+
+  /// All columns but the key's, of t in d.
+  static task<result<void>> weigh(engine& in, std::vector<std::int64_t> ids, weighing_sink& to) {
+    const catalog_ref schema = in.schema();
+    const table* const t = schema->find("d", "t");
+    std::vector<value> keys;
+    for (const std::int64_t id : ids) keys.push_back(value::integer(id));
+    const std::vector<column_position> columns(t->values().begin(), t->values().end());
+    std::vector<key_read> operations;
+    for (const value& key : keys) operations.push_back({t, {&key, 1}, columns});
+    co_return co_await in.read(operations, to);
+  }
+
+  memory_budget budget_{64 * mebibyte};
+};
+INSTANTIATE_TEST_SUITE_P(sqlite, long_row,
+                         ::testing::Values(backend_kind::simulated, backend_kind::epoll),
+                         backend_name);
+
+TEST_P(long_row, is_read_on_another_thread_and_reserved) {
+  make_database("d",
+                "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT);"
+                "INSERT INTO t VALUES(1, hex(zeroblob(32768))), (2, hex(zeroblob(32769))),"
+                "(3, hex(zeroblob(150000))), (4, hex(zeroblob(4000000))), (5, 'short')");
+  run([&](engine& in) -> task<void> {
+    weighing_sink found;
+    EXPECT_TRUE(co_await weigh(in, {1}, found));
+    EXPECT_EQ(counted("store_reads_total", {{"by", "thread"}}), 0);
+    EXPECT_TRUE(co_await weigh(in, {2, 3, 9, 4, 5}, found));
+    EXPECT_EQ(found.rows, (std::vector<std::size_t>{65536, 65538, 300'000, 8'000'000, 5}));
+    EXPECT_EQ(found.reserved.size(), 3U);
+    EXPECT_EQ(found.missed, 1U);
+    EXPECT_GE(counted("store_reads_total", {{"by", "thread"}}), 3);
+    EXPECT_EQ(counted("store_rows_read_total"), 5);
+  });
+}
+
+TEST_P(long_row, with_several_long_values_comes_whole) {
+  std::string columns;
+  std::string values;
+  for (int i = 0; i < 12; ++i) {
+    columns += ",c" + std::to_string(i) + " TEXT";
+    values += ",hex(zeroblob(500000))";
+  }
+  make_database("d", "CREATE TABLE t(id INTEGER PRIMARY KEY" + columns +
+                         "); INSERT INTO t VALUES(1" + values + ")");
+  run([&](engine& in) -> task<void> {
+    weighing_sink found;
+    EXPECT_TRUE(co_await weigh(in, {1}, found));
+    EXPECT_EQ(found.rows, std::vector<std::size_t>{12'000'000});
+  });
+}
+
+/// None of its values is long.
+TEST_P(long_row, of_many_columns_counts_as_a_whole) {
+  std::string columns;
+  std::string values;
+  for (int i = 0; i < 500; ++i) {
+    columns += ",c" + std::to_string(i) + " TEXT";
+    values += ",hex(zeroblob(5000))";
+  }
+  make_database("d", "CREATE TABLE t(id INTEGER PRIMARY KEY" + columns +
+                         "); INSERT INTO t VALUES(1" + values + ")");
+  run([&](engine& in) -> task<void> {
+    weighing_sink found;
+    EXPECT_TRUE(co_await weigh(in, {1}, found));
+    EXPECT_EQ(found.rows, std::vector<std::size_t>{5'000'000});
+    EXPECT_EQ(found.reserved.size(), 1U);
+  });
+}
+
+TEST_P(long_row, for_which_there_never_is_memory_is_refused_alone) {
+  make_database("d",
+                "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT);"
+                "INSERT INTO t VALUES(1, 'short'), (2, hex(zeroblob(12000000))),"
+                "(3, hex(zeroblob(500000)))");
+  run([&](engine& in) -> task<void> {
+    for (int i = 0; i < 3; ++i) {  // by the same reader
+      weighing_sink found;
+      EXPECT_TRUE(co_await weigh(in, {1, 2, 3}, found));
+      EXPECT_EQ(found.rows, (std::vector<std::size_t>{5, 1'000'000}));
+      EXPECT_EQ(found.failures, std::vector{failure_kind::too_large});
+    }
+  });
+}
+
+TEST_P(long_row, waits_for_memory_a_second_and_no_longer) {
+  make_database("d",
+                "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT);"
+                "INSERT INTO t VALUES(1, 'short'), (2, hex(zeroblob(2000000)))");
+  run([&](engine& in) -> task<void> {
+    memory_reservation others = loop_->memory().hold(memory_kind::output, 44 * mebibyte);
+    weighing_sink found;
+    EXPECT_TRUE(co_await weigh(in, {1}, found));
+    const auto read = co_await weigh(in, {2}, found);
+    EXPECT_FALSE(read);
+    if (!read) EXPECT_EQ(read.error(), errc::exhausted);
+    EXPECT_EQ(found.rows, std::vector<std::size_t>{5});
+    others.reset();
+    EXPECT_TRUE(co_await weigh(in, {2}, found));
+    EXPECT_EQ(found.rows.back(), 4'000'000U);
+  });
+}
+
+/// SQLite reads the schema anew where another program has changed it.
+TEST_P(long_row, does_not_keep_a_long_schema_from_being_read) {
+  std::string columns;
+  for (int i = 0; i < 1'500; ++i)
+    columns += ",column_with_a_name_of_some_length_and_a_number_" + std::to_string(i) + " TEXT";
+  make_database(
+      "d", "CREATE TABLE t(id INTEGER PRIMARY KEY" + columns + "); INSERT INTO t(id) VALUES(1)");
+  run([&](engine& in) -> task<void> {
+    weighing_sink found;
+    EXPECT_TRUE(co_await weigh(in, {1}, found));
+    run_sql("d", "CREATE TABLE other(id INTEGER PRIMARY KEY)");
+    co_await next_turn();
+    EXPECT_TRUE(co_await weigh(in, {1}, found));
+    EXPECT_TRUE(co_await weigh(in, {1}, found));
+    EXPECT_EQ(found.rows, std::vector<std::size_t>(3, 0));
+    EXPECT_TRUE(found.failures.empty());
+  });
+}
+
+}  // namespace
+}  // namespace weft::store::sqlite
