@@ -4,14 +4,17 @@ import collections
 import contextlib
 import json
 import re
+import resource
 import select
 import socket
 import sqlite3
+import ssl
 import struct
 import time
 
 import httpx
 import pytest
+from authority import Authority, tls_options
 from http2_floods import DATA, END_HEADERS, HEADERS, PREFACE, frame, literal, request, settings, stall, streams
 from memory_group import memory_group
 from weft_process import Server, wait_until
@@ -349,3 +352,94 @@ def test_codecs_of_many_replies_count(limited):
         wait_until_it_rests(limited, 'memory_in_use_bytes{kind="output"}')
         still_holds(limited)
         is_counted(limited)
+
+
+def hello_of(context):
+    """The bytes that a client begins with."""
+    come, gone = ssl.MemoryBIO(), ssl.MemoryBIO()
+    with contextlib.suppress(ssl.SSLWantReadError):
+        context.wrap_bio(come, gone, server_hostname="site.test").do_handshake()
+    return gone.read()
+
+
+class TlsStrangers:
+    """Connections of strangers to a server that speaks TLS; each way to hold its memory is a function."""
+
+    def __init__(self, port, context):
+        self.port, self.context, self.hello = port, context, hello_of(context)
+
+    def connect(self):
+        return socket.create_connection(("127.0.0.1", self.port), timeout=60)
+
+    def begin(self):
+        """A handshake whose answer is left unread."""
+        client = self.connect()
+        client.sendall(self.hello)
+        return client
+
+    def announce(self):
+        """Ten bytes that say that 131 KB will follow."""
+        client = self.connect()
+        client.sendall(b"\x16\x03\x01\x00\x05\x01\x02\x01\x00\x03")
+        return client
+
+    def talk(self):
+        client = self.context.wrap_socket(self.connect(), server_hostname="site.test")
+        client.sendall(PING)
+        client.recv(4096)
+        return client
+
+    def leave_record(self):
+        """A record of 16 KiB, of which most comes."""
+        client = self.talk()
+        raw = socket.socket(fileno=client.detach())
+        raw.sendall(b"\x17\x03\x03\x40\x10" + b"x" * 9000)
+        return raw
+
+
+@pytest.fixture
+def many_files():
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(8192, before[1]), before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+@pytest.mark.parametrize(("way", "count"), [("connect", 2500), ("begin", 2500), ("announce", 1000), ("talk", 1000),
+                                            ("leave_record", 2500)])
+def test_tls_connections_of_strangers_share_what_there_is(weftd, tmp_path, many_files, way, count):
+    authority = Authority(tmp_path / "ca")
+    context = ssl.create_default_context(cafile=authority.file)
+    site = authority.issue("site", "site.test", "127.0.0.1")
+    with sqlite3.connect(tmp_path / "shop.db") as file:
+        file.execute("create table page(id integer primary key)")
+    file.close()
+    with contextlib.ExitStack() as stack:
+        group = stack.enter_context(memory_group(256 * MIB))
+        server = stack.enter_context(Server(
+            [weftd, "--listen", "127.0.0.1:0", "--threads", "2", "--data", tmp_path, "--application.memory_bytes=16MiB",
+             *tls_options(site)], preexec=group.join, scheme="https"))
+        strangers = TlsStrangers(server.port, context)
+        honest = strangers.talk()
+
+        def is_answered(client):
+            client.sendall(PING)
+            return client.recv(4096).startswith(b"HTTP/1.1 200")
+
+        for i in range(count):
+            with contextlib.suppress(OSError):  # refused, or dropped
+                stack.enter_context(getattr(strangers, way)())
+            if i % 50 == 0:
+                assert is_answered(honest), "whoever has a connection and talks goes on"
+
+        def is_let_in():
+            assert is_answered(honest)
+            with contextlib.suppress(OSError), strangers.talk() as newcomer:
+                return is_answered(newcomer)
+            return False
+        wait_until(is_let_in)
+        assert group.kills() == 0
+        peak = peak_mib(server)
+        print(f"{peak} MiB at most")
+        assert peak <= 16 + 60
+        assert server.stop() == 0, server.log

@@ -7,7 +7,8 @@ namespace weft {
 
 std::string_view to_string(memory_kind kind) noexcept {
   static constexpr std::array<std::string_view, memory_kinds> names{
-      "buffers", "requests", "bodies", "output", "shared", "replies", "queries", "caches"};
+      "buffers", "requests", "bodies", "output",     "shared",
+      "replies", "queries",  "caches", "connections"};
   return names[std::to_underlying(kind)];
 }
 
@@ -39,11 +40,13 @@ bool memory_budget::take(std::size_t size_bytes, memory_priority as) noexcept {
 void memory_budget::join(member& who) {
   const std::lock_guard lock{mutex_};
   members_.push_back(who);
+  count_.fetch_add(1, std::memory_order_relaxed);
 }
 
 void memory_budget::leave(member& who) {
   const std::lock_guard lock{mutex_};
   members_.erase(who);
+  count_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void memory_budget::ask_for_relief(std::size_t target_bytes) noexcept {

@@ -32,9 +32,10 @@ enum class memory_kind : std::uint8_t {
   shared,    // texts that many replies or messages refer to
   replies,   // while they are built
   queries,   // in SQL, while they run
-  caches
+  caches,
+  connections  // what they hold beside their requests: TLS, WebSockets
 };
-inline constexpr std::size_t memory_kinds = 8;
+inline constexpr std::size_t memory_kinds = 9;
 /// As metrics name it. Static storage.
 [[nodiscard]] std::string_view to_string(memory_kind kind) noexcept;
 
@@ -92,6 +93,11 @@ class memory_budget {
     taken_.fetch_sub(size_bytes, std::memory_order_relaxed);
   }
 
+  /// How many shards share it.
+  [[nodiscard]] std::size_t members() const noexcept {
+    return count_.load(std::memory_order_relaxed);
+  }
+
   void join(member& who);
   /// None of its functions is called from now on.
   void leave(member& who);
@@ -100,6 +106,7 @@ class memory_budget {
  private:
   std::atomic<std::size_t> limit_;
   std::atomic<std::size_t> taken_{0};
+  std::atomic<std::size_t> count_{0};
   std::mutex mutex_;
   intrusive_list<member, &member::in_budget> members_;  // under mutex_
 };

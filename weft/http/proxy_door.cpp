@@ -8,6 +8,7 @@
 #include <weft/coro/with_deadline.hpp>
 #include <weft/http/proxy_header.hpp>
 #include <weft/loop/event_loop.hpp>
+#include <weft/loop/memory_share.hpp>
 
 namespace weft::http {
 namespace {
@@ -46,6 +47,8 @@ task<result<connection_peer>> proxy_door::pass(net::tcp_stream& stream) {
     refuse(stream, refusal::untrusted, "it is none of http.server.trusted_proxies");
     co_return fail(errc::refused);
   }
+  constexpr std::size_t own_bytes = std::size_t{2} * 1024;  // of the tasks that wait, as measured
+  const auto memory = loop_.memory().hold(memory_kind::connections, own_bytes);
   auto client = co_await with_timeout(patience_, read_header(stream, peer));
   if (client) co_return client;
   if (client.error() == errc::timed_out)

@@ -92,6 +92,7 @@ struct server::state final : connection_host {
   [[nodiscard]] task<result<newcomer>> pass_doors(net::tcp_stream stream);
   void serve(newcomer who);
   void tell_full();
+  void tell_short();
   task<result<void>> drain();
   task<void> see_drain_end() { co_await until_stopped{loop}; }
   task<void> see_all_go();
@@ -182,7 +183,10 @@ task<result<newcomer>> server::state::pass_doors(net::tcp_stream stream) {
   }
   if (door.is_open()) {
     auto secured = co_await door.pass(std::move(who.stream));
-    if (!secured) co_return fail(secured.error());
+    if (!secured) {
+      if (secured.error() == errc::limit_exceeded) tell_short();
+      co_return fail(secured.error());
+    }
     who.stream = std::move(*secured);
   }
   co_return who;
@@ -213,6 +217,16 @@ void server::state::tell_full() {
   if (loop.now() < quiet_until) return;
   quiet_until = loop.now() + said_again_after;
   log::warning(weft::format("{} connections are open, the limit: more are refused", served()));
+}
+
+void server::state::tell_short() {
+  counts.turned_away.add();
+  if (loop.now() < quiet_until) return;
+  quiet_until = loop.now() + said_again_after;
+  log::warning(
+      weft::format("{} connections, open or in their handshakes, hold as much memory as they may: "
+                   "more are refused",
+                   served() + entering));
 }
 
 /// Each call cuts at its own deadline what has not ended by then; the first one drains.

@@ -19,8 +19,8 @@ telemetry::counter cut_for(telemetry::meter& meter, std::string_view reason) {
 server_counts::server_counts(telemetry::meter& meter)
     : connections{meter.gauge("http_connections", "Connections open")},
       accepted{meter.counter("http_connections_total", "Connections accepted")},
-      turned_away{
-          meter.counter("http_connections_refused_total", "Connections beyond the limit, refused")},
+      turned_away{meter.counter("http_connections_refused_total",
+                                "Connections beyond the limit or without memory, refused")},
       replies{replies_of(meter, "1xx"), replies_of(meter, "2xx"), replies_of(meter, "3xx"),
               replies_of(meter, "4xx"), replies_of(meter, "5xx")},
       received_bytes{meter.counter("http_received_bytes_total",

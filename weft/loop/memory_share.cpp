@@ -12,12 +12,8 @@ constexpr std::size_t slice_bytes = memory_budget::slice_bytes;
 
 /// How often those in line try again: another shard may have given something back.
 constexpr duration retry_interval = std::chrono::milliseconds{10};
-/// Who is dropped so that others need not wait has taken nothing for so long.
-constexpr duration slow_after = std::chrono::milliseconds{500};
 /// Less is not worth a connection.
 constexpr std::size_t dropped_least_bytes = 1024;
-/// What was dropped is freed once the kernel has let go of it; until then it counts.
-constexpr duration freed_within = std::chrono::milliseconds{5};
 
 constexpr std::size_t in_slices(std::size_t size_bytes) noexcept {
   return (size_bytes + slice_bytes - 1) / slice_bytes * slice_bytes;
@@ -214,26 +210,33 @@ void memory_share::relieve(std::size_t target_bytes) noexcept {
   const std::size_t limit = budget_.limit();
   std::size_t left = budget_.taken();
   if (left > limit && !slow_.empty()) try_again_soon();
-  if (relieved_at_ != time_point::min() && now - relieved_at_ < freed_within) return;
+  if (relieved_at_ != time_point::min() && now - relieved_at_ < slow_peer::freed_within) return;
   const std::size_t before = left;
   for (auto next = slow_.begin(); next != slow_.end() && left > target_bytes;) {
     slow_peer& who = *next++;
-    if (left <= limit && now - who.since_ < slow_after) break;
+    if (left <= limit && now - who.since_ < slow_peer::slow_after) break;
     const std::size_t held = who.kind_->held_bytes(who);
     if (held < dropped_least_bytes) continue;
     left -= std::min(left, held);
     drop(who);
   }
+  if (left > target_bytes) {
+    const std::size_t freed = connections_.relieve(left - target_bytes);
+    if (freed != 0) relieved_at_ = now;
+    left -= std::min(left, freed);
+  }
   // What is held for others may be elsewhere: by a handler that waits for them to take something.
   slow_peer* const first = slow_.front();
   if (left == before && left > target_bytes && first != nullptr &&
-      now - first->since_ >= slow_after)
+      now - first->since_ >= slow_peer::slow_after)
     drop(*first);
 }
 
+time_point memory_share::now() const noexcept { return loop_.now(); }
+
 void memory_share::drop(slow_peer& who) noexcept {
   note_progress(who);
-  dropped_.add(1);
+  note_dropped();
   relieved_at_ = loop_.now();
   who.kind_->drop(who);
 }

@@ -29,6 +29,7 @@
 #include <weft/coro/task.hpp>
 #include <weft/coro/timer.hpp>
 #include <weft/coro/waiter.hpp>
+#include <weft/loop/connection_memory.hpp>
 #include <weft/loop/loop_gauges.hpp>
 #include <weft/loop/slow_peer.hpp>
 
@@ -139,10 +140,17 @@ class memory_share final : private memory_budget::member, private runnable, priv
   /// Takes `who` out of the line.
   void note_progress(slow_peer& who) noexcept { who.in_line_.unlink(); }
 
+  /// What connections hold beside their requests, and which of them go if that is too much.
+  [[nodiscard]] connection_memory& connections() noexcept { return connections_; }
+  [[nodiscard]] std::size_t in_use(memory_kind kind) const noexcept {
+    return in_use_[std::to_underlying(kind)].get();
+  }
+
   /// Any thread.
   [[nodiscard]] memory_gauges gauges() const noexcept;
 
  private:
+  friend class connection_memory;
   friend class memory_reservation;
 
   class [[nodiscard]] reserve_wait final : public waiter {
@@ -169,6 +177,8 @@ class memory_share final : private memory_budget::member, private runnable, priv
     in_use_[std::to_underlying(from)].add(-std::uint64_t{size_bytes});
     in_use_[std::to_underlying(to)].add(size_bytes);
   }
+  [[nodiscard]] time_point now() const noexcept;
+  void note_dropped() noexcept { dropped_.add(1); }
   void note(memory_kind kind, std::size_t size_bytes) noexcept {
     used_ += size_bytes;
     in_use_[std::to_underlying(kind)].add(size_bytes);
@@ -197,6 +207,7 @@ class memory_share final : private memory_budget::member, private runnable, priv
   std::array<gauge, memory_kinds> in_use_;
   std::array<wait_line, memory_priorities> lines_;
   intrusive_list<slow_peer, &slow_peer::in_line_> slow_;
+  connection_memory connections_{*this};
   time_point relieved_at_ = time_point::min();
   std::atomic<std::size_t> asked_target_{memory_budget::unlimited};
   std::atomic<bool> is_asked_{false};

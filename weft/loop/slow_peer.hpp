@@ -8,6 +8,7 @@
 //   share.note_progress(*this);
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 
 #include <weft/base/intrusive_list.hpp>
@@ -27,11 +28,17 @@ struct slow_peer_kind {
 
 class slow_peer {
  public:
+  /// Who is dropped so that others need not wait has been in line for so long.
+  static constexpr duration slow_after = std::chrono::milliseconds{500};
+  /// What was dropped is freed once the kernel has let go of it; until then it counts.
+  static constexpr duration freed_within = std::chrono::milliseconds{5};
+
   slow_peer() noexcept {}  // NOLINT(modernize-use-equals-default): `{}` would write zeroes
   slow_peer(const slow_peer&) = delete;
   slow_peer& operator=(const slow_peer&) = delete;
 
  private:
+  friend class connection_memory;
   friend class memory_share;
   list_link in_line_;
   time_point since_;

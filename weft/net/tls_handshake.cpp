@@ -14,7 +14,14 @@
 #include <weft/net/tls_state.hpp>
 
 namespace weft::net::detail {
+
 tls_state::progress tls_state::shake_hands() noexcept {
+  const bool is_tls_1_2 = SSL_version(session_.get()) == TLS1_2_VERSION;
+  if (was_accepted_ && !messages_.look(input_.text(), is_tls_1_2)) {
+    log::debug("a TLS handshake has failed: its hello is longer than 16 KiB");
+    is_broken_ = true;
+    return progress::failed;
+  }
   ERR_clear_error();
   const int said = SSL_do_handshake(session_.get());
   const int why = said == 1 ? SSL_ERROR_NONE : SSL_get_error(session_.get(), said);
@@ -30,7 +37,10 @@ tls_state::progress tls_state::shake_hands() noexcept {
   } catch (const std::bad_alloc&) {
     is_shaken_ = false;
   }
-  if (!is_shaken_) is_broken_ = true;
+  if (is_shaken_)
+    note_shaken();
+  else
+    is_broken_ = true;
   seal_and_send();
   return is_shaken_ ? progress::done : progress::failed;
 }

@@ -128,6 +128,7 @@ void ask_clients(ssl_ctx_st& context, const tls_server_options& options,
   const int unless_given =
       options.clients == client_certificates::required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0;
   SSL_CTX_set_verify(&context, SSL_VERIFY_PEER | unless_given, nullptr);
+  SSL_CTX_set_max_cert_list(&context, tls_setup::certificates_most_bytes);
   SSL_CTX_set_cert_verify_callback(&context, &verify_client, &of);
 }
 

@@ -31,6 +31,9 @@ struct tls_setup {
                                    const std::shared_ptr<tls_ticket_keys>& tickets);
   [[nodiscard]] static made client(const tls_client_options& options);
 
+  /// Of a client's certificates: the longest message that has them.
+  static constexpr std::size_t certificates_most_bytes = std::size_t{32} * 1024;
+
   /// One a certificate; all but the first only lend theirs to a connection of the first.
   std::vector<std::unique_ptr<ssl_ctx_st, free_tls>> contexts;
   std::string protocols;  // as ALPN has them on the wire

@@ -25,8 +25,10 @@ constexpr duration room_interval = std::chrono::milliseconds{1};
 
 }  // namespace
 
-tls_state::tls_state(stream_state& plain, std::shared_ptr<const tls_setup> setup)
+tls_state::tls_state(stream_state& plain, std::shared_ptr<const tls_setup> setup,
+                     memory_reservation memory)
     : stream_state{plain.loop(), plain.socket()},
+      memory_{std::move(memory)},
       setup_{std::move(setup)},
       session_{SSL_new(setup_->contexts.front().get())},
       receive_{&plain.socket(), &on_received},
@@ -40,7 +42,10 @@ tls_state::tls_state(stream_state& plain, std::shared_ptr<const tls_setup> setup
   plain.closed();
 }
 
-tls_state::~tls_state() { loop_.timers().disarm(room_); }
+tls_state::~tls_state() {
+  leave_line();
+  loop_.timers().disarm(room_);
+}
 
 void* tls_state::operator new(std::size_t size_bytes) { return frame_pool::allocate(size_bytes); }
 
@@ -121,9 +126,10 @@ bool tls_state::read_now(receive_operation& into) noexcept {
   return open(into);
 }
 
-void tls_state::cancel_read() noexcept {
+void tls_state::cancel_read(error why) noexcept {
   if (!is_called_back_) return;  // the answer is on its way
-  read_failure_ = errc::cancelled;
+  read_failure_ = why;
+  leave_line();
   wake_reader();
 }
 
@@ -145,10 +151,11 @@ error tls_state::read_failure() const noexcept {
 bool tls_state::open(receive_operation& into) noexcept {
   for (;;) {
     switch (open_into(into)) {
-      case opened::answer: return true;
+      case opened::answer: leave_line(); return true;
       case opened::wants_input:
-        if (!receive()) return false;
-        break;
+        if (receive()) break;
+        stand_in_line();
+        return false;
       case opened::wants_room:
         loop_.timers().disarm(room_);
         loop_.timers().arm(room_, loop_.now() + room_interval);
@@ -167,6 +174,8 @@ tls_state::opened tls_state::open_into(receive_operation& into) noexcept {
   ERR_clear_error();
   const int got = SSL_read(session_.get(), room.data(), static_cast<int>(room.capacity()));
   const int why = got > 0 ? SSL_ERROR_NONE : SSL_get_error(session_.get(), got);
+  if (const bool keeps = SSL_has_pending(session_.get()) == 1; keeps != keeps_record_)
+    note_record(keeps);
   if (why == SSL_ERROR_NONE) {
     room.resize(static_cast<std::size_t>(got));
     into.buffer = std::move(room);
@@ -286,6 +295,7 @@ void tls_state::finish_send() noexcept {
     sealed_bytes_ -= gone;
     queue_.consume(gone);
   }
+  if (line_ == line::silent) stand_behind();
   wake_waiters();
   release_outgoing();
 }
@@ -314,6 +324,7 @@ void tls_state::say_goodbye(bool to_kernel_too) noexcept {
 }
 
 void tls_state::abandoned() noexcept {
+  work_ = nullptr;
   if (!readers_.empty()) readers_.front()->wake(fail(errc::cancelled));
   say_goodbye(false);
 }

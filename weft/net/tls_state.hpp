@@ -6,7 +6,9 @@
 // OpenSSL reads from `input_` and writes into `sealed_`, both in memory: it never waits. A receive
 // is under way only while somebody reads, and then for longer than they do. `queue_` is sealed in
 // pieces, each when the one before has gone, and counts as sent when its sealed bytes are. Once the
-// certificates of a client have ended nothing of it is read and nothing is sent to it.
+// certificates of a client have ended nothing of it is read and nothing is sent to it. What all
+// this takes counts against the budget of the shard (connection_memory.hpp), as measured; a
+// connection that was accepted is in line to be dropped while its client is waited for.
 #pragma once
 
 #include <sys/socket.h>
@@ -21,6 +23,8 @@
 
 #include <weft/base/result.hpp>
 #include <weft/coro/timer.hpp>
+#include <weft/loop/memory_share.hpp>
+#include <weft/net/plain_messages.hpp>
 #include <weft/net/stream_state.hpp>
 #include <weft/net/tls_info.hpp>
 #include <weft/net/tls_setup.hpp>
@@ -33,7 +37,8 @@ class tls_state final : public stream_state {
  public:
   /// In place of `plain`, which is no more, and whose socket and unread bytes this takes. Throws
   /// std::bad_alloc, with `plain` as it was.
-  tls_state(stream_state& plain, std::shared_ptr<const tls_setup> setup);
+  /// `memory`: own_bytes, and perhaps those of the handshake.
+  tls_state(stream_state& plain, std::shared_ptr<const tls_setup> setup, memory_reservation memory);
   ~tls_state();
   static void* operator new(std::size_t size_bytes);
   static void operator delete(void* memory, std::size_t size_bytes) noexcept;
@@ -41,7 +46,24 @@ class tls_state final : public stream_state {
   [[nodiscard]] const tls_info& info() const noexcept { return info_; }
   [[nodiscard]] ssl_st& session() noexcept { return *session_; }
 
+  // What a connection takes, with OpenSSL 3.0, which takes the most.
+  /// After its handshake, idle: 14 to 20 KiB.
+  static constexpr std::size_t own_bytes = std::size_t{20} * 1024;
+  /// During its handshake, beside: 71 KiB in all before the first message is whole, 48 KiB then.
+  static constexpr std::size_t handshake_bytes = std::size_t{56} * 1024;
+  /// That, for the certificates of a client.
+  static constexpr std::size_t certificates_bytes = 2 * tls_setup::certificates_most_bytes;
+  /// While it keeps a record, or a part of one.
+  static constexpr std::size_t kept_record_bytes = std::size_t{17} * 1024;
+
   // Shaking hands.
+
+  /// From now on this may be dropped while its client is waited for.
+  void note_accepted() noexcept;
+  /// This is not dropped as silent while `work` is not 0. Until abandoned().
+  void stay_while(const std::uint32_t& work) noexcept { work_ = &work; }
+  /// errc::limit_exceeded: there is no room for a handshake; errc::reset: this has been dropped.
+  [[nodiscard]] result<void> take_handshake_memory() noexcept;
 
   enum class progress : std::uint8_t { done, wants_input, failed };
   /// With what has come so far.
@@ -62,7 +84,7 @@ class tls_state final : public stream_state {
   [[nodiscard]] bool begin_read(receive_operation& into) noexcept;
   /// That, for who does not wait: false if there is nothing yet.
   [[nodiscard]] bool read_now(receive_operation& into) noexcept;
-  void cancel_read() noexcept;
+  void cancel_read(error why = errc::cancelled) noexcept;
   void seal_and_send() noexcept;
   /// What was under way has been answered.
   void sent() noexcept;
@@ -105,6 +127,27 @@ class tls_state final : public stream_state {
                                             .name = "end of a peer's certificates"};
   };
 
+  enum class line : std::uint8_t { none, unfinished, silent };
+
+  /// In line to be dropped, as one of many.
+  struct line_place : slow_peer {
+    explicit line_place(tls_state& of) noexcept : owner{of} {}
+    tls_state& owner;
+    static std::size_t held_bytes(slow_peer& self) noexcept {
+      const tls_state& of = static_cast<line_place&>(self).owner;
+      const bool is_worked_for = of.work_ != nullptr && *of.work_ != 0;
+      return of.line_ == line::silent && is_worked_for ? 0 : of.memory_.bytes();
+    }
+    static void drop(slow_peer& self) noexcept { static_cast<line_place&>(self).owner.drop(); }
+    static constexpr slow_peer_kind kind_of_all{.held_bytes = &held_bytes, .drop = &drop};
+  };
+  void stand_in_line() noexcept;
+  void stand_behind() noexcept;
+  void leave_line() noexcept;
+  void note_record(bool is_kept) noexcept;
+  void note_shaken() noexcept;
+  void drop() noexcept;
+
   static void on_received(operation& op) noexcept;
   [[nodiscard]] bool input_ended() const noexcept { return input_end_ <= 0; }
   [[nodiscard]] error input_failure() const noexcept;
@@ -132,6 +175,7 @@ class tls_state final : public stream_state {
   void watch_certificates();
   void end_with_certificates() noexcept;
 
+  memory_reservation memory_;
   std::shared_ptr<const tls_setup> setup_;
   tls_validity validity_;  // before the session, which looks at it
   std::unique_ptr<ssl_st, free_tls> session_;
@@ -150,6 +194,13 @@ class tls_state final : public stream_state {
   std::unique_ptr<certificate_watch> certificate_watch_;
   tls_info info_;
   std::string complaint_;
+  line_place place_{*this};
+  plain_messages messages_;
+  const std::uint32_t* work_ = nullptr;  // how much is done for the other end, if that is known
+  line line_ = line::none;
+  bool was_accepted_ = false;
+  bool has_begun_ = false;     // to shake hands, with memory for it
+  bool keeps_record_ = false;  // OpenSSL does, or a part of one
   bool is_shaken_ = false;
   bool is_broken_ = false;  // OpenSSL has nothing more to say
   bool has_outlived_certificates_ = false;

@@ -9,13 +9,16 @@
 //   - shutdown(), close() and the drop of a stream say goodbye behind what was written;
 //   - close() returns once that has been handed over, and the kernel perhaps a little later.
 // Handshakes wait for their turn at a gate, so that they never keep the loop for long. They take
-// `handshake_timeout` at most.
+// `handshake_timeout` at most. A stream that was accepted counts against its shard's memory budget
+// (loop/connection_memory.hpp): without room tls_accept() gives errc::limit_exceeded at once, and
+// whoever is silent for longest while others need the memory is cut, errc::reset.
 //
 //   auto secured = co_await net::tls_accept(std::move(*stream), context, gate);
 //   if (!secured) co_return;                                // secured.error() says why
 //   co_await serve(std::move(*secured));                    // secured->tls() says with whom
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include <weft/base/time.hpp>
@@ -34,6 +37,11 @@ inline constexpr duration handshake_timeout = std::chrono::seconds{10};
 /// before, as it stands; what has been read of it into a smaller span counts as not read.
 [[nodiscard]] task<result<tcp_stream>> tls_accept(tcp_stream plain, const tls_context& context,
                                                   handshake_gate& gate);
+/// Of a stream that tls_accept() gave: it is not dropped as silent, for want of memory, while
+/// `requests` is not 0, since the client waits for us. `requests` outlives the stream. Nothing, of
+/// other streams.
+void keep_while(const tcp_stream& stream, const std::uint32_t& requests) noexcept;
+
 /// As the client, with a server that must prove to be `host`: a name or an IP address. `context` is
 /// read at the call. Where they do not come to terms, `complaint`, which outlives the task, says
 /// what OpenSSL has against it, and is empty otherwise.

@@ -7,6 +7,7 @@
 
 #include <weft/coro/frame_pool.hpp>
 #include <weft/http/connection_host.hpp>
+#include <weft/net/tls_stream.hpp>
 
 namespace weft::http::http2 {
 namespace {
@@ -35,6 +36,7 @@ server_session::server_session(connection_host& host, net::tcp_stream stream,
       resets_{host.limits.http2.resets_per_second},
       idle_frames_{host.limits.http2.idle_frames_per_second},
       idle_since_{host.loop.now()} {
+  net::keep_while(stream_, stream_count_);
   join(host_);
   host_.counts.http2_connections.add();
 }

@@ -8,11 +8,15 @@
 
 namespace weft::http::ws {
 
+/// An idle one takes so much with its stream and a small handler, as measured.
+constexpr std::size_t own_bytes = std::size_t{2} * 1024;
+
 server_websocket::server_websocket(const session_terms& terms, connection_host& host,
                                    const route_match& match)
     : session{terms},
       registration{&on_service_end},
       host_{host},
+      memory_{host.loop.memory().hold(memory_kind::connections, own_bytes)},
       route_{host.routes, match},
       stop_{host.stopping},
       env_{.stop = stop_.token(), .runs_on = &host.loop, .owner = route_.owner()},

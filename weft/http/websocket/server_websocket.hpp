@@ -16,6 +16,7 @@
 #include <weft/http/route_table.hpp>
 #include <weft/http/upgraded.hpp>
 #include <weft/http/websocket/session.hpp>
+#include <weft/loop/memory_share.hpp>
 #include <weft/service/lifetime.hpp>
 
 namespace weft::http::ws {
@@ -46,6 +47,7 @@ class server_websocket final : public session, public upgraded, private registra
   static void on_service_end(registration& self) noexcept;
 
   connection_host& host_;
+  memory_reservation memory_;
   route_table::use route_;
   stop_source stop_;
   environment env_;
