@@ -32,7 +32,7 @@ void cold_batch::run() {
     is_stale_ = true;
   else
     read_all(reader);
-  if (sqlite3_get_autocommit(reader.get()) == 0) static_cast<void>(reader.run("ROLLBACK"));
+  reader.roll_back();
 }
 
 void cold_batch::read_all(connection& by) {
@@ -55,7 +55,7 @@ bool cold_batch::read_one(connection& by, sqlite3_stmt* select, const key_read& 
   if (select == nullptr) {
     const int code = sqlite3_extended_errcode(by.get());
     keep_failure(kind_of_refused(code), by.describe(code));
-    return sqlite3_get_autocommit(by.get()) == 0;
+    return by.in_transaction();
   }
   memory_budget memory{page_bytes + bytes_max_ - copied_bytes_};
   const memory_budget::use here{memory};
@@ -68,7 +68,7 @@ bool cold_batch::read_one(connection& by, sqlite3_stmt* select, const key_read& 
   }
   if (memory.was_exceeded()) return leave(memory.wanted());
   keep_failure(kind_of(code), by.describe(code));
-  return sqlite3_get_autocommit(by.get()) == 0;
+  return by.in_transaction();
 }
 
 bool cold_batch::keep_row(sqlite3_stmt* row, const key_read& operation) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,6 +17,7 @@
 #include <weft/loop/blocking.hpp>
 #include <weft/loop/memory_share.hpp>
 #include <weft/loop/mesh.hpp>
+#include <weft/loop/sleep.hpp>
 #include <weft/store/scan_token.hpp>
 #include <weft/store/schema_change.hpp>
 #include <weft/store/schema_looks.hpp>
@@ -104,6 +106,12 @@ struct engine::state {
   [[nodiscard]] task<result<void>> until_durable(queued_write& batch);
   [[nodiscard]] shard_database* database_of(const table& named) noexcept;
   void note_turn(shard_database& read) noexcept;
+  /// However a read ends, the transaction that it has begun ends with the turn.
+  struct [[nodiscard]] noted_turn {
+    state& of;
+    shard_database& read;
+    ~noted_turn() { of.note_turn(read); }
+  };
 
   /// In the turn's step for what was filled and not flushed, which comes after all that is ready
   /// has run.
@@ -152,12 +160,18 @@ task<result<void>> engine::state::open() {
 
 task<void> engine::state::follow() {
   for (;;) {
-    const auto changed = co_await with_timeout(options.schema_refresh, until_changed());
-    if (!changed && changed.error() != errc::timed_out) co_return;
-    files_changed->reset();
-    // Too many who wait for a thread: later, then.
-    static_cast<void>(co_await refresh());
-    co_await queries.end_idle(*files);
+    try {
+      const auto changed = co_await with_timeout(options.schema_refresh, until_changed());
+      if (!changed && changed.error() != errc::timed_out) co_return;
+      files_changed->reset();
+      // Too many who wait for a thread: later, then.
+      static_cast<void>(co_await refresh());
+      co_await queries.end_idle(*files);
+      continue;
+    } catch (const std::bad_alloc&) {
+      log::error("there is no memory to look at the schema: it is looked at again");
+    }
+    co_await yield{loop};
   }
 }
 
@@ -233,30 +247,35 @@ void engine::state::tell_confinement() const {
   });
 }
 
+/// If there is no memory for all of it, nothing is taken over.
 void engine::state::take_over(loaded found) {
-  std::vector<std::unique_ptr<shard_database>> next;
+  std::vector<std::unique_ptr<shard_database>> next;  // nullptr: of one that is kept
   std::vector<catalog::database_definition> definitions;
   for (loaded_database& each : found.databases) {
-    if (each.opened) {
-      next.push_back(std::make_unique<shard_database>(each.name, std::move(*each.opened), *files,
-                                                      options.statements_max, counts));
-    } else {
-      const auto kept = std::ranges::find_if(
-          databases, [&](const auto& old) { return old != nullptr && old->name() == each.name; });
-      next.push_back(std::move(*kept));
-      if (each.is_refused) next.back()->close();
-    }
-    next.back()->follow(each.version);
+    next.push_back(each.opened
+                       ? std::make_unique<shard_database>(each.name, std::move(*each.opened),
+                                                          *files, options.statements_max, counts)
+                       : nullptr);
     if (each.is_kept)
       for (const auto& old : schema->tables())
         if (old->database() == each.name) each.tables.push_back(old->definition());
     definitions.push_back({each.name, std::move(each.tables)});
   }
+  catalog_ref tables{std::make_unique<const catalog>(std::move(definitions))};
+  // Nothing is allocated from here on.
+  for (std::size_t i = 0; i < next.size(); ++i) {
+    const loaded_database& each = found.databases[i];
+    if (next[i] == nullptr)
+      next[i] = std::move(*std::ranges::find_if(
+          databases, [&](const auto& old) { return old != nullptr && old->name() == each.name; }));
+    if (each.is_refused) next[i]->close();
+    next[i]->follow(each.version);
+  }
   databases = std::move(next);
   counts.refused.set(std::ranges::count_if(found.databases, &loaded_database::is_refused));
   last_read = nullptr;
   last_table = nullptr;
-  schema = catalog_ref{std::make_unique<const catalog>(std::move(definitions))};
+  schema = std::move(tables);
   ++catalogs;
   counts.catalogs.add();
 }
@@ -289,8 +308,10 @@ void engine::state::read_warm(std::span<const key_read> operations, progress& at
     }
     at.at = database_of(*operation.from);
     WEFT_ASSERT(at.at != nullptr, "a catalog's tables are those of open databases");
-    at.why = at.at->read(at.done, operation, room, here, to);
-    note_turn(*at.at);
+    {
+      const noted_turn ends{*this, *at.at};
+      at.why = at.at->read(at.done, operation, room, here, to);
+    }
     if (at.why != shard_database::outcome::told) return;
     ++at.done;
     counts.warm_reads.add();

@@ -68,6 +68,24 @@ class noting_sink final : public read_sink {
   std::string text_;
 };
 
+/// All blocks of SQLite's that this thread keeps for it, so that it has to ask for others.
+class hoard {
+ public:
+  hoard() {
+    blocks_.reserve(2'000);
+    for (int size = 64; size <= 1024; size += 64)
+      for (int i = 0; i < 40; ++i) blocks_.push_back(sqlite3_malloc(size));
+  }
+  hoard(const hoard&) = delete;
+  hoard& operator=(const hoard&) = delete;
+  ~hoard() {
+    for (void* const each : blocks_) sqlite3_free(each);
+  }
+
+ private:
+  std::vector<void*> blocks_;
+};
+
 /// An empty one, for temporary files.
 [[nodiscard]] std::string make_folder();
 void remove_folder(const std::string& path);

@@ -64,6 +64,15 @@ class connection {
   void close_without_log() noexcept {
     sqlite3_db_config(get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   }
+  [[nodiscard]] bool in_transaction() const noexcept { return sqlite3_get_autocommit(get()) == 0; }
+  /// Where there is no memory for that the transaction stays, and ends with the connection.
+  void roll_back() noexcept {
+    if (in_transaction()) static_cast<void>(run("ROLLBACK"));
+  }
+  /// It is not as its next user has to find it: whoever lends it closes it instead.
+  void spoil() noexcept { is_spoilt_ = true; }
+  /// Whether its next user finds it as it was opened.
+  [[nodiscard]] bool is_reusable() const noexcept { return !is_spoilt_ && !in_transaction(); }
   /// Keeps `use` until it is closed.
   void count_as(std::shared_ptr<file_memory> use) noexcept {
     files_.remember_in(use.get());
@@ -95,6 +104,7 @@ class connection {
   std::unique_ptr<sqlite3, handle_end> handle_;
   std::string path_;
   file_watch files_;
+  bool is_spoilt_ = false;
 };
 
 /// What a result code of a statement that ran means.

@@ -14,6 +14,22 @@ constexpr std::size_t rows_of_a_slice = 256;
 constexpr std::size_t bytes_of_a_slice = 256 * 1024;
 constexpr int instructions_between_looks = 20'000;  // of SQLite's machine: some 100 us
 
+/// What a connection asks as it goes, while it lives.
+class [[nodiscard]] progress_question {
+ public:
+  using function = int (*)(void*);
+
+  progress_question(connection& on, function asked, void* with) noexcept : on_{on.get()} {
+    sqlite3_progress_handler(on_, instructions_between_looks, asked, with);
+  }
+  progress_question(const progress_question&) = delete;
+  progress_question& operator=(const progress_question&) = delete;
+  ~progress_question() { sqlite3_progress_handler(on_, 0, nullptr, nullptr); }
+
+ private:
+  sqlite3* on_;
+};
+
 /// On a connection, while it lives.
 class [[nodiscard]] known_function {
  public:
@@ -21,23 +37,24 @@ class [[nodiscard]] known_function {
 
   /// nullptr: there is none.
   known_function(connection& on, function called, void* with) noexcept
-      : on_{called != nullptr ? on.get() : nullptr} {
-    set(called, with);
-  }
+      : on_{called != nullptr ? on.get() : nullptr}, code_{set(called, with)} {}
   known_function(const known_function&) = delete;
   known_function& operator=(const known_function&) = delete;
-  ~known_function() { set(nullptr, nullptr); }
+  // To take away what is there needs no memory.
+  ~known_function() { static_cast<void>(set(nullptr, nullptr)); }
+
+  /// SQLite's, of making it known.
+  [[nodiscard]] int code() const noexcept { return code_; }
 
  private:
-  /// One that cannot be set is unknown to the statement that wants it.
-  void set(function called, void* with) const noexcept {
-    if (on_ == nullptr) return;
-    // As said above.
-    static_cast<void>(sqlite3_create_function_v2(on_, turn_is_over_function, 0, SQLITE_UTF8, with,
-                                                 called, nullptr, nullptr, nullptr));
+  [[nodiscard]] int set(function called, void* with) const noexcept {
+    if (on_ == nullptr) return SQLITE_OK;
+    return sqlite3_create_function_v2(on_, turn_is_over_function, 0, SQLITE_UTF8, with, called,
+                                      nullptr, nullptr, nullptr);
   }
 
   sqlite3* on_;
+  int code_;
 };
 
 }  // namespace
@@ -100,18 +117,17 @@ void scan_slice::run() {
     is_stale_ = true;
   else
     find_all(reader);
-  if (sqlite3_get_autocommit(reader.get()) == 0) static_cast<void>(reader.run("ROLLBACK"));
+  reader.roll_back();
 }
 
 void scan_slice::find_all(connection& by) {
   if (!tells_found_) begin_turn();
-  sqlite3_progress_handler(by.get(), instructions_between_looks, &look_up_from_work, this);
+  const progress_question asked{by, &look_up_from_work, this};
   int code = SQLITE_DONE;
   for (const scan_step& step : steps_behind(request_, place_)) {
     code = find(by, {request_, place_, {.step = step, .by_steps = pace_.by_steps}});
     if (code != SQLITE_DONE) break;
   }
-  sqlite3_progress_handler(by.get(), 0, nullptr, nullptr);
   if (code == SQLITE_INTERRUPT)
     has_more_ = true;
   else if (code != SQLITE_ROW && code != SQLITE_DONE && fault_.message.empty())
@@ -121,6 +137,7 @@ void scan_slice::find_all(connection& by) {
 /// What the last step gave; SQLITE_ROW: there is more.
 int scan_slice::find(connection& by, const scan_sql& sql) {
   const known_function asked{by, tells_found_ ? &tell_whether_turn_is_over : nullptr, this};
+  if (asked.code() != SQLITE_OK) return asked.code();
   const statement select = by.prepare(sql.text());
   if (select == nullptr) {
     const int refused = sqlite3_extended_errcode(by.get());

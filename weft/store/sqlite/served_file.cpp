@@ -107,20 +107,25 @@ bool served_file::must_settle() {
   return true;
 }
 
-void served_file::note_log(const connection& of) {
+void served_file::note_log(const connection& of) noexcept {
   const auto log = of.log();
   if (!log) return;
   const std::lock_guard lock{mutex_};
   if (served_ != of.identity()) return;
-  bool is_new = false;
-  for (const auto& each : {log, of.index()}) {
-    if (!each || is_known_log(*each)) continue;
+  const std::array seen{log, of.index()};
+  const auto is_new = [this](const auto& each) { return each && !is_known_log(*each); };
+  if (std::ranges::none_of(seen, is_new)) return;
+  try {
+    logs_.reserve(logs_max);
+    folder_.note_owner(name(), {mark_of(path_), mark_of(beside("-wal"))});
+  } catch (const std::bad_alloc&) {
+    return;  // it is new for the next that has it
+  }
+  for (const auto& each : seen) {
+    if (!is_new(each)) continue;
     if (logs_.size() == logs_max) logs_.erase(logs_.begin());
     logs_.push_back(*each);
-    is_new = true;
   }
-  if (!is_new) return;
-  folder_.note_owner(name(), {mark_of(path_), mark_of(beside("-wal"))});
   traced_.reset();
 }
 

@@ -43,7 +43,7 @@ class served_file {
   [[nodiscard]] bool must_settle();
   [[nodiscard]] std::expected<connection, std::string> open(access how);
   /// Of a connection that open() has given, once it has read: which log it has.
-  void note_log(const connection& of);
+  void note_log(const connection& of) noexcept;
   /// Of such a connection, once it has written or moved pages: what a killed program leaves behind.
   void note_trace(const connection& of) noexcept;
   /// What look() of such a connection has given.

@@ -22,19 +22,27 @@ int shard_database::begin() noexcept {
   const std::uint64_t commits = of_.commits();
   if (in_transaction_ && commits == commits_seen_) return SQLITE_OK;
   end_turn();
+  if (!connection_) return SQLITE_NOMEM;
   commits_seen_ = commits;
   is_checked_ = false;
+  // What ends the transaction is there before it begins.
+  if (end_ == nullptr) end_ = connection_->prepare("COMMIT");
+  if (end_ == nullptr) return sqlite3_extended_errcode(connection_->get());
   const int code = run_once(*connection_, begin_, "BEGIN");
-  in_transaction_ = code == SQLITE_OK;
+  in_transaction_ = connection_->in_transaction();
   return code;
 }
 
-void shard_database::end_turn() noexcept {
+/// It has nothing to commit; an error has ended it before.
+void shard_database::end_transaction() noexcept {
   if (!in_transaction_) return;
-  in_transaction_ = false;
-  // It has nothing to commit; an error has ended it before.
-  if (sqlite3_get_autocommit(connection_->get()) == 0)
-    static_cast<void>(run_once(*connection_, end_, "COMMIT"));
+  if (connection_->in_transaction()) static_cast<void>(run_once(*connection_, end_, "COMMIT"));
+  in_transaction_ = connection_->in_transaction();
+}
+
+void shard_database::end_turn() noexcept {
+  end_transaction();
+  if (in_transaction_) close();
 }
 
 bool shard_database::is_in_place() {
@@ -42,19 +50,20 @@ bool shard_database::is_in_place() {
   const file_place place = connection_->look();
   is_checked_ = place == file_place::in_place;
   if (is_checked_) return true;
-  end_turn();
+  end_transaction();  // a statement may still run: where that fails the turn's end closes it
   is_suspect_ = true;
   of_.note(*connection_, place);
   return false;
 }
 
 void shard_database::close() noexcept {
-  end_turn();
+  end_transaction();
   begin_.reset();
   end_.reset();
   ask_version_.reset();
   statements_.clear();
   connection_.reset();
+  in_transaction_ = false;
   is_suspect_ = true;
 }
 
@@ -74,7 +83,7 @@ shard_database::outcome shard_database::read(std::size_t number, const key_read&
                                              read_sink& to) {
   if (!connection_) return outcome::cold;
   if (const int code = begin(); code != SQLITE_OK)
-    return fail(code, kind_of(code), number, here, to);
+    return connection_ ? fail(code, kind_of(code), number, here, to) : outcome::cold;
   cached_statement* select = statements_.find(*connection_, *operation.from, operation.columns);
   if (select == nullptr) {
     if (const int code = check_schema(); code != SQLITE_OK) {
@@ -109,7 +118,7 @@ shard_database::outcome shard_database::read(std::size_t number, const key_read&
 shard_database::outcome shard_database::fail(int code, failure_kind kind, std::size_t number,
                                              const nowait_reads& here, read_sink& to) {
   // SQLite has rolled back, if the error was one of input.
-  if (sqlite3_get_autocommit(connection_->get()) != 0) in_transaction_ = false;
+  in_transaction_ = connection_->in_transaction();
   // Another program writes, where there is no log, or mends the database, or has left a commit half
   // done: not to be waited for here. Nor is a long value to be copied here.
   if (here.would_block() || kind == failure_kind::busy || code == SQLITE_READONLY_ROLLBACK ||

@@ -63,6 +63,7 @@ class shard_database {
                              std::vector<value>& room, nowait_reads& here, read_sink& to);
 
   [[nodiscard]] bool in_transaction() const noexcept { return in_transaction_; }
+  /// Closes its files where there is no memory to end the transaction otherwise.
   void end_turn() noexcept;
   [[nodiscard]] bool is_open() const noexcept { return connection_.has_value(); }
   /// Sees whether the files are still those that have the names; is_suspect() where they are not.
@@ -72,6 +73,7 @@ class shard_database {
 
  private:
   [[nodiscard]] int begin() noexcept;
+  void end_transaction() noexcept;
   [[nodiscard]] outcome fail(int code, failure_kind kind, std::size_t number,
                              const nowait_reads& here, read_sink& to);
   [[nodiscard]] int check_schema() noexcept;

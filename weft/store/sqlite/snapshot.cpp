@@ -39,8 +39,8 @@ std::expected<snapshot, int> snapshot::begin(connection& of) {
 
 snapshot::~snapshot() {
   if (of_ == nullptr) return;
-  if (sqlite3_get_autocommit(of_->get()) == 0) static_cast<void>(of_->run("ROLLBACK"));
-  static_cast<void>(of_->run("PRAGMA temp_store=DEFAULT"));
+  of_->roll_back();
+  if (of_->run("PRAGMA temp_store=DEFAULT") != SQLITE_OK) of_->spoil();
 }
 
 }  // namespace weft::store::sqlite

@@ -54,11 +54,11 @@ cached_statement* statement_cache::make(connection& by, const table& from,
   // Another of the same hash makes room.
   if (const auto same = by_hash_.find(hash); same != by_hash_.end()) forget(*same->second);
   while (by_hash_.size() >= most_ && !by_use_.empty()) forget(*by_use_.front());
-  last_ = made.get();
-  bound_values(by, last_->value_bytes_max);
-  by_use_.push_back(*made);
-  by_hash_[hash] = std::move(made);
-  return last_;
+  cached_statement& kept = *made;
+  by_hash_[hash] = std::move(made);  // which may have no memory: it is in no list yet
+  by_use_.push_back(kept);
+  bound_values(by, kept.value_bytes_max);
+  return last_ = &kept;
 }
 
 void statement_cache::bound_values(connection& of, int bytes_max) noexcept {

@@ -315,6 +315,7 @@ std::size_t storage::writes_waiting() {
 }
 
 void storage::take_back(connection lent) noexcept {
+  if (!lent.is_reusable()) return;
   database_files* known = nullptr;
   {
     const std::lock_guard lock{mutex_};

@@ -54,7 +54,8 @@ class storage : public std::enable_shared_from_this<storage> {
   /// Sorted. A line for people, where the folder cannot be read.
   [[nodiscard]] std::expected<std::vector<std::string>, std::string> database_names() const;
 
-  /// A connection that comes back when it is done with.
+  /// A connection that comes back when it is done with; its end, where work that had no memory to
+  /// end its transaction has left that.
   class [[nodiscard]] lease {
    public:
     lease(storage& from, connection lent) noexcept : from_{&from}, lent_{std::move(lent)} {}

@@ -113,7 +113,7 @@ bool write_group::step(const char* sql) {
 bool write_group::give_up(int code) {
   code_ = code;
   fault_ = by_.describe(code);
-  if (sqlite3_get_autocommit(by_.get()) == 0) static_cast<void>(by_.run("ROLLBACK"));
+  by_.roll_back();
   return false;
 }
 
@@ -136,7 +136,7 @@ bool write_group::run_operations(queued_write& batch) {
       continue;
     }
     if (!is_of_one(kind)) return give_up(code);
-    if (sqlite3_get_autocommit(by_.get()) != 0) {  // ON CONFLICT ROLLBACK
+    if (!by_.in_transaction()) {  // ON CONFLICT ROLLBACK
       culprit_ = i;
       return give_up(code);
     }

@@ -52,7 +52,7 @@ class write_group {
   [[nodiscard]] std::optional<std::size_t> culprit() const noexcept { return culprit_; }
 
   /// Whether the transaction could not be ended: the connection is of no more use.
-  [[nodiscard]] bool is_stuck() const noexcept { return sqlite3_get_autocommit(by_.get()) == 0; }
+  [[nodiscard]] bool is_stuck() const noexcept { return by_.in_transaction(); }
 
  private:
   [[nodiscard]] bool run_all(std::span<queued_write* const> batches);

@@ -197,9 +197,9 @@ std::expected<void, writer::fault> writer::make_ready() {
   close();
   auto opened = open();
   if (!opened) return std::unexpected{std::move(opened.error())};
+  statements_.emplace();
   connection_.emplace(std::move(*opened));
   file_.note_log(*connection_);
-  statements_.emplace();
   is_suspect_ = false;
   emptied_from_ = static_cast<int>(options_.checkpoint_pages) * log_growth;
   sqlite3_wal_hook(connection_->get(), &note_log_pages, &log_pages_);
@@ -317,7 +317,9 @@ bool writer::is_log_of_another(file_place place) noexcept {
 std::expected<void, std::string> writer::swap(database_swap& with) {
   const std::lock_guard lock{writing_};
   try {
-    return swap_held(with);
+    auto swapped = swap_held(with);
+    if (connection_ && connection_->in_transaction()) close();
+    return swapped;
   } catch (const std::bad_alloc&) {
     close();  // with the lock that keeps others from writing
     throw;
@@ -327,7 +329,7 @@ std::expected<void, std::string> writer::swap(database_swap& with) {
 std::expected<void, std::string> writer::swap_held(database_swap& with) {
   if (auto begun = begin_swap(); !begun) return begun;
   auto renamed = with.rename();
-  static_cast<void>(connection_->run("ROLLBACK"));
+  connection_->roll_back();
   if (!renamed) return renamed;
   connection_->close_without_log();
   close();
@@ -348,8 +350,7 @@ std::expected<void, std::string> writer::begin_swap() {
     if (is_good) return {};
     std::string why = code == SQLITE_OK ? std::string{"another program writes to it"}
                                         : connection_->describe(code);
-    if (sqlite3_get_autocommit(connection_->get()) == 0)
-      static_cast<void>(connection_->run("ROLLBACK"));
+    connection_->roll_back();
     const bool is_busy = code == SQLITE_OK || kind_of(code) == failure_kind::busy;
     if (!is_busy || std::chrono::steady_clock::now() >= until)
       return std::unexpected{weft::format("the former file cannot be let go of: {}", why)};

@@ -48,24 +48,6 @@ struct said_sink final : write_sink {
   std::size_t unknowns = 0;
 };
 
-/// All blocks of SQLite's that this thread keeps for it, so that it has to ask for others.
-class hoard {
- public:
-  hoard() {
-    blocks_.reserve(2'000);
-    for (int size = 64; size <= 1024; size += 64)
-      for (int i = 0; i < 40; ++i) blocks_.push_back(sqlite3_malloc(size));
-  }
-  hoard(const hoard&) = delete;
-  hoard& operator=(const hoard&) = delete;
-  ~hoard() {
-    for (void* const each : blocks_) sqlite3_free(each);
-  }
-
- private:
-  std::vector<void*> blocks_;
-};
-
 /// A batch of inserts.
 struct written_batch {
   std::vector<std::int64_t> ids;
