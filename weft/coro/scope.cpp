@@ -1,5 +1,6 @@
 #include <weft/coro/scope.hpp>
 
+#include <new>
 #include <utility>
 
 #include <weft/coro/scheduler.hpp>
@@ -57,9 +58,18 @@ void scope::note_failure(detail::promise<void>& ended) noexcept {
   if (!failure_)
     failure_ = std::move(failure);
   else if (policy_ == failure_policy::collect)
-    more_failures_.push_back(std::move(failure));
+    collect(std::move(failure));
   if (policy_ == failure_policy::fail_fast) stop_.request_stop();
   count_down();
+}
+
+/// One that there is no memory to keep is lost beside those that are kept.
+void scope::collect(std::exception_ptr failure) noexcept {
+  try {
+    more_failures_.push_back(std::move(failure));
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
+    // As said above.
+  }
 }
 
 void scope::rethrow_failure() {

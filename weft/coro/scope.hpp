@@ -112,6 +112,7 @@ class scope final : public scope_registration {
   friend void detail::leave_scope(detail::promise<void>& ended) noexcept;
   void task_ended(detail::promise<void>& ended) noexcept;
   WEFT_RARE_CALL void note_failure(detail::promise<void>& ended) noexcept;
+  void collect(std::exception_ptr failure) noexcept;
   void count_down() noexcept;
 
   stop_source stop_;

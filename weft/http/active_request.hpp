@@ -91,6 +91,16 @@ struct active_request {
     codes_reply = is_client_known = has_context = has_notes = false;
   }
 
+  /// Ends what is done for a request whose connection is dropped, so that the next finds nothing.
+  void abandon() noexcept {
+    reply.reset();
+    reader.reset();
+    writer.reset();
+    upgrade.reset();
+    untaken.reset();
+    if (has_texts) clear_texts();
+  }
+
   parsed_head head;
   const limits* bounds = nullptr;  // the route's, once it must be waited for; the route table's
   route_match match;

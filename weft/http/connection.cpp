@@ -27,11 +27,6 @@ using wait = active_request::wait;
 constexpr unsigned requests_per_turn = 16;
 constexpr std::size_t produced_per_turn_bytes = 8 * 1024;
 
-/// Out of memory, as a rule: that is this client's misfortune and not the others'.
-[[gnu::cold]] void log_dropped(const std::exception& why) {
-  log::error(weft::format("a connection is dropped: {}", why.what()));
-}
-
 }  // namespace
 
 connection::connection(connection_host& host, net::tcp_stream stream,
@@ -119,8 +114,8 @@ void connection::on_turn(stream_receiver& self) noexcept {
   try {
     if (!c.answer()) return;
   } catch (const std::exception& why) {
-    log_dropped(why);
-    c.host_.desk->upgrade.reset();
+    http2::log_dropped(why);
+    c.host_.desk->abandon();
     c.keep_ = false;
   }
   c.go_on(false);
@@ -138,8 +133,8 @@ void connection::go_on(bool has_received) noexcept {
       if (!left_ && !answer()) return;
     }
   } catch (const std::exception& why) {
-    log_dropped(why);
-    host_.desk->upgrade.reset();
+    http2::log_dropped(why);
+    host_.desk->abandon();
   }
   if (host_.desk->upgrade != nullptr) return hand_over(std::move(host_.desk->upgrade));
   delete this;
@@ -237,7 +232,7 @@ task<void> connection::answer_waiting() {
     waiting_.reset();
     if (next == nullptr && must_linger()) co_await linger();
   } catch (const std::exception& why) {
-    log_dropped(why);
+    http2::log_dropped(why);
     keep_ = false;
   }
   is_cut_ = is_ending();
@@ -356,6 +351,7 @@ bool connection::rest_has_come(active_request& work) {
   try {
     host_.dispatch(head, work.match, *work.reply);
   } catch (...) {
+    work.reply->work.reset();
     work.reply->report_exception();
   }
 }

@@ -9,6 +9,7 @@
 #include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/http/connection_host.hpp>
+#include <weft/http/http2/library.hpp>
 #include <weft/http/problem.hpp>
 #include <weft/http/reply_head.hpp>
 #include <weft/http/send_pace.hpp>
@@ -71,7 +72,7 @@ void connection::turn_away(std::unique_ptr<connection> self) {
       }
       co_await refused->linger();
     } catch (const std::exception& why) {
-      log::error(weft::format("a connection is dropped: {}", why.what()));
+      http2::log_dropped(why);
     }
   }(std::move(self)));
 }

@@ -37,7 +37,7 @@ struct connection_host {
       : limits{bounds},
         loop{on},
         owner{owner_of_server},
-        workers{environment{.runs_on = &on, .owner = owner_of_server}},
+        workers{environment{.runs_on = &on, .owner = owner_of_server}, failure_policy::collect},
         stopping{workers.token()},
         counts{meter},
         websockets{meter, "http_websocket"},

@@ -3,10 +3,11 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include <weft/base/format.hpp>
-#include <weft/base/log.hpp>
+#include <weft/base/log_parts.hpp>
 #include <weft/http/active_request.hpp>
 #include <weft/http/connection.hpp>
 #include <weft/http/connection_host.hpp>
@@ -112,10 +113,18 @@ task<void> exchange::run(handler& next) {
   if (inner) co_await std::move(*inner);
 }
 
+/// Nothing is left in its place: what is to take that may find no memory.
+task<void> exchange::take_work() noexcept {
+  task<void> taken = std::move(*work);
+  work.reset();
+  return taken;
+}
+
 void exchange::run_now(handler& next) {
   try {
     next(*this);
   } catch (...) {
+    work.reset();
     report_exception();
   }
   if (!work) expect_reply();
@@ -201,22 +210,33 @@ body_writer& exchange::writer() {
 void exchange::end_body() { writer().end(); }
 
 void exchange::report_exception() {
-  std::string what = "an exception of unknown type";
+  bool may_try_again = false;
   try {
     throw;
+  } catch (const std::bad_alloc& known) {
+    may_try_again = !work;  // nobody who waits has begun
+    log_exception(known.what());
   } catch (const std::exception& known) {
-    what = known.what();
-  } catch (...) {  // NOLINT(bugprone-empty-catch): what stands above is all there is to say
+    log_exception(known.what());
+  } catch (...) {
+    log_exception("an exception of unknown type");
   }
-  log::error(weft::format("handler of {} {} threw: {}", to_string(request_.method()),
-                          request_.path(), what));
-  if (!replied() && !reply_lost_body()) reply_problem(status::internal_server_error, {});
+  if (replied() || reply_lost_body()) return;
+  if (may_try_again)
+    reply_problem(status::service_unavailable, no_memory_reason, retry_after_field);
+  else
+    reply_problem(status::internal_server_error, {});
+}
+
+void exchange::log_exception(const char* what) const noexcept {
+  log::error_of(
+      {"handler of ", to_string(request_.method()), " ", request_.path(), " threw: ", what});
 }
 
 void exchange::expect_reply() {
   if (replied()) return;
-  log::error(weft::format("handler of {} {} gave no reply", to_string(request_.method()),
-                          request_.path()));
+  log::error_of(
+      {"handler of ", to_string(request_.method()), " ", request_.path(), " gave no reply"});
   reply_problem(status::internal_server_error, {});
 }
 

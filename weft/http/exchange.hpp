@@ -115,7 +115,7 @@ class exchange {
   void run_then(handler& next, F done) {
     run_now(next);
     if (work)
-      work.emplace(finish_then(std::move(*work), std::move(done)));
+      work.emplace(finish_then(take_work(), std::move(done)));
     else
       done();
   }
@@ -181,6 +181,8 @@ class exchange {
   void upgrade(std::string_view fields, std::unique_ptr<upgraded> to);
   [[nodiscard]] connection_host& host() noexcept;
   void run_now(handler& next);
+  [[nodiscard]] task<void> take_work() noexcept;
+  void log_exception(const char* what) const noexcept;
   /// What `late` leaves to be answered.
   task<void> finish(task<void> late);
   template <class F>

@@ -63,7 +63,7 @@ void exchange::run_coded(compress_rules& rules, handler& next) {
   of_.codes_reply = true;
   run_now(next);
   if (work)
-    work.emplace(finish_coded(std::move(*work)));
+    work.emplace(finish_coded(take_work()));
   else if (texts.deferred)
     work.emplace(give_deferred());
   else

@@ -16,6 +16,7 @@
 #include <weft/http/client_finder.hpp>
 #include <weft/http/connection.hpp>
 #include <weft/http/connection_host.hpp>
+#include <weft/http/http2/library.hpp>
 #include <weft/http/http2/server_session.hpp>
 #include <weft/http/proxy_door.hpp>
 #include <weft/http/server_settings.hpp>
@@ -36,6 +37,8 @@ constexpr std::size_t turned_away_most = 256;
 constexpr duration said_again_after = std::chrono::minutes{1};
 /// For a stop() that nobody gave a deadline.
 constexpr duration drain_time = std::chrono::seconds{10};
+/// Until what found no memory is tried again.
+constexpr duration memory_pause = std::chrono::milliseconds{10};
 
 /// For those whose options nobody has asked for their faults.
 template <class T>
@@ -87,6 +90,7 @@ struct server::state final : connection_host {
   void join_spread();
   [[nodiscard]] bool is_passed_on(net::tcp_stream& stream);
   task<void> accept_all();
+  task<bool> accept_one();
   void admit(net::tcp_stream stream);
   task<void> let_in(net::tcp_stream stream);
   [[nodiscard]] task<result<newcomer>> pass_doors(net::tcp_stream stream);
@@ -95,6 +99,7 @@ struct server::state final : connection_host {
   void tell_short();
   task<result<void>> drain();
   task<void> see_drain_end() { co_await until_stopped{loop}; }
+  task<void> let_all_go(environment patience);
   task<void> see_all_go();
   task<void> close_doors();
   void leave_idle();
@@ -116,6 +121,19 @@ struct server::state final : connection_host {
 };
 
 task<void> server::state::accept_all() {
+  for (bool goes_on = true; goes_on;) {
+    try {
+      goes_on = co_await accept_one();
+      continue;
+    } catch (const std::bad_alloc& why) {
+      http2::log_dropped(why, "a connection in line");
+    }
+    goes_on = (co_await sleep_for(loop, memory_pause)).has_value();
+  }
+}
+
+/// False: there is nobody to be accepted any more.
+task<bool> server::state::accept_one() {
   for (;;) {
     auto stream = co_await listener->accept();
     if (stream) {
@@ -123,13 +141,13 @@ task<void> server::state::accept_all() {
       continue;
     }
     const error why = stream.error();
-    if (why == errc::cancelled) co_return;
+    if (why == errc::cancelled) co_return false;
     // A Unix socket is shared by the shards: the first that stops shuts it down for all.
     if (why != errc::invalid_argument)
       log::error(weft::format("accepting on {} has ended, nobody is let in any more: {}",
                               address->to_string(), why.message()));
     listener.reset();  // the kernel sends newcomers to the other shards, or refuses them
-    co_return;
+    co_return false;
   }
 }
 
@@ -160,7 +178,7 @@ void server::state::admit(net::tcp_stream stream) {
     if (is_full()) return tell_full();
     workers.spawn(let_in(std::move(stream)));
   } catch (const std::exception& why) {
-    log::error(weft::format("a connection is dropped: {}", why.what()));
+    http2::log_dropped(why);
   }
 }
 
@@ -169,7 +187,7 @@ task<void> server::state::let_in(net::tcp_stream stream) {
     auto who = co_await pass_doors(std::move(stream));
     if (who) serve(std::move(*who));
   } catch (const std::exception& why) {
-    log::error(weft::format("a connection is dropped: {}", why.what()));
+    http2::log_dropped(why);
   }
 }
 
@@ -208,7 +226,7 @@ void server::state::serve(newcomer who) {
     else
       connection::begin(std::move(client));
   } catch (const std::exception& why) {
-    log::error(weft::format("a connection is dropped: {}", why.what()));
+    http2::log_dropped(why);
   }
 }
 
@@ -236,22 +254,36 @@ task<result<void>> server::state::drain() {
   if (until.is_never()) until = deadline::at(loop.now() + drain_time);
   const environment patience{.stop = {}, .until = until, .runs_on = &loop};
   const environment until_it_ends{.stop = drain_ended.token(), .until = {}, .runs_on = &loop};
-  scope cutting{environment{.runs_on = &loop}};
-  cutting.spawn(cut(until.when()));
-  if (!is_first) {
-    co_await see_drain_end().in(until_it_ends);
-  } else {
+  scope cutting{environment{.runs_on = &loop}, failure_policy::collect};
+  if (is_first)
     for (client_link* each : clients) each->prepare_to_leave();
-    if (listener) co_await close_doors().in(patience);
-    // What others pass on comes by their next turn: no deadline cuts that.
-    if (place) co_await place->close().in({.stop = {}, .until = {}, .runs_on = &loop});
-    leave_idle();
-    co_await see_all_go().in({.stop = {}, .until = {}, .runs_on = &loop});
-    drain_ended.request_stop();
+  // However often there is no memory for it: who is left behind would be served by nobody.
+  for (bool is_cutting = false, has_ended = false; !has_ended;) {
+    try {
+      if (!std::exchange(is_cutting, true)) cutting.spawn(cut(until.when()));
+      if (is_first)
+        co_await let_all_go(patience);
+      else
+        co_await see_drain_end().in(until_it_ends);
+      has_ended = true;
+      continue;
+    } catch (const std::exception& why) {
+      http2::log_dropped(why, "a step of the server's end");
+    }
+    static_cast<void>(co_await sleep_for(loop, memory_pause));
   }
+  if (is_first) drain_ended.request_stop();
   cutting.request_stop();
   co_await cutting.join();
   co_return result<void>{};
+}
+
+task<void> server::state::let_all_go(environment patience) {
+  if (listener) co_await close_doors().in(patience);
+  // What others pass on comes by their next turn: no deadline cuts that.
+  if (place) co_await place->close().in({.stop = {}, .until = {}, .runs_on = &loop});
+  leave_idle();
+  co_await see_all_go().in({.stop = {}, .until = {}, .runs_on = &loop});
 }
 
 task<void> server::state::see_all_go() {

@@ -5,7 +5,7 @@
 
 #include <weft/base/assert.hpp>
 #include <weft/base/format.hpp>
-#include <weft/base/log.hpp>
+#include <weft/base/log_parts.hpp>
 #include <weft/loop/event_loop.hpp>
 #include <weft/loop/mesh.hpp>
 #include <weft/loop/sleep.hpp>
@@ -102,9 +102,9 @@ void spread_place::admit(std::unique_ptr<loose_socket> socket) noexcept {
     if (stream)
       admit_(std::move(*stream));
     else
-      log::error(weft::format("a connection is dropped: {}", stream.error().message()));
+      log::error_of({"a connection is dropped: ", stream.error().message()});
   } catch (const std::exception& why) {
-    log::error(weft::format("a connection is dropped: {}", why.what()));
+    log::error_of({"a connection is dropped: ", why.what()});
   }
 }
 

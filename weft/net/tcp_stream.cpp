@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 
 #include <weft/loop/file.hpp>
 #include <weft/net/tls_state.hpp>
@@ -41,13 +42,23 @@ class close_wait : private close_operation {
   std::coroutine_handle<> waiting_;
 };
 
+/// The socket is closed where there is no memory for its stream.
+tcp_stream open_over(event_loop& loop, descriptor& socket) {
+  try {
+    return tcp_stream{loop, socket};
+  } catch (const std::bad_alloc&) {
+    loop.io().abandon(socket);
+    throw;
+  }
+}
+
 }  // namespace
 
 task<result<tcp_stream>> tcp_stream::connect(event_loop& loop, endpoint to) {
   const auto socket = loop.io().open_stream(to.family());
   if (!socket) co_return fail(socket.error());
   const auto connected = co_await connect_wait{loop, *socket, to.raw()};
-  tcp_stream stream{loop, **socket};
+  tcp_stream stream = open_over(loop, **socket);
   if (!connected) co_return fail(connected.error());
   co_return stream;
 }
@@ -55,7 +66,7 @@ task<result<tcp_stream>> tcp_stream::connect(event_loop& loop, endpoint to) {
 result<tcp_stream> tcp_stream::adopt(event_loop& loop, std::unique_ptr<loose_socket> loose) {
   const auto socket = loop.io().adopt(std::move(loose));
   if (!socket) return fail(socket.error());
-  return tcp_stream{loop, **socket};
+  return open_over(loop, **socket);
 }
 
 std::unique_ptr<loose_socket> tcp_stream::loosen() {

@@ -4,8 +4,7 @@
 #include <exception>
 
 #include <weft/base/assert.hpp>
-#include <weft/base/format.hpp>
-#include <weft/base/log.hpp>
+#include <weft/base/log_parts.hpp>
 #include <weft/coro/deadline.hpp>
 #include <weft/coro/event.hpp>
 #include <weft/coro/scope.hpp>
@@ -26,10 +25,9 @@ task<void> guarded(task<void> work, lifetime& owner) {
   try {
     co_await std::move(work);
   } catch (const std::exception& why) {
-    log::error(weft::format("a task of {} threw: {}", owner.name(), why.what()));
+    log::error_of({"a task of ", owner.name(), " threw: ", why.what()});
   } catch (...) {
-    log::error(
-        weft::format("a task of {} threw something that is no std::exception", owner.name()));
+    log::error_of({"a task of ", owner.name(), " threw something that is no std::exception"});
   }
 }
 

@@ -3,8 +3,7 @@
 #include <exception>
 #include <utility>
 
-#include <weft/base/format.hpp>
-#include <weft/base/log.hpp>
+#include <weft/base/log_parts.hpp>
 
 namespace weft::detail {
 namespace {
@@ -15,9 +14,9 @@ result<void> guarded(const service_record& service, Call call) noexcept {
   try {
     return call();
   } catch (const std::exception& why) {
-    log::error(weft::format("{} threw: {}", service.title(), why.what()));
+    log::error_of({service.title(), " threw: ", why.what()});
   } catch (...) {
-    log::error(weft::format("{} threw something that is no std::exception", service.title()));
+    log::error_of({service.title(), " threw something that is no std::exception"});
   }
   return fail(errc::unavailable);
 }

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include <weft/base/format.hpp>
-#include <weft/base/log.hpp>
+#include <weft/base/log_parts.hpp>
 #include <weft/loop/sleep.hpp>
 
 namespace weft {
@@ -21,7 +21,7 @@ bool shard::run(reports tell) {
   try {
     loop_->run();
   } catch (const std::exception& why) {
-    log::error(weft::format("a task of this shard threw: {}", why.what()));
+    log::error_of({"a task of this shard threw: ", why.what()});
     clean_ = false;
   }
   return clean_;

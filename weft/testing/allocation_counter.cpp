@@ -171,10 +171,7 @@ void free(void* memory) noexcept {
 // Pools take pages from the system by themselves.
 void* mmap(void* address, std::size_t size_bytes, int protection, int flags, int file,
            off_t offset) noexcept {
-  if (file == -1 && is_refused_by_size(size_bytes)) {
-    errno = ENOMEM;
-    return MAP_FAILED;
-  }
+  if (file == -1 && must_fail(size_bytes)) return MAP_FAILED;
   return reinterpret_cast<void*>(
       ::syscall(SYS_mmap, address, size_bytes, protection, flags, file, offset));
 }

@@ -30,7 +30,8 @@ enum class failing : std::uint8_t { once, for_good };
 
 /// The n-th allocation of this thread, of any size and by whatever call, fails, and where it is
 /// for_good all after it as well: for sweeps, which end where none has failed. Frames that the pool
-/// has are no allocations. One at a time, without an allocation_failure.
+/// has are no allocations; pages that it asks the system for are. One at a time, without an
+/// allocation_failure.
 class allocation_failures {
  public:
   /// `nth`: from 1.

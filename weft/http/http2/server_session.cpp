@@ -65,6 +65,7 @@ void server_session::begin(connection_host& host, net::tcp_stream stream,
     session.begin_with(received);
   } catch (const std::exception& why) {
     log_dropped(why);
+    session.host_.desk->abandon();
     session.lose();
   }
   session.go_on(false);
@@ -104,6 +105,7 @@ void server_session::go_on(bool has_received) noexcept {
     }
   } catch (const std::exception& why) {
     log_dropped(why);
+    host_.desk->abandon();
     lose();
   }
   input_ended_ = true;
@@ -201,6 +203,7 @@ void server_session::on_flush(flushable& self) noexcept {
     }
   } catch (const std::exception& why) {
     log_dropped(why);
+    session.host_.desk->abandon();
     session.lose();
   }
   session.settle();
@@ -242,17 +245,22 @@ void server_session::on_begin(runnable& self) noexcept {
 task<void> server_session::wait_for_room() {
   environment patience{
       .stop = host_.stopping, .until = {}, .runs_on = &loop_, .owner = host_.owner};
-  result<void> drained;
-  for (;;) {
-    const time_point began = loop_.now();
-    patience.until = deadline::at(began + pace_.until_look(host_.limits));
-    drained = co_await drain_stream().in(patience);
-    if (drained) pace_.note_wait(loop_.now() - began);
-    if (drained || drained.error() != errc::timed_out || is_over_) break;
-    const auto delivered = static_cast<std::int64_t>(given_bytes_ - stream_.untaken_bytes());
-    if (pace_.look(delivered, host_.limits)) continue;
-    host_.counts.slow_readers.add();
-    break;
+  result<void> drained = fail(errc::exhausted);
+  try {
+    for (;;) {
+      const time_point began = loop_.now();
+      patience.until = deadline::at(began + pace_.until_look(host_.limits));
+      drained = co_await drain_stream().in(patience);
+      if (drained) pace_.note_wait(loop_.now() - began);
+      if (drained || drained.error() != errc::timed_out || is_over_) break;
+      const auto delivered = static_cast<std::int64_t>(given_bytes_ - stream_.untaken_bytes());
+      if (pace_.look(delivered, host_.limits)) continue;
+      host_.counts.slow_readers.add();
+      break;
+    }
+  } catch (const std::exception& why) {
+    log_dropped(why);
+    drained = fail(errc::exhausted);
   }
   is_waiting_ = false;
   if (!drained) lose();

@@ -167,7 +167,11 @@ task<void> server_session::linger() {
                              .until = deadline::at(loop_.now() + longest),
                              .runs_on = &loop_,
                              .owner = host_.owner};
-  if (co_await stream_.shutdown().in(patience)) co_await drop_input().in(patience);
+  try {
+    if (co_await stream_.shutdown().in(patience)) co_await drop_input().in(patience);
+  } catch (const std::exception& why) {
+    log_dropped(why);
+  }
   is_waiting_ = false;
   flush_later();
 }

@@ -254,6 +254,7 @@ void server_stream::call_handler(active_request& work) {
   try {
     host_.dispatch(head, work.match, *work.reply);
   } catch (...) {
+    work.reply->work.reset();
     work.reply->report_exception();
   }
 }
@@ -271,10 +272,10 @@ void server_stream::begin_work() noexcept {
 }
 
 task<void> server_stream::work_on() {
+  stop_source stop{host_.stopping};
+  stop_ = &stop;
+  if (is_closed_) stop.request_stop();
   try {
-    stop_source stop{host_.stopping};
-    stop_ = &stop;
-    if (is_closed_) stop.request_stop();
     co_await run_handler();
     stop_handler_clock();
     complete(*work_);

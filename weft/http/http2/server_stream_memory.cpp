@@ -4,6 +4,7 @@
 // So that is counted while a stream waits for the memory of its body, and neither the stream's
 // window nor the connection's is given back until then.
 #include <exception>
+#include <new>
 #include <utility>
 
 #include <weft/http/active_request.hpp>
@@ -66,9 +67,14 @@ task<void> server_stream::wait_for_memory(std::size_t size_bytes) {
                              .until = deadline::at(loop_.now() + memory_wait),
                              .runs_on = &loop_,
                              .owner = host_.owner};
-  auto memory = co_await weft::reserve_memory(loop_.memory(), memory_kind::bodies, size_bytes,
-                                              memory_priority::low)
-                    .in(patience);
+  result<memory_reservation> memory = fail(errc::exhausted);
+  try {
+    memory = co_await weft::reserve_memory(loop_.memory(), memory_kind::bodies, size_bytes,
+                                           memory_priority::low)
+                 .in(patience);
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
+    // Then there is none for a body either.
+  }
   stop_ = nullptr;
   waits_for_memory_ = is_worked_for_ = false;
   session_.flush_later();

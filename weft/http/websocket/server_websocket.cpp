@@ -4,7 +4,7 @@
 #include <utility>
 
 #include <weft/base/format.hpp>
-#include <weft/base/log.hpp>
+#include <weft/base/log_parts.hpp>
 
 namespace weft::http::ws {
 
@@ -37,7 +37,7 @@ task<void> server_websocket::run() {
   try {
     co_await std::move(*work_).in(env_);
   } catch (const std::exception& why) {
-    log::error(weft::format("handler of a WebSocket threw: {}", why.what()));
+    log::error_of({"handler of a WebSocket threw: ", why.what()});
     start_close(close_code::internal_error, {});
   } catch (...) {
     log::error("handler of a WebSocket threw an exception of unknown type");
