@@ -54,6 +54,11 @@ api_fault not_done(weft::error why, std::string_view what) {
   return {code, weft::format("the rows were not {}: {}", what, why.message())};
 }
 
+/// Of a write that memory ran out for before the engine was asked.
+api_fault nothing_written() {
+  return try_again("the rows were not written: there is no memory for the request now");
+}
+
 /// Of a write that may have been committed before memory ran out.
 api_fault outcome_unknown() {
   return {http::status::internal_server_error,
@@ -353,27 +358,34 @@ weft::task<void> row_api::answer_reads(http::exchange& e, api_version spoken) {
 }
 
 weft::task<void> row_api::answer_writes(http::exchange& e, judge check, api_version spoken) {
-  const auto who = doors_.identify(e);
-  if (!who) co_return reply(e, who.error(), spoken);
-  const auto memory = memories_.take();
-  memory->operations_max = options_.batch_operations;
-  const auto asked = read_document<batch_write_request>(e.request().body(), *memory);
-  if (!asked) co_return reply(e, asked.error(), spoken);
-  auto fine = check(*asked, limits_, *memory);
-  if (fine) fine = allows_all(*who, right::write, *asked->operations);
-  if (!fine) co_return reply(e, fine.error(), spoken);
-  if (is_unknown(engine_)) [[unlikely]]
-    co_return reply(e, not_reachable(), spoken);
-  write_batch writes{*asked->operations, *memory, spoken};
+  bool may_be_done = false;
   try {
-    while (writes.enter_next_database()) co_await write_database(engine_, writes);
+    const auto who = doors_.identify(e);
+    if (!who) co_return reply(e, who.error(), spoken);
+    const auto memory = memories_.take();
+    memory->operations_max = options_.batch_operations;
+    const auto asked = read_document<batch_write_request>(e.request().body(), *memory);
+    if (!asked) co_return reply(e, asked.error(), spoken);
+    auto fine = check(*asked, limits_, *memory);
+    if (fine) fine = allows_all(*who, right::write, *asked->operations);
+    if (!fine) co_return reply(e, fine.error(), spoken);
+    if (is_unknown(engine_)) [[unlikely]]
+      co_return reply(e, not_reachable(), spoken);
+    write_batch writes{*asked->operations, *memory, spoken};
+    try {
+      while (writes.enter_next_database()) co_await write_database(engine_, writes);
+    } catch (...) {
+      may_be_done = writes.has_started();
+      throw;
+    }
+    may_be_done = writes.has_started();
     if (const api_fault* const why = writes.failure()) co_return reply(e, *why, spoken);
     writes.finish();
     co_return memory->send(e, http::status::ok);
   } catch (const std::bad_alloc&) {
-    if (e.replied() || !writes.has_started()) throw;
-    co_return reply(e, outcome_unknown(), spoken);
+    if (e.replied()) throw;
   }
+  reply(e, may_be_done ? outcome_unknown() : nothing_written(), spoken);
 }
 
 }  // namespace weftd

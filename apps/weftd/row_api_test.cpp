@@ -216,6 +216,12 @@ TEST_P(warm_rows, are_written_or_not_as_is_said_at_whichever_allocation_memory_r
       if (told.starts_with("HTTP/1.1 200")) EXPECT_TRUE(is_there) << nth << ": " << told;
       const bool is_definite = told.contains("were not written") || told.contains("HTTP/1.1 4");
       if (is_definite) EXPECT_FALSE(is_there) << nth << ": " << told;
+      const bool is_refused = told.contains("memory left for requests");
+      if (is_refused) EXPECT_FALSE(is_there) << nth << ": " << told;
+      if (told.starts_with("HTTP/1.1 5"))
+        EXPECT_TRUE(is_definite || is_refused || told.contains("nobody knows")) << told;
+      if (told.starts_with("HTTP/1.1 503"))
+        EXPECT_TRUE(told.contains("Retry-After: 1\r\n")) << told;
       if (HasFailure()) break;
     }
     EXPECT_LT(nth, 5'000U);
