@@ -5,13 +5,12 @@
 #include <source_location>
 #include <utility>
 
-#include <weft/base/format.hpp>
-#include <weft/base/log.hpp>
 #include <weft/coro/frame_pool.hpp>
 #include <weft/coro/running_task.hpp>
 #include <weft/http/connection_host.hpp>
 #include <weft/http/http2/library.hpp>
 #include <weft/http/http2/server_session.hpp>
+#include <weft/http/log_dropped.hpp>
 #include <weft/http/send_pace.hpp>
 #include <weft/http/target.hpp>
 #include <weft/loop/memory_share.hpp>
@@ -114,7 +113,7 @@ void connection::on_turn(stream_receiver& self) noexcept {
   try {
     if (!c.answer()) return;
   } catch (const std::exception& why) {
-    http2::log_dropped(why);
+    log_dropped(why);
     c.host_.desk->abandon();
     c.keep_ = false;
   }
@@ -133,7 +132,7 @@ void connection::go_on(bool has_received) noexcept {
       if (!left_ && !answer()) return;
     }
   } catch (const std::exception& why) {
-    http2::log_dropped(why);
+    log_dropped(why);
     host_.desk->abandon();
   }
   if (host_.desk->upgrade != nullptr) return hand_over(std::move(host_.desk->upgrade));
@@ -232,7 +231,7 @@ task<void> connection::answer_waiting() {
     waiting_.reset();
     if (next == nullptr && must_linger()) co_await linger();
   } catch (const std::exception& why) {
-    http2::log_dropped(why);
+    log_dropped(why);
     keep_ = false;
   }
   is_cut_ = is_ending();

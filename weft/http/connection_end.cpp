@@ -9,7 +9,7 @@
 #include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/http/connection_host.hpp>
-#include <weft/http/http2/library.hpp>
+#include <weft/http/log_dropped.hpp>
 #include <weft/http/problem.hpp>
 #include <weft/http/reply_head.hpp>
 #include <weft/http/send_pace.hpp>
@@ -72,7 +72,7 @@ void connection::turn_away(std::unique_ptr<connection> self) {
       }
       co_await refused->linger();
     } catch (const std::exception& why) {
-      http2::log_dropped(why);
+      log_dropped(why);
     }
   }(std::move(self)));
 }

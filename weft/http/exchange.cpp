@@ -6,7 +6,6 @@
 #include <new>
 #include <utility>
 
-#include <weft/base/format.hpp>
 #include <weft/base/log_parts.hpp>
 #include <weft/http/active_request.hpp>
 #include <weft/http/connection.hpp>

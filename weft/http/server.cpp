@@ -16,8 +16,8 @@
 #include <weft/http/client_finder.hpp>
 #include <weft/http/connection.hpp>
 #include <weft/http/connection_host.hpp>
-#include <weft/http/http2/library.hpp>
 #include <weft/http/http2/server_session.hpp>
+#include <weft/http/log_dropped.hpp>
 #include <weft/http/proxy_door.hpp>
 #include <weft/http/server_settings.hpp>
 #include <weft/http/tls_door.hpp>
@@ -126,7 +126,7 @@ task<void> server::state::accept_all() {
       goes_on = co_await accept_one();
       continue;
     } catch (const std::bad_alloc& why) {
-      http2::log_dropped(why, "a connection in line");
+      log_dropped(why, "a connection in line");
     }
     goes_on = (co_await sleep_for(loop, memory_pause)).has_value();
   }
@@ -178,7 +178,7 @@ void server::state::admit(net::tcp_stream stream) {
     if (is_full()) return tell_full();
     workers.spawn(let_in(std::move(stream)));
   } catch (const std::exception& why) {
-    http2::log_dropped(why);
+    log_dropped(why);
   }
 }
 
@@ -187,7 +187,7 @@ task<void> server::state::let_in(net::tcp_stream stream) {
     auto who = co_await pass_doors(std::move(stream));
     if (who) serve(std::move(*who));
   } catch (const std::exception& why) {
-    http2::log_dropped(why);
+    log_dropped(why);
   }
 }
 
@@ -226,7 +226,7 @@ void server::state::serve(newcomer who) {
     else
       connection::begin(std::move(client));
   } catch (const std::exception& why) {
-    http2::log_dropped(why);
+    log_dropped(why);
   }
 }
 
@@ -268,7 +268,7 @@ task<result<void>> server::state::drain() {
       has_ended = true;
       continue;
     } catch (const std::exception& why) {
-      http2::log_dropped(why, "a step of the server's end");
+      log_dropped(why, "a step of the server's end");
     }
     static_cast<void>(co_await sleep_for(loop, memory_pause));
   }

@@ -1,11 +1,9 @@
 #include <weft/http/http2/library.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstring>
 #include <new>
 
-#include <weft/base/log.hpp>
 #include <weft/coro/frame_pool.hpp>
 
 namespace weft::http::http2 {
@@ -69,15 +67,6 @@ nghttp2_mem* pooled_memory() noexcept {
 }
 
 std::string_view name_of_code(std::uint32_t code) noexcept { return nghttp2_http2_strerror(code); }
-
-void log_dropped(const std::exception& why, std::string_view what) noexcept {
-  std::array<char, 256> line;
-  std::size_t size = 0;
-  for (const std::string_view part :
-       {what, std::string_view{" is dropped: "}, std::string_view{why.what()}})
-    size += part.copy(line.data() + size, line.size() - size);
-  log::error({line.data(), size});
-}
 
 option_handle make_options() {
   nghttp2_option* made = nullptr;

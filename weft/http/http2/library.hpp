@@ -12,6 +12,8 @@
 #include <memory>
 #include <string_view>
 
+#include <weft/http/log_dropped.hpp>
+
 namespace weft::http::http2 {
 
 /// What a client sends first (RFC 9113 section 3.4).
@@ -42,10 +44,6 @@ using callbacks_handle = std::unique_ptr<nghttp2_session_callbacks, library_dele
 [[nodiscard]] inline std::string_view text_of(const std::uint8_t* text, std::size_t size) noexcept {
   return {reinterpret_cast<const char*>(text), size};
 }
-
-/// Allocates nothing: that there is no more memory may be why.
-[[gnu::cold]] void log_dropped(const std::exception& why,
-                               std::string_view what = "a connection") noexcept;
 
 /// What nghttp2 calls, which knows no exceptions: one ends the connection.
 template <class F>

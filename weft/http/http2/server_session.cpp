@@ -7,6 +7,7 @@
 
 #include <weft/coro/frame_pool.hpp>
 #include <weft/http/connection_host.hpp>
+#include <weft/http/log_dropped.hpp>
 #include <weft/net/tls_stream.hpp>
 
 namespace weft::http::http2 {

@@ -7,6 +7,7 @@
 #include <weft/base/format.hpp>
 #include <weft/http/connection_host.hpp>
 #include <weft/http/http2/server_session.hpp>
+#include <weft/http/log_dropped.hpp>
 #include <weft/http/send_pace.hpp>
 
 namespace weft::http::http2 {

@@ -9,6 +9,7 @@
 #include <weft/http/connection_host.hpp>
 #include <weft/http/http2/queued_text.hpp>
 #include <weft/http/http2/server_session.hpp>
+#include <weft/http/log_dropped.hpp>
 #include <weft/http/reply_head.hpp>
 #include <weft/loop/memory_share.hpp>
 

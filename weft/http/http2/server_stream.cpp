@@ -12,6 +12,7 @@
 #include <weft/http/http2/queued_text.hpp>
 #include <weft/http/http2/server_session.hpp>
 #include <weft/http/http2/server_tunnel.hpp>
+#include <weft/http/log_dropped.hpp>
 #include <weft/http/problem.hpp>
 #include <weft/http/reply_head.hpp>
 #include <weft/http/request_parser.hpp>
