@@ -67,34 +67,101 @@ class frame_hoard {
 enum class from : std::uint8_t { connect, request };
 
 struct conversation {
-  std::string_view name;
-  std::vector<std::string_view> pieces;
-  std::vector<from> places{from::request};
+  std::string name;
+  std::vector<std::string> pieces;
+  std::uint64_t requests = 1;
+  bool begins_with_connection = false;  // which is made as for the others
 };
 
-constexpr std::string_view get_now = "GET /now HTTP/1.1\r\nHost: a\r\n\r\n";
-constexpr std::string_view get_late = "GET /late HTTP/1.1\r\nHost: a\r\n\r\n";
-constexpr std::string_view get_pieces = "GET /pieces HTTP/1.1\r\nHost: a\r\n\r\n";
+std::vector<conversation> conversations_of_http1() {
+  const std::string get_now = "GET /now HTTP/1.1\r\nHost: a\r\n\r\n";
+  const std::string get_late = "GET /late HTTP/1.1\r\nHost: a\r\n\r\n";
+  const std::string get_pieces = "GET /pieces HTTP/1.1\r\nHost: a\r\n\r\n";
+  return {
+      {"now", {get_now, get_now}, 2},
+      {"late", {get_late, get_now, get_late}, 3, true},
+      {"pipelined", {get_now + get_late + get_now}, 3},
+      {"a body", {"POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc", "def"}},
+      {"a body in chunks",
+       {"POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc",
+        "\r\n3\r\ndef\r\n0\r\n\r\n"}},
+      {"a body that the handler reads",
+       {"POST /reads HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc", "def"}},
+      {"a reply in pieces", {get_pieces, get_now}, 2},
+      {"a handler that throws", {"GET /throws HTTP/1.1\r\nHost: a\r\n\r\n", get_late}, 2},
+      {"nothing there", {"GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n", get_now}, 2},
+      {"no request", {"nonsense\r\n\r\n"}, 0},
+      {"the end", {"GET /late HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"}},
+  };
+}
 
-const std::array conversations{
-    conversation{"now", {get_now, get_now}},
-    conversation{"late", {get_late, get_now, get_late}, {from::connect, from::request}},
-    conversation{"pipelined",
-                 {"GET /now HTTP/1.1\r\nHost: a\r\n\r\nGET /late HTTP/1.1\r\nHost: a\r\n\r\n"
-                  "GET /now HTTP/1.1\r\nHost: a\r\n\r\n"}},
-    conversation{"a body",
-                 {"POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc", "def"}},
-    conversation{"a body in chunks",
-                 {"POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc",
-                  "\r\n3\r\ndef\r\n0\r\n\r\n"}},
-    conversation{"a body that the handler reads",
-                 {"POST /reads HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabc", "def"}},
-    conversation{"a reply in pieces", {get_pieces, get_now}},
-    conversation{"a handler that throws", {"GET /throws HTTP/1.1\r\nHost: a\r\n\r\n", get_late}},
-    conversation{"nothing there", {"GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n", get_now}},
-    conversation{"no request", {"nonsense\r\n\r\n"}},
-    conversation{"the end", {"GET /late HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"}},
-};
+/// RFC 9113 section 4.1.
+std::string frame(char type, char flags, char stream, std::string_view payload) {
+  const auto size = static_cast<char>(payload.size());
+  return std::string{'\0', '\0', size, type, flags, '\0', '\0', '\0', stream}.append(payload);
+}
+
+constexpr char data_frame = 0;
+constexpr char head_frame = 1;
+constexpr char reset_frame = 3;
+constexpr char settings_frame = 4;
+constexpr char window_frame = 8;
+constexpr char last = 1;        // END_STREAM
+constexpr char whole_head = 4;  // END_HEADERS
+
+/// Fields that are in no table (RFC 7541 section 6.2.2) but for the static one.
+std::string head(std::string_view method, std::string_view path) {
+  std::string fields = "\x86";  // :scheme http
+  const auto add = [&](char name, std::string_view text) {
+    fields.append({name, static_cast<char>(text.size())}).append(text);
+  };
+  add('\x01', "a");     // :authority
+  add('\x02', method);  // :method
+  add('\x04', path);    // :path
+  return fields;
+}
+std::string get(char stream, std::string_view path) {
+  return frame(head_frame, last | whole_head, stream, head("GET", path));
+}
+std::string post(char stream, std::string_view path) {
+  return frame(head_frame, whole_head, stream, head("POST", path));
+}
+std::string hello() { return "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(settings_frame, 0, 0, ""); }
+/// Lets streams have nothing until their windows are opened.
+std::string hello_without_windows() {
+  using namespace std::string_view_literals;
+  return "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" +
+         frame(settings_frame, 0, 0, "\x00\x04\x00\x00\x00\x00"sv);
+}
+std::string open_window(char stream) {
+  using namespace std::string_view_literals;
+  return frame(window_frame, 0, stream, "\x00\x00\x10\x00"sv);
+}
+
+std::vector<conversation> conversations_of_http2() {
+  using namespace std::string_view_literals;
+  return {
+      {"now", {hello() + get(1, "/now"), get(3, "/now")}, 2},
+      {"late", {hello(), get(1, "/late"), get(3, "/now") + get(5, "/late")}, 3, true},
+      {"a body",
+       {hello() + post(1, "/echo"), frame(data_frame, 0, 1, "abc"),
+        frame(data_frame, last, 1, "def")}},
+      {"a body that the handler reads",
+       {hello() + post(1, "/reads"), frame(data_frame, 0, 1, "abc"),
+        frame(data_frame, last, 1, "def")}},
+      {"a reply in pieces", {hello() + get(1, "/pieces"), get(3, "/now")}, 2},
+      {"a reply that waits for its window",
+       {hello_without_windows(), get(1, "/pieces") + get(3, "/late"),
+        open_window(1) + open_window(3)},
+       2},
+      {"a handler that throws", {hello() + get(1, "/throws"), get(3, "/late")}, 2},
+      {"a request that is given up",
+       {hello() + post(1, "/reads") + get(3, "/late"), frame(reset_frame, 0, 1, "\0\0\0\x08"sv)},
+       2},
+      {"nothing there", {hello() + get(1, "/nowhere"), get(3, "/now")}, 2},
+      {"no frame", {hello() + get(1, "/late") + "nonsense nonsense nonsense"}, 0},
+  };
+}
 
 class allocation_sweep : public each_backend {
  protected:
@@ -152,6 +219,7 @@ class allocation_sweep : public each_backend {
 
   /// Whether an allocation has failed.
   task<bool> converse(const conversation& said, from where, std::uint64_t nth, failing how) {
+    const std::uint64_t whole = finished_ + said.requests;
     std::optional<http_client> client;
     if (where == from::request) {
       client.emplace(co_await world().connect());
@@ -162,11 +230,13 @@ class allocation_sweep : public each_backend {
     const allocation_failures here{nth, how};
     try {
       if (!client) client.emplace(co_await world().connect());
-      for (const std::string_view piece :
+      for (const std::string& piece :
            std::span{said.pieces}.subspan(where == from::request ? 1 : 0)) {
         co_await turns(6);
         co_await client->send(piece);
       }
+      for (int i = 0; i < 5'000 && finished_ < whole && !here.has_failed(); ++i)
+        co_await world().sleep(std::chrono::milliseconds{1});
     } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
       // It was the client's.
     }
@@ -174,20 +244,29 @@ class allocation_sweep : public each_backend {
     co_return here.has_failed();
   }
 
-  template <class Converse>
-  task<void> sweep(std::string_view name, std::vector<from> places, Converse converse) {
-    for (const from where : places)
-      for (const failing how : {failing::once, failing::for_good}) {
-        bool has_failed = true;
-        for (std::uint64_t nth = 1; has_failed; ++nth) {
-          SCOPED_TRACE(std::string{name} + ", allocation " + std::to_string(nth) +
-                       (how == failing::once ? "" : " and all after it") +
-                       (where == from::connect ? ", from the connection on" : ""));
-          has_failed = co_await converse(where, nth, how);
-          co_await look();
-          if (HasFailure()) co_return;
+  task<void> sweep(const conversation& said, from where, failing how) {
+    bool has_failed = true;
+    for (std::uint64_t nth = 1; has_failed && !HasFailure(); ++nth) {
+      SCOPED_TRACE(said.name + ", allocation " + std::to_string(nth) +
+                   (how == failing::once ? "" : " and all after it") +
+                   (where == from::connect ? ", from the connection on" : ""));
+      const std::uint64_t before = finished_;
+      has_failed = co_await converse(said, where, nth, how);
+      if (!has_failed) EXPECT_GE(finished_ - before, said.requests) << "with memory";
+      co_await look();
+    }
+  }
+
+  void sweep_all(const std::vector<conversation>& all) {
+    if (!allocation_failure::is_available()) GTEST_SKIP() << "the malloc is a sanitizer's";
+    run([&]() -> task<void> {
+      for (const conversation& each : all)
+        for (const failing how : {failing::once, failing::for_good}) {
+          if (each.begins_with_connection) co_await sweep(each, from::connect, how);
+          co_await sweep(each, from::request, how);
         }
-      }
+    });
+    EXPECT_GT(finished_, 0U);
   }
 
   std::uint64_t finished_ = 0;
@@ -196,18 +275,9 @@ class allocation_sweep : public each_backend {
 INSTANTIATE_TEST_SUITE_P(on, allocation_sweep, ::testing::Values(backend_kind::epoll),
                          backend_name);
 
-TEST_P(allocation_sweep, of_a_connection_ends_that_alone) {
-  if (!allocation_failure::is_available()) GTEST_SKIP() << "the malloc is a sanitizer's";
-  run([&]() -> task<void> {
-    for (const conversation& each : conversations) {
-      co_await sweep(each.name, {from::connect, from::request},
-                     [&](from where, std::uint64_t nth, failing how) {
-                       return converse(each, where, nth, how);
-                     });
-      if (HasFailure()) co_return;
-    }
-  });
-  EXPECT_GT(finished_, 0U);
+TEST_P(allocation_sweep, of_a_connection_ends_that_alone) { sweep_all(conversations_of_http1()); }
+TEST_P(allocation_sweep, of_http2_ends_its_connection_alone) {
+  sweep_all(conversations_of_http2());
 }
 
 }  // namespace
