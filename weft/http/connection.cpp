@@ -266,7 +266,7 @@ void connection::prepare_to_read_rest() {
   switch (input_->parser.parse(input_->bytes.text(), head, host_.limits)) {
     case parse_status::incomplete:
       if (loop_.memory().is_short(memory_priority::high)) [[unlikely]]
-        refuse_for_memory();
+        keep_or_refuse_head();
       return false;
     case parse_status::failed: {
       if (answered_ == 0 && begins_http2()) [[unlikely]]

@@ -193,6 +193,7 @@ class connection final : public carrier,
   task<std::string> hear_head();
   /// That, since nothing more is to be held for who has not sent all of a request.
   void refuse_for_memory();
+  void keep_or_refuse_head();
   static void on_timeout(lazy_timer& self) noexcept;
   static constexpr lazy_timer::kind timeout_kind{&on_timeout, "timeout of an HTTP connection"};
 

@@ -2,6 +2,7 @@
 #include <weft/http/connection.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <exception>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include <weft/http/problem.hpp>
 #include <weft/http/reply_head.hpp>
 #include <weft/http/send_pace.hpp>
+#include <weft/loop/memory_share.hpp>
 
 namespace weft::http {
 namespace {
@@ -107,6 +109,15 @@ void connection::refuse(status code, std::string_view reason, std::string_view f
 
 void connection::refuse_for_memory() {
   refuse(status::service_unavailable, no_memory_reason, retry_after_field);
+}
+
+/// Where the budget is used up. Heads of honest clients often have two packets, and hold little.
+void connection::keep_or_refuse_head() {
+  constexpr std::size_t part_of_budget = 32;
+  const memory_share& memory = loop_.memory();
+  const std::size_t shards = std::max<std::size_t>(memory.budget().members(), 1);
+  if (memory.in_use(memory_kind::requests) > memory.budget().limit() / part_of_budget / shards)
+    refuse_for_memory();
 }
 
 void connection::leave_if_idle() noexcept {

@@ -63,5 +63,29 @@ TEST_F(connection_memory, a_small_body_is_refused_where_there_is_none_for_long) 
   });
 }
 
+TEST_F(connection_memory, a_head_in_two_pieces_is_served_while_heads_hold_little) {
+  run([&]() -> task<void> {
+    auto client = co_await world().connect();
+    const auto others = memory().hold(memory_kind::output, limit_bytes);
+    co_await client.send("GET /nothing HTTP/1.1\r\n");
+    std::ignore = co_await sleep_for(loop(), 500ms);
+    co_await client.send("Host: x\r\n\r\n");
+    const std::string reply = co_await client.receive();
+    EXPECT_TRUE(reply.starts_with("HTTP/1.1 404 ")) << reply;
+  });
+}
+
+TEST_F(connection_memory, heads_that_hold_much_are_refused_while_there_is_none) {
+  run([&]() -> task<void> {
+    auto client = co_await world().connect();
+    const auto others = memory().hold(memory_kind::output, limit_bytes);
+    const auto heads = memory().hold(memory_kind::requests, limit_bytes / 32 + 1);
+    co_await client.send("GET /nothing HTTP/1.1\r\n");
+    const std::string reply = co_await client.receive();
+    EXPECT_TRUE(reply.starts_with("HTTP/1.1 503 ")) << reply;
+    EXPECT_TRUE(reply.contains("\r\nRetry-After: ")) << reply;
+  });
+}
+
 }  // namespace
 }  // namespace weft::http
