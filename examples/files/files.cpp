@@ -10,14 +10,17 @@
 #include <random>
 #include <string>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include <weft/base/format.hpp>
+#include <weft/coro/race.hpp>
 #include <weft/coro/shielded.hpp>
 #include <weft/http/server.hpp>
 #include <weft/http/static_files.hpp>
 #include <weft/loop/blocking.hpp>
 #include <weft/loop/file.hpp>
+#include <weft/loop/sleep.hpp>
 #include <weft/service/application.hpp>
 
 namespace {
@@ -95,16 +98,41 @@ class file_store {
   }
 
   task<result<std::uint64_t>> store(const fs::path& path, http::body_reader& body) {
-    const auto free = co_await weft::blocking([&] { return free_space(); });
-    if (!free) co_return fail(free.error());
-    if (*free < free_bytes_ || *free - free_bytes_ < body.length().value_or(0))
-      co_return fail(weft::errc::exhausted);
+    if (auto room = co_await leave_room(body.length().value_or(0)); !room)
+      co_return fail(room.error());
     auto file = co_await weft::file::open(loop_, path, weft::file_access::create_new);
     if (!file) co_return fail(file.error());
-    if (auto stored = co_await body.read_into(*file); !stored) co_return fail(stored.error());
+    // A length may be absent, and other uploads take space meanwhile.
+    auto ended = co_await weft::race(body.read_into(*file), until_full(body));
+    const auto& stored =
+        ended.winner == 0 ? *std::get<0>(ended.values) : *std::get<1>(ended.values);
+    if (!stored) co_return fail(stored.error());
     if (auto closed = co_await file->close(); !closed) co_return fail(closed.error());
+    if (auto room = co_await leave_room(0); !room) co_return fail(room.error());
     co_return body.given_bytes();
   }
+
+  /// Fails if `more_bytes` do not leave as much space as uploads are to leave.
+  task<result<void>> leave_room(std::uint64_t more_bytes) {
+    const auto free = co_await weft::blocking([&] { return free_space(); });
+    if (!free) co_return fail(free.error());
+    if (*free < free_bytes_ || *free - free_bytes_ < more_bytes)
+      co_return fail(weft::errc::exhausted);
+    co_return result<void>{};
+  }
+
+  /// Looks again each time a megabyte or more has been stored.
+  task<result<void>> until_full(const http::body_reader& body) {
+    for (std::uint64_t seen = 0;;) {
+      if (const auto slept = co_await weft::sleep_for(loop_, look_interval); !slept)
+        co_return slept;
+      if (body.given_bytes() - seen < 1'000'000) continue;
+      seen = body.given_bytes();
+      if (auto room = co_await leave_room(0); !room) co_return room;
+    }
+  }
+
+  static constexpr weft::duration look_interval = std::chrono::milliseconds{50};
 
   // These block: blocking() runs them on another thread.
   static result<void> outcome(const std::error_code& failed) {

@@ -12,6 +12,7 @@ import time
 
 import httpx
 import pytest
+from small_disk import small_disk
 from weft_process import Server, curl, run, wait_until
 
 PING_LUA = """
@@ -107,8 +108,9 @@ def visible(folder):
     return sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
 
 
-def file_store(example, backend, folder, *arguments):
-    return Server([example("files"), "--listen", "127.0.0.1:0", "--backend", backend, "--folder", folder, *arguments])
+def file_store(example, backend, folder, *arguments, **more):
+    command = [example("files"), "--listen", "127.0.0.1:0", "--backend", backend, "--folder", folder, *arguments]
+    return Server(command, **more)
 
 
 def test_an_upload_touches_no_other_file(example, backend, tmp_path):
@@ -178,6 +180,22 @@ def test_bad_names_and_full_disks_are_told(example, backend, tmp_path):
             assert client.put("/good", content="text").status_code == 503
         assert server.stop() == 0
     assert visible(tmp_path) == []
+
+
+def test_an_upload_without_a_length_leaves_space_too(example, backend, tmp_path):
+    with file_store(example, backend, tmp_path, preexec=small_disk(tmp_path, "100m")) as server:
+        with httpx.Client(base_url=server.url(""), timeout=60) as client:
+            def is_stored(name, megabytes):
+                try:
+                    return client.put(name, content=(b"x" * 2**20 for _ in range(megabytes))).status_code == 201
+                except httpx.TransportError:  # the reply came, and the end of the connection, before all was sent
+                    return False
+            assert is_stored("/small", 20)
+            assert not is_stored("/large", 40)
+            assert client.get("/large").status_code == 404
+            assert len(client.get("/small").content) == 20 * 2**20
+            wait_until(lambda: is_stored("/another", 10))  # what was stored of the large one is gone
+        assert server.stop() == 0
 
 
 def is_closed(stream):

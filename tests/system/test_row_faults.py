@@ -12,6 +12,7 @@ from contextlib import closing
 
 import pytest
 from row_client import RowClient, given, named, of_one, operation
+from small_disk import small_disk
 from weft_process import Server, run
 
 ROWS = 100
@@ -147,24 +148,14 @@ def test_a_file_that_may_not_be_read_is_left_out_until_it_may(serve, folder):
         assert until(lambda: read(client) == found("x1"))
 
 
-@pytest.fixture
-def small_disk(folder):
-    """A file system of a megabyte and a half at `folder`, which only the server sees."""
-    if run(["unshare", "--mount", "true"]).returncode != 0:
-        pytest.skip("this machine does not let us mount")
+def test_a_disk_that_is_full_is_507_until_it_is_not(serve, folder):
+    make(folder.parent / "shop.db")
+    mount = small_disk(folder, "1536k")
 
     def enter():
-        libc = ctypes.CDLL(None, use_errno=True)
-        assert libc.unshare(0x20000) == 0  # CLONE_NEWNS
-        assert libc.mount(b"none", b"/", None, 0x44000, None) == 0  # MS_REC | MS_PRIVATE
-        assert libc.mount(b"weft", str(folder).encode(), b"tmpfs", 0, b"size=1536k") == 0
+        mount()
         shutil.copy(folder.parent / "shop.db", folder / "shop.db")
-    return enter
-
-
-def test_a_disk_that_is_full_is_507_until_it_is_not(serve, folder, small_disk):
-    make(folder.parent / "shop.db")
-    with serve(preexec=small_disk) as server, RowClient(server) as client:
+    with serve(preexec=enter) as server, RowClient(server) as client:
         big, told = "x" * 50_000, []
         while not told or told[-1][0] == 200:
             told.append(write(client, 1000 + len(told), big))
