@@ -13,6 +13,7 @@
 #include <weft/base/log.hpp>
 #include <weft/coro/event.hpp>
 #include <weft/coro/mutex.hpp>
+#include <weft/coro/semaphore.hpp>
 #include <weft/coro/with_deadline.hpp>
 #include <weft/loop/blocking.hpp>
 #include <weft/loop/memory_share.hpp>
@@ -49,6 +50,8 @@ constexpr std::string_view rows_are_alike =
     "rows of the table may have NULL for their keys, and cannot be told apart, since columns are "
     "named rowid, _rowid_ and oid: declare the key NOT NULL, or rename one of these columns";
 
+task<result<void>> acquire_one(semaphore& of) { co_return co_await of.acquire(); }
+
 std::uint64_t cache_share(const engine_options& options, event_loop& loop) noexcept {
   const std::uint64_t cache_bytes =
       within_budget(options.page_cache_bytes, loop.memory().budget().limit());
@@ -59,6 +62,13 @@ std::uint64_t cache_share(const engine_options& options, event_loop& loop) noexc
 }  // namespace
 
 struct engine::state {
+  struct releasing {
+    void operator()(semaphore* turns) const noexcept { turns->release(); }
+  };
+  /// Of a batch that holds memory for its rows while it waits for more: one at a time has it. If
+  /// all of them went on at once, each would hold what the others wait for, until all had failed.
+  using long_turn = std::unique_ptr<semaphore, releasing>;
+
   /// Where a batch stands, and why it does not go on.
   struct progress {
     std::size_t done = 0;
@@ -71,6 +81,7 @@ struct engine::state {
     };
     std::vector<seen_file> files{};
     std::size_t noted = 0;  // operations whose files are among those
+    long_turn turn{};
   };
 
   state(engine_options from_config, event_loop& on, lifetime& owner, telemetry::meter& meter)
@@ -141,6 +152,7 @@ struct engine::state {
   bool has_told_blind = false;
   std::uint64_t catalogs = 0;  // so many have been taken over
   engine_counts counts;
+  semaphore long_turns{1};
   schema_looks misses{loop, own, [this] { return look_now(); }, counts.looks};
   query_line queries{options, loop, counts};
 };
@@ -359,6 +371,12 @@ task<result<void>> engine::state::read_cold(std::span<const key_read> operations
   const auto seen = std::ranges::find(at.files, name, &progress::seen_file::database);
   const auto file = seen != at.files.end() ? std::optional{seen->is} : file_of(name);
   for (std::size_t bytes_max = cold_batch::bytes_max_at_first;;) {
+    const bool is_long = bytes_max > cold_batch::bytes_max_at_first;
+    if (is_long && operations.size() > 1 && !at.turn) {
+      if (!co_await with_timeout(memory_wait, acquire_one(long_turns)))
+        co_return fail(errc::exhausted);
+      at.turn.reset(&long_turns);
+    }
     auto memory = co_await with_timeout(
         memory_wait, reserve_memory(loop.memory(), memory_kind::queries,
                                     cold_batch::memory_for(bytes_max), memory_priority::normal));

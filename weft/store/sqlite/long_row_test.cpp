@@ -1,4 +1,5 @@
 // Rows with long values: what SQLite copies of them is reserved first, and so is what a sink makes.
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -7,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <weft/base/memory_budget.hpp>
+#include <weft/coro/when_all.hpp>
 #include <weft/loop/make_backend.hpp>
 #include <weft/loop/memory_share.hpp>
 #include <weft/store/sqlite/engine_fixture_test.hpp>
@@ -61,7 +63,7 @@ class long_row : public engine_fixture {
   }
 
   /// All columns but the key's, of t in d.
-  static task<result<void>> weigh(engine& in, std::vector<std::int64_t> ids, weighing_sink& to) {
+  static task<result<void>> weigh(engine& in, std::vector<std::int64_t> ids, read_sink& to) {
     const catalog_ref schema = in.schema();
     const table* const t = schema->find("d", "t");
     std::vector<value> keys;
@@ -160,6 +162,44 @@ TEST_P(long_row, waits_for_memory_a_second_and_no_longer) {
     others.reset();
     EXPECT_TRUE(co_await weigh(in, {2}, found));
     EXPECT_EQ(found.rows.back(), 4'000'000U);
+  });
+}
+
+/// A sink that keeps what is reserved for each row until the batch has ended, as a reply does.
+class keeping_sink final : public read_sink {
+ public:
+  void row(std::size_t, std::span<const value>) override { ++rows; }
+  void long_row(std::size_t, std::span<const value>, memory_reservation memory) override {
+    ++rows;
+    kept_.push_back(std::move(memory));
+  }
+  void missing(std::size_t) override { ADD_FAILURE() << "all rows are there"; }
+  void failed(std::size_t, const failure& why) override { ADD_FAILURE() << why.message; }
+
+  std::size_t rows = 0;
+
+ private:
+  std::vector<memory_reservation> kept_;
+};
+
+/// Each batch fits the budget, and all of them together do not. Whichever is not served in a second
+/// may fail.
+TEST_P(long_row, of_batches_that_hold_rows_one_goes_on) {
+  make_database("d",
+                "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT);"
+                "INSERT INTO t VALUES(1, hex(zeroblob(2000000))), (2, hex(zeroblob(2000000))),"
+                "(3, hex(zeroblob(2000000))), (4, hex(zeroblob(2000000)))");
+  run([&](engine& in) -> task<void> {
+    const auto batch = [](engine& of) -> task<std::size_t> {
+      keeping_sink found;
+      const auto read = co_await weigh(of, {1, 2, 3, 4}, found);
+      if (!read) EXPECT_EQ(read.error(), errc::exhausted);
+      co_return found.rows;
+    };
+    std::vector<task<std::size_t>> batches;
+    for (int i = 0; i < 8; ++i) batches.push_back(batch(in));
+    const std::vector<std::size_t> rows = co_await when_all(std::move(batches));
+    EXPECT_TRUE(std::ranges::contains(rows, 4U));
   });
 }
 
