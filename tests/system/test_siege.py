@@ -46,10 +46,13 @@ def test_a_server_under_all_attacks_at_once_serves_on(weftd, key, tmp_path):
             with Siege(server.port, key) as siege, httpx.Client(
                     headers={"X-API-KEY": key}, timeout=60) as honest:
                 for number in itertools.takewhile(lambda n: n < HONEST_REQUESTS or not siege.is_under_way(), itertools.count()):
-                    reply = honest.post(server.url("/ping"), json={"sequence": number})
-                    assert reply.status_code == 200, reply.text
-                    reply = honest.post(server.url("/0.1.0/demo/users/pk-read"), json=ROW)
-                    assert reply.status_code in (200, 503), reply.text
+                    try:
+                        reply = honest.post(server.url("/ping"), json={"sequence": number})
+                        assert reply.status_code == 200, reply.text
+                        reply = honest.post(server.url("/0.1.0/demo/users/pk-read"), json=ROW)
+                        assert reply.status_code in (200, 503), reply.text
+                    except httpx.TransportError as why:
+                        raise AssertionError(f"request {number}: {why!r}: {server.read_log()[-10_000:]}") from why
                 siege.end()
             print(siege.outcomes)
             assert all(siege.outcomes.get(name) for name in ATTACKS), "an attack has done nothing"

@@ -47,7 +47,8 @@ task<result<connection_peer>> proxy_door::pass(net::tcp_stream& stream) {
     refuse(stream, refusal::untrusted, "it is none of http.server.trusted_proxies");
     co_return fail(errc::refused);
   }
-  constexpr std::size_t own_bytes = std::size_t{2} * 1024;  // of the tasks that wait, beside the socket
+  // Of the tasks that wait.
+  constexpr std::size_t own_bytes = std::size_t{2} * 1024;
   const auto memory = loop_.memory().hold(memory_kind::connections, own_bytes);
   auto client = co_await with_timeout(patience_, read_header(stream, peer));
   if (client) co_return client;
