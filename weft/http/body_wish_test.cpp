@@ -48,8 +48,8 @@ TEST_P(body_wish_test, whoever_may_not_send_one_is_answered_without_it) {
   begin();
   run([&]() -> task<void> {
     for (const std::string_view framing :
-         {"Content-Length: 4194304\r\n", "Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n",
-          "Expect: 100-continue\r\nContent-Length: 100000\r\n"}) {
+         {"Content-Length: 4194304\r\n", "Content-Length: 9000000\r\n", "Content-Length: 5\r\n",
+          "Transfer-Encoding: chunked\r\n", "Expect: 100-continue\r\nContent-Length: 100000\r\n"}) {
       auto client = co_await world().connect();
       const int before = calls;
       co_await client.send(std::string{no_key} + std::string{framing} + "\r\n");
@@ -86,6 +86,8 @@ TEST_P(body_wish_test, whoever_may_has_it_read_whole) {
     co_await world().sleep(std::chrono::milliseconds{2});
     co_await client.send("3\r\nabc\r\n0\r\n\r\n");
     EXPECT_EQ((co_await client.reply()).body, "3");
+    co_await client.send(std::string{with_key} + "Content-Length: 9000000\r\n\r\n");
+    EXPECT_EQ((co_await client.reply()).status, 413);
   });
 }
 
@@ -93,9 +95,15 @@ TEST_P(body_wish_test, streams_are_no_different) {
   begin();
   run([&]() -> task<void> {
     http2_client client{std::move((co_await world().connect()).stream())};
-    const auto id = client.begin("POST", "/keys", {{"content-length", "4194304"}}, false);
+    for (const std::string_view length : {"4194304", "9000000"}) {
+      const auto id = client.begin("POST", "/keys", {{"content-length", length}}, false);
+      co_await client.until([&] { return client.so_far(id).is_whole; });
+      EXPECT_EQ(client.so_far(id).status, 401);
+    }
+    const auto id =
+        client.begin("POST", "/keys", {{"content-length", "9000000"}, {"key", "k"}}, false);
     co_await client.until([&] { return client.so_far(id).is_whole; });
-    EXPECT_EQ(client.so_far(id).status, 401);
+    EXPECT_EQ(client.so_far(id).status, 413);
     EXPECT_LT(received(), 1000) << "without a byte of it";
     EXPECT_EQ((co_await client.ask("POST", "/keys", "abc", {{"key", "k"}})).body, "3");
     EXPECT_EQ((co_await client.ask("POST", "/keys", "abc")).status, 401);

@@ -190,7 +190,7 @@ task<void> connection::answer_waiting() {
           if (!work.head.chunked()) leave_slot(work);
           find_route(work);
           work.bounds = &host_.bounds_of(work.match);
-          if (work.head.content_length().value_or(0) > work.bounds->body_bytes) {
+          if (host_.is_too_long(work.head, work.match)) {
             refuse(status::content_too_large, "the body is longer than this path takes");
             done = true;
           } else if (streams_body(work)) {
@@ -358,7 +358,7 @@ bool connection::rest_has_come(active_request& work) {
 /// Whether the path that is asked for takes longer bodies than others do.
 bool connection::takes_more(active_request& work) {
   find_route(work);
-  return *work.head.content_length() <= host_.bounds_of(work.match).body_bytes;
+  return !host_.is_too_long(work.head, work.match);
 }
 
 bool connection::streams_body(active_request& work) {

@@ -145,7 +145,7 @@ class connection final : public carrier,
   /// Waits while the client is slow to take its replies. False: it takes none.
   task<bool> make_room();
   task<void> linger();
-  task<void> drop_input();
+  task<result<std::size_t>> drop_input();
 
   [[nodiscard]] std::string_view received() const noexcept {
     return input_ ? input_->bytes.text() : std::string_view{};

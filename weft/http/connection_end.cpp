@@ -19,9 +19,13 @@
 namespace weft::http {
 namespace {
 
-/// How long, and how much, a refused client may go on sending before the connection is cut.
+/// How long a refused client may send nothing, and how long and how much it may go on sending,
+/// before the connection is cut. Many clients look for a reply only when they have sent all.
 constexpr duration linger_time = std::chrono::seconds{2};
-constexpr std::size_t linger_bytes = 256 * 1024;
+constexpr duration linger_time_in_all = std::chrono::seconds{10};
+constexpr std::size_t linger_bytes = std::size_t{64} * 1024 * 1024;
+/// As linger_bytes, for a connection beyond the limit.
+constexpr std::size_t crowd_linger_bytes = std::size_t{256} * 1024;
 /// As linger_time, for a client that is told the end between two requests while the server drains:
 /// what it has sent before it heard of that arrives within a round trip.
 constexpr duration leaving_time = std::chrono::milliseconds{500};
@@ -222,16 +226,23 @@ task<void> connection::linger() {
                        .runs_on = &loop_,
                        .owner = host_.owner};
   if (!co_await stream_.shutdown().in(patience)) co_return;
-  patience.until = deadline::at(loop_.now() + (drains || is_cut ? leaving_time : linger_time));
-  co_await drop_input().in(patience);
+  const bool is_short = drains || is_cut;
+  const duration silent = is_short ? leaving_time : linger_time;
+  const time_point end = loop_.now() + (is_short || turned_away_ ? silent : linger_time_in_all);
+  const std::size_t most_bytes = turned_away_ ? crowd_linger_bytes : linger_bytes;
+  for (std::size_t dropped = 0; dropped < most_bytes;) {
+    patience.until = deadline::at(std::min(loop_.now() + silent, end));
+    const auto size = co_await drop_input().in(patience);
+    if (!size) co_return;
+    dropped += *size;
+    loop_.note_produced(*size);  // others have their turn meanwhile
+  }
 }
 
-task<void> connection::drop_input() {
-  for (std::size_t dropped = 0; dropped < linger_bytes;) {
-    const auto bytes = co_await stream_.read();
-    if (!bytes) co_return;
-    dropped += bytes->size();
-  }
+task<result<std::size_t>> connection::drop_input() {
+  const auto bytes = co_await stream_.read();
+  if (!bytes) co_return fail(bytes.error());
+  co_return bytes->size();
 }
 
 }  // namespace weft::http

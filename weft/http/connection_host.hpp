@@ -77,6 +77,11 @@ struct connection_host {
   [[nodiscard]] const http::limits& bounds_of(const route_match& match) const noexcept {
     return match.outcome == route_outcome::found ? routes.bounds_of(match) : limits;
   }
+  /// Whether a body that is announced is refused for its length.
+  [[nodiscard]] bool is_too_long(const parsed_head& head, const route_match& match) const {
+    return head.content_length().value_or(0) > bounds_of(match).body_bytes &&
+           !routes.refuses_sender(match, head.headers());
+  }
   void note_connections() noexcept {
     counts.connections.set(static_cast<std::int64_t>(clients.size()));
     if (spread != nullptr) spread->set_load(clients.size());

@@ -497,6 +497,35 @@ TEST_F(connection_in_memory, lingers_for_a_while_and_no_longer) {
   });
 }
 
+TEST_F(connection_in_memory, reads_what_a_refused_client_still_sends) {
+  constexpr std::string_view head =
+      "POST /size HTTP/1.1\r\nHost: a\r\nContent-Length: 50000000\r\n\r\n";
+  const std::string piece(1'000'000, 'x');
+  run([&]() -> task<void> {
+    {
+      auto client = co_await world().connect();
+      co_await client.send(head);
+      for (int i = 0; i < 50; ++i) {
+        co_await client.send(piece);
+        co_await world().sleep(milliseconds{100});
+      }
+      EXPECT_EQ((co_await client.reply()).status, 413);
+      EXPECT_EQ(co_await client.rest(), "");
+      EXPECT_EQ(client.last_error(), errc::closed);
+    }
+    auto slow = co_await world().connect();
+    co_await slow.send(head);
+    EXPECT_EQ((co_await slow.reply()).status, 413);
+    for (int i = 0; i < 9; ++i) {
+      EXPECT_EQ(http().connections(), 1U);
+      co_await slow.send("x");
+      co_await world().sleep(seconds{1});
+    }
+    co_await world().sleep(seconds{2});
+    EXPECT_EQ(http().connections(), 0U) << "ten seconds in all";
+  });
+}
+
 TEST_F(connection_in_memory, closes_at_once_where_the_client_has_asked_for_the_end) {
   const auto left_behind = [this](std::string request) -> task<std::size_t> {
     auto client = co_await world().connect();

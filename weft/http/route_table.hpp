@@ -62,8 +62,15 @@ class route_table : private flushable {
   /// with such a head.
   [[nodiscard]] bool is_called_at_head(const route_match& match, const header_list& fields) const {
     if (match.outcome != route_outcome::found) return false;
+    return routes_[match.payload]->shape->arrival == body_arrival::streamed ||
+           refuses_sender(match, fields);
+  }
+  /// Whether the handler that was found does not want the body of a request with such a head: it
+  /// refuses the sender, however long the body is.
+  [[nodiscard]] bool refuses_sender(const route_match& match, const header_list& fields) const {
+    if (match.outcome != route_outcome::found) return false;
     const route& found = *routes_[match.payload];
-    return found.shape->arrival == body_arrival::streamed || (found.wish && !(*found.wish)(fields));
+    return found.wish && !(*found.wish)(fields);
   }
 
   /// As long as the table.

@@ -101,7 +101,7 @@ void server_stream::take_head_of_body() {
   work.bounds = &host_.bounds_of(work.match);
   work.body = {};
   work.body_bytes = 0;
-  if (work.head.content_length().value_or(0) > work.bounds->body_bytes)
+  if (host_.is_too_long(work.head, work.match))
     return refuse(status::content_too_large, "the body is longer than this path takes");
   if (host_.routes.is_called_at_head(work.match, work.head.headers())) {
     work.reader.reset(new body_reader{*this, work});
