@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <weft/base/format.hpp>
+#include <weft/base/log.hpp>
 #include <weft/base/log_escape.hpp>
 #include <weft/http/health_pages.hpp>
 #include <weft/http/metrics_page.hpp>
@@ -14,6 +15,7 @@
 #include <weft/http/server.hpp>
 #include <weft/net/address_book.hpp>
 #include <weft/service/application.hpp>
+#include <weft/telemetry/log_format.hpp>
 
 #include <apps/weftd/access.hpp>
 #include <apps/weftd/control_api.hpp>
@@ -95,13 +97,16 @@ std::string first_requests(const std::string& address, std::string_view scheme, 
 }
 
 /// The exit code if it could not be made; 0.
-int prepare_demo(const std::string& directory) {
+int prepare_demo(const std::string& directory, bool logs_json) {
+  if (logs_json) weft::use_log_format(weft::log_format::json);
   const auto made = make_demo_database(directory);
   if (!made) {
-    print_line(stderr, "weftd: " + made.error());
+    logs_json ? weft::log::error(made.error()) : print_line(stderr, "weftd: " + made.error());
     return 1;
   }
-  if (*made) print_line(stdout, weft::format("made {}/demo.db with 100,000 rows", directory));
+  if (!*made) return 0;
+  const std::string done = weft::format("made {}/demo.db with 100,000 rows", directory);
+  logs_json ? weft::log::info(done) : print_line(stdout, done);
   return 0;
 }
 
@@ -137,7 +142,7 @@ int serve(int argc, char** argv, bool is_demo) {
   app.options().epilogue(examples);
   if (const auto ended = app.parse()) return *ended;
   if (is_demo)
-    if (const int code = prepare_demo(rows.directory())) return code;
+    if (const int code = prepare_demo(rows.directory(), app.logs_json())) return code;
   app.add<weft::http::server>(probe).named("probe");
   // Before the server: nobody is let in until the tables and the keys are known; they stop
   // when it has drained.
@@ -169,6 +174,7 @@ int serve(int argc, char** argv, bool is_demo) {
     return faults;
   });
   app.on_ready([&] {
+    if (app.logs_json()) return;
     const auto& chosen = app.options_for<weft::http::server>();
     if (const auto address = app.addresses().claim(chosen.listen)) {
       const char* const scheme = chosen.tls.certificate.empty() ? "http" : "https";

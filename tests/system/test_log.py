@@ -10,6 +10,7 @@ import socket
 import subprocess
 import time
 
+import httpx
 import pytest
 
 
@@ -69,6 +70,21 @@ def test_wrong_options_are_json_lines_where_these_were_asked_for(weftd, tmp_path
         assert [line["level"] for line in lines] == ["error"], wrong
     ended = subprocess.run([weftd, "--set", "http.server.backlog=0"], capture_output=True, text=True, timeout=60)
     assert ended.stderr.startswith("weftd: "), "for people, where nothing was said of programs"
+
+
+def test_a_start_writes_nothing_but_json_where_that_was_asked_for(weftd, tmp_path):
+    process = subprocess.Popen([weftd, "demo", "--log-format", "json", "--listen", "127.0.0.1:0"], cwd=tmp_path,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        messages = []
+        while not any(message.startswith("listening on 127") for message in messages):
+            messages.append(json.loads(process.stdout.readline())["message"])
+        assert any("100,000 rows" in message for message in messages), messages
+        assert httpx.post(f"http://{messages[-1].split()[-1]}/ping", json={"sequence": 1}, timeout=60).status_code == 200
+    finally:
+        assert end(process) == 0
+    for line in process.stdout:
+        json.loads(line)
 
 
 def test_a_pipe_gets_json_lines(started):

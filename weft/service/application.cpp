@@ -94,6 +94,8 @@ void application::check_options(unique_function<std::vector<std::string>()> f) {
 
 void application::on_ready(unique_function<void()> f) { state_->ready = std::move(f); }
 
+bool application::logs_json() const noexcept { return state_->settings.wants_json(); }
+
 net::address_book& application::addresses() noexcept { return state_->addresses; }
 
 void application::request_stop() { state_->stop_all(); }

@@ -121,6 +121,10 @@ class application {
   /// where to go.
   void on_ready(unique_function<void()> f);
 
+  /// Whether --log-format or log.format ask for JSON: then a program reads the output, and hints
+  /// for people are left out. After parse().
+  [[nodiscard]] bool logs_json() const noexcept;
+
   /// The addresses this program listens on.
   [[nodiscard]] net::address_book& addresses() noexcept;
 
