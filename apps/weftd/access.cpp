@@ -7,6 +7,7 @@
 
 #include <weft/base/format.hpp>
 #include <weft/http/exchange.hpp>
+#include <weft/http/headers.hpp>
 #include <weft/loop/event_loop.hpp>
 #include <weft/net/activation.hpp>
 #include <weft/net/address_book.hpp>
@@ -47,7 +48,12 @@ bool is_local_name(std::string_view authority) {
            net::ip_address::parse(authority.substr(1, close - 1)).has_value();
   }
   const std::string_view host = authority.substr(0, authority.rfind(':'));
-  return host == "localhost" || host.ends_with(".localhost") || net::ip_address::parse(host);
+  constexpr std::string_view local = ".localhost";
+  std::string_view name = host;
+  if (name.ends_with('.')) name.remove_suffix(1);  // fully qualified
+  const std::string_view end = name.substr(name.size() - std::min(name.size(), local.size()));
+  return http::equals_ignoring_case(name, local.substr(1)) ||
+         http::equals_ignoring_case(end, local) || net::ip_address::parse(host);
 }
 
 /// Whether browsers that say for whose page they ask (Fetch Metadata) say another site's.
@@ -69,7 +75,8 @@ bool is_asked_from_here(const http::exchange& e) {
   if (!fields.find("origin")) return true;
   const std::string_view origin = fields.only("origin").value_or(std::string_view{});
   const std::size_t scheme = origin.find("://");
-  return scheme != std::string_view::npos && origin.substr(scheme + 3) == host;
+  return scheme != std::string_view::npos &&
+         http::equals_ignoring_case(origin.substr(scheme + 3), *host);
 }
 
 std::vector<std::string> lines_of(std::string_view text) {

@@ -276,7 +276,9 @@ def test_a_key_is_for_what_it_names_and_not_for_what_looks_alike(start, make_key
 
 
 @pytest.mark.parametrize("headers, status", [
-    ({}, 200), ({"Host": "localhost:80"}, 200), ({"Host": "[::1]"}, 200), ({"Host": "127.9.9.9"}, 200),
+    ({}, 200), ({"Host": "localhost:80"}, 200), ({"Host": "LOCALHOST"}, 200), ({"Host": "LocalHost.:80"}, 200),
+    ({"Host": "app.LocalHost"}, 200), ({"Host": "notlocalhost"}, 401), ({"Host": "."}, 401),
+    ({"Host": "LocalHost:1234", "Origin": "http://localhost:1234"}, 200), ({"Host": "[::1]"}, 200), ({"Host": "127.9.9.9"}, 200),
     ({"Host": "evil.example"}, 401), ({"Host": "localhost.evil.example"}, 401), ({"Origin": "http://evil.example"}, 401),
     ({"Origin": "null"}, 401), ({"Host": "evil.example", "Origin": "http://evil.example"}, 401),
     ({"Host": "localhost:1234", "Origin": "http://localhost:1234"}, 200),
