@@ -130,8 +130,9 @@ def test_a_server_that_never_comes_round_leaves_requests_unsent(weft_bench, scri
 def test_pipelined_requests_are_answered_in_order(weft_bench, scripted):
     """Those that a connection took along when it ended are asked for again: no error, none counted twice."""
     server = scripted(close_after=7)
-    status, told = load(weft_bench, server.url, "--rate", "1k", "-c", "2", "--pipeline", "5", "-d", "1s", "-w", "0s")
-    assert status == 0
+    status, told = load(weft_bench, server.url, "--rate", "1k", "-c", "2", "--pipeline", "5", "-d", "1s", "-w", "0s",
+                        "--timeout", "60s")
+    assert status == 0, told
     assert told["requests"] == 1000 and told["errors"]["total"] == 0
     assert told["reconnects"] >= 1000 // 7 - 2
 
