@@ -65,7 +65,8 @@ void offer(weft::command_line& cli, import_words& said) {
   cli.option("--separator", said.separator, "Of CSV: one character, or tab", "CHARACTER");
   cli.choice("--if-exists", said.if_exists, {"replace", "refuse"},
              "What becomes of a row whose key is there already");
-  cli.option("--wrong-max", said.wrong_max, "Rows that may be wrong before it gives up", "N");
+  cli.option("--wrong-max", said.wrong_max,
+             "Rows that may be wrong, over all runs of the import, before it gives up", "N");
   cli.option("--state", said.state,
              "Where to keep how far it has come; auto: FILE.import; none: nowhere", "FILE");
   cli.epilogue(examples);

@@ -99,6 +99,7 @@ weft::task<std::optional<std::string>> row_import::import_all() {
         "begin anew",
         job_->state_path, job_->source.path);
   if (auto why = unknown_column(*file, **to)) co_return why;
+  if (has_too_many_wrong()) co_return too_many_wrong();
   if (!file->is_regular()) job_->state_path.clear();  // it cannot be read twice
   if (auto why = save(*file)) co_return why;
   co_return co_await import_rows(*file, **to);
@@ -112,7 +113,7 @@ std::expected<std::optional<import_state>, std::string> row_import::state_before
 void row_import::go_on_from(const import_state& before) {
   job_->source.from = {before.offset_bytes, before.line};
   job_->rows = before.rows;
-  job_->wrong = wrong_before_ = before.wrong;
+  job_->wrong = before.wrong;
   job_->passed_over = before.passed_over;
   before_ = before;
   print_line(stderr, weft::format("{}: going on at line {}", job_->source.path, before.line));
@@ -233,8 +234,9 @@ weft::task<std::expected<bool, std::string>> row_import::write(import_batch& bat
 }
 
 std::string row_import::too_many_wrong() const {
-  return weft::format("more than {} rows are wrong: --wrong-max says how many may be",
-                      job_->wrong_max);
+  return weft::format(
+      "more than {} rows are wrong, over all runs of this import: --wrong-max says how many may be",
+      job_->wrong_max);
 }
 
 std::optional<std::string> row_import::save(const row_file& file) {

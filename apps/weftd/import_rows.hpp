@@ -47,10 +47,10 @@ struct import_job {
   row_source source;
   std::string database;
   std::string table;
-  bool replaces = true;  // rows that are there; else they are wrong
-  std::uint64_t wrong_max = 100;
-  std::string state_path{};  // empty: it cannot be gone on with
-  std::string how{};         // what must be the same for it to be gone on with
+  bool replaces = true;           // rows that are there; else they are wrong
+  std::uint64_t wrong_max = 100;  // of all runs of the import together
+  std::string state_path{};       // empty: it cannot be gone on with
+  std::string how{};              // what must be the same for it to be gone on with
   std::function<void()> finished{};
 
   // What has become of it.
@@ -92,14 +92,11 @@ class row_import {
   [[nodiscard]] std::optional<std::string> save_attempt() const;
   [[nodiscard]] std::string too_many_wrong() const;
   void tell_wrong(std::uint64_t line, const std::string& why);
-  [[nodiscard]] bool has_too_many_wrong() const noexcept {
-    return job_->wrong - wrong_before_ > job_->wrong_max;
-  }
+  [[nodiscard]] bool has_too_many_wrong() const noexcept { return job_->wrong > job_->wrong_max; }
 
   std::shared_ptr<import_job> job_;
   weft::store::engine& engine_;
   weft::lifetime& own_;
-  std::uint64_t wrong_before_ = 0;
   import_state done_{};    // as it was saved, or would be, before the batch
   import_state before_{};  // of the import that was interrupted: what it attempted
   progress_line progress_{"rows"};

@@ -315,6 +315,37 @@ def test_an_import_that_refuses_and_is_begun_anew_counts_what_it_refused(load, r
     assert rows(folder, "SELECT count(*), sum(name='there') FROM users") == [(1500, 2)]
 
 
+@pytest.mark.parametrize("if_exists", ["replace", "refuse"])
+def test_what_is_wrong_is_counted_over_all_runs(weftd, run_weftd, folder, tmp_path, if_exists):
+    """20 wrong rows in each 1,000 of 6,000. A run that gives up, and one that is killed, are gone on with."""
+    file, state = tmp_path / "many.csv", tmp_path / "many.csv.import"
+    file.write_text("id,name\n" + "".join(f"{'x' if i % 50 == 7 else i},n\n" for i in range(6000)))
+
+    def again(wrong_max, *tracer):
+        command = ["import", file, "--data", folder, "--table", "shop.users", "--if-exists", if_exists, "--wrong-max", wrong_max]
+        return subprocess.run([*tracer, weftd, *map(str, command)], capture_output=True, text=True)
+
+    done = again(30)
+    assert done.returncode == 1 and "more than 30 rows are wrong" in done.stderr and done.stderr.count("Wrong data type") == 31
+    before = rows(folder, "SELECT count(*) FROM users")
+    for _ in range(2):
+        done = again(30)
+        assert done.returncode == 1 and "more than 30 rows are wrong" in done.stderr, "the bound is of all runs"
+        assert rows(folder, "SELECT count(*) FROM users") == before
+    done = again(70)
+    assert done.returncode == 1 and "more than 70 rows are wrong" in done.stderr, done.stderr
+    wrong = json.loads(state.read_text())["wrong"]
+    assert wrong <= 71
+    tracer = shutil.which("strace")
+    for step in range(1, 7) if tracer else ():
+        again(119, tracer, "-f", "-o", os.devnull, "-e", f"inject=fsync,fdatasync,rename:signal=SIGKILL:when={step}")
+    done = again(119)
+    assert done.returncode == 1 and "more than 119 rows are wrong" in done.stderr, done.stderr
+    done = again(120)
+    assert done.stdout.startswith("imported 5,880 rows") and "120 rows were wrong" in done.stderr, done.stdout + done.stderr
+    assert rows(folder, "SELECT count(*) FROM users") == [(5880,)] and not state.exists()
+
+
 REFUSED = """
 CREATE TABLE goods(id INTEGER PRIMARY KEY, n INT UNIQUE);
 CREATE TRIGGER passes_over BEFORE INSERT ON goods WHEN new.id % 300 = 7 BEGIN SELECT RAISE(IGNORE); END;
