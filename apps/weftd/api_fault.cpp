@@ -35,6 +35,12 @@ api_fault fault_of(const weft::store::failure& why) {
   return {status_of(why.kind), std::move(message)};
 }
 
+std::unexpected<api_fault> refuse_unserved(const weft::store::failure& why) {
+  api_fault made = fault_of(why);
+  made.is_of_schema = true;
+  return std::unexpected{std::move(made)};
+}
+
 void reply(weft::http::exchange& e, const api_fault& why, api_version spoken) {
   if (spoken == api_version::v0_1_0)
     return e.reply(why.code, "text/plain; charset=utf-8", why.message, why.fields);

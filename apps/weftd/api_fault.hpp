@@ -70,6 +70,8 @@ struct api_fault {
 
 /// Of what an engine has failed to do.
 [[nodiscard]] api_fault fault_of(const weft::store::failure& why);
+/// Of a database that is not served now, and may be after another look at the schema.
+[[nodiscard]] std::unexpected<api_fault> refuse_unserved(const weft::store::failure& why);
 
 /// As the reply to the whole request.
 void reply(weft::http::exchange& e, const api_fault& why, api_version spoken);

@@ -30,6 +30,8 @@ std::optional<table_name> parse_table_name(std::string_view text) {
 
 std::expected<const weft::store::table*, std::string> known_table(
     const weft::store::catalog& schema, std::string_view database, std::string_view table) {
+  if (const auto* const refused = schema.refused(database))
+    return std::unexpected{refused->message};
   if (!schema.has(database)) {
     const auto all = schema.databases();
     return std::unexpected{weft::format(

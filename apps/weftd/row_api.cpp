@@ -68,19 +68,23 @@ api_fault outcome_unknown() {
 
 /// Whether nobody knows yet what there is.
 bool is_unknown(const store::engine& engine) noexcept {
-  return engine.schema()->databases().empty() && !engine.is_reachable();
+  const store::catalog& schema = *engine.schema();
+  return schema.databases().empty() && schema.refused().empty() && !engine.is_reachable();
 }
 
 /// Of a request that could not be planned: what it is answered; nothing: to be planned anew, since
-/// the schema has changed. Looks once a request.
+/// the schema has changed. Looks once a request. A batch fails as a whole if the server is to
+/// blame.
 weft::task<std::optional<api_fault>> look_again(store::engine& engine, api_fault fault,
                                                 const store::catalog_ref& planned,
                                                 bool& has_looked) {
-  if (!fault.is_of_schema || std::exchange(has_looked, true)) co_return fault;
-  if (const auto looked = co_await engine.after_miss(); !looked)
-    co_return not_done(looked.error(), "looked for");
-  if (engine.schema().get() == planned.get()) co_return fault;
-  co_return std::nullopt;
+  if (fault.is_of_schema && !std::exchange(has_looked, true)) {
+    if (const auto looked = co_await engine.after_miss(); !looked)
+      co_return not_done(looked.error(), "looked for");
+    if (engine.schema().get() != planned.get()) co_return std::nullopt;
+  }
+  if (fault.code >= http::status::internal_server_error) fault.is_of_schema = false;
+  co_return fault;
 }
 
 /// All of one database, or nothing.

@@ -80,10 +80,13 @@ planned<new_content> make_content(const store::table& of, const std::optional<co
 planned<const store::table*> find_table(const store::catalog& schema, std::string_view database,
                                         std::string_view name) {
   const store::table* const found = schema.find(database, name);
-  if (found == nullptr)
+  if (found == nullptr) {
+    if (const auto* const refused = schema.refused(database))
+      return refuse_unserved({.kind = refused->why, .message = refused->message});
     return refuse_unknown(
         weft::format("Database/Table does not exist. Database: {} Table: {}", database, name),
         weft::http::status::not_found);
+  }
   if (found->key().empty())
     return refuse_unknown(weft::format("Table {} has no primary key, which is unsupported.", name));
   return found;

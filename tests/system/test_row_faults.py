@@ -138,11 +138,12 @@ def test_a_file_that_is_read_only_is_403_until_it_is_not(serve, folder):
         assert server.stop() == 0, server.log
 
 
-def test_a_file_that_may_not_be_read_is_left_out_until_it_may(serve, folder):
+def test_a_file_that_may_not_be_read_is_refused_until_it_may(serve, folder):
     make(folder / "shop.db")
     os.chmod(folder / "shop.db", 0)
     with serve(preexec=without_override) as server, RowClient(server) as client:
-        assert read(client)[0] == 404
+        status, text = read(client)
+        assert status == 500 and "unable to open database file (SQLite's code 14, Permission denied)" in text, text
         server.wait_for_log("see to it that file and folder exist and can be opened")
         os.chmod(folder / "shop.db", 0o644)
         assert until(lambda: read(client) == found("x1"))
@@ -315,11 +316,12 @@ def test_a_damaged_file_is_500_until_it_is_mended(serve, folder):
         assert server.stop() == 0, server.log
 
 
-def test_what_is_no_database_is_left_out_until_it_is_one(serve, folder):
+def test_what_is_no_database_is_refused_until_it_is_one(serve, folder):
     (folder / "shop.db").write_bytes(b"this is no database " * 1000)
     (folder / "empty.db").write_bytes(b"")
     with serve() as server, RowClient(server) as client:
-        assert read(client)[0] == 404
+        status, text = read(client)
+        assert status == 500 and "file is not a database" in text, text
         server.wait_for_log("put a SQLite database there, or take the file away")
         make(folder / "made")
         os.replace(folder / "made", folder / "shop.db")

@@ -8,6 +8,7 @@
 //
 //   const catalog_ref schema = engine.schema();
 //   const table* orders = schema->find("shop", "orders");       // nullptr: there is none
+//   if (const auto* why = schema->refused("shop")) log::error(why->message);
 #pragma once
 
 #include <cstddef>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include <weft/base/hash_map.hpp>
+#include <weft/store/failure.hpp>
 #include <weft/store/table.hpp>
 
 namespace weft::store {
@@ -30,7 +32,17 @@ class catalog {
     std::vector<table_definition> tables;
   };
 
-  explicit catalog(std::vector<database_definition> databases);
+  /// A database that should be served, and cannot be now.
+  struct refused_database {
+    std::string name;
+    failure_kind why = failure_kind::other;
+    std::string message;  // names the database, the cause and the fix
+
+    friend bool operator==(const refused_database&, const refused_database&) = default;
+  };
+
+  explicit catalog(std::vector<database_definition> databases,
+                   std::vector<refused_database> refused = {});
   catalog(const catalog&) = delete;
   catalog& operator=(const catalog&) = delete;
 
@@ -40,6 +52,9 @@ class catalog {
   /// nullptr: no such database, or no such table in it.
   [[nodiscard]] const table* find(std::string_view database,
                                   std::string_view table_name) const noexcept;
+  /// nullptr: it is served, or there is none of that name.
+  [[nodiscard]] const refused_database* refused(std::string_view database) const noexcept;
+  [[nodiscard]] std::span<const refused_database> refused() const noexcept { return refused_; }
   /// The table of this catalog that is the same as one of another; nullptr: there is none.
   [[nodiscard]] const table* current(const table& named) const noexcept {
     if (&named.owner() == this) [[likely]]
@@ -61,6 +76,7 @@ class catalog {
   std::vector<std::string> names_;
   std::vector<std::unique_ptr<const table>> tables_;
   hash_map<std::string_view, table_map> databases_;
+  std::vector<refused_database> refused_;
   mutable std::size_t references_ = 0;
 };
 

@@ -102,7 +102,7 @@ std::expected<database_schema, std::string> database_swap::prepare(const std::st
   prepare_library();
   if (auto checked = check_file(); !checked) return std::unexpected{std::move(checked.error())};
   struct stat found{};
-  std::expected<database_schema, std::string> schema;
+  std::expected<database_schema, schema_fault> schema;
   {
     auto opened = connection::open(file_, access::read_write);
     if (!opened) return std::unexpected{std::move(opened.error())};
@@ -110,14 +110,14 @@ std::expected<database_schema, std::string> database_swap::prepare(const std::st
       return std::unexpected{std::move(checked.error())};
     schema = read_schema(*opened, database);
     sqlite3_progress_handler(opened->get(), 0, nullptr, nullptr);
-    if (!schema) return schema;
+    if (!schema) return std::unexpected{std::move(schema.error().message)};
   }  // what a log had is in it now, and the log has gone
   for (const char* const ending : {"-wal", "-journal"})
     if (::stat((file_ + ending).c_str(), &found) == 0)
       return refuse(weft::format(
           "another program has it open, for there is {}{}: close it there first", file_, ending));
   if (auto synced = sync(); !synced) return std::unexpected{std::move(synced.error())};
-  return schema;
+  return std::move(*schema);
 }
 
 std::expected<void, std::string> database_swap::sync() const {

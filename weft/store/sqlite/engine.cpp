@@ -1,7 +1,9 @@
 #include <weft/store/sqlite/engine.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -41,6 +43,8 @@ constexpr std::size_t cold_operations_max = 256;
 /// How long reads that wait for the disk wait for their memory.
 constexpr duration memory_wait = std::chrono::seconds{1};
 constexpr unsigned refreshes_max = 3;
+/// How often the folder is looked at while a database is refused.
+constexpr duration look_at_refused = std::chrono::seconds{1};
 constexpr std::string_view file_was_replaced =
     "the database's file was replaced while its rows were read: ask again";
 constexpr std::string_view row_is_too_large =
@@ -173,7 +177,10 @@ task<result<void>> engine::state::open() {
 task<void> engine::state::follow() {
   for (;;) {
     try {
-      const auto changed = co_await with_timeout(options.schema_refresh, until_changed());
+      const duration pause = files->refused() == 0
+                                 ? options.schema_refresh
+                                 : std::min(options.schema_refresh, look_at_refused);
+      const auto changed = co_await with_timeout(pause, until_changed());
       if (!changed && changed.error() != errc::timed_out) co_return;
       files_changed->reset();
       // Too many who wait for a thread: later, then.
@@ -220,8 +227,10 @@ task<result<void>> engine::state::look() {
   known.reserve(databases.size());
   for (const auto& each : databases)
     known.push_back({each->name(), each->identity(), each->version(), each->is_suspect()});
-  auto found =
-      co_await blocking([&] { return load_databases(*files, known, cache_share(options, loop)); });
+  const catalog_ref before = schema;
+  auto found = co_await blocking([&] {
+    return load_databases(*files, {known, before->refused(), cache_share(options, loop)});
+  });
   if (!found) co_return fail(found.error());
   complain(found->complaints);
   tell_blindness();
@@ -273,7 +282,9 @@ void engine::state::take_over(loaded found) {
         if (old->database() == each.name) each.tables.push_back(old->definition());
     definitions.push_back({each.name, std::move(each.tables)});
   }
-  catalog_ref tables{std::make_unique<const catalog>(std::move(definitions))};
+  const std::size_t refused = found.refused.size();
+  catalog_ref tables{
+      std::make_unique<const catalog>(std::move(definitions), std::move(found.refused))};
   // Nothing is allocated from here on.
   for (std::size_t i = 0; i < next.size(); ++i) {
     const loaded_database& each = found.databases[i];
@@ -284,7 +295,8 @@ void engine::state::take_over(loaded found) {
     next[i]->follow(each.version);
   }
   databases = std::move(next);
-  counts.refused.set(std::ranges::count_if(found.databases, &loaded_database::is_refused));
+  const auto kept = std::ranges::count_if(found.databases, &loaded_database::is_refused);
+  counts.refused.set(kept + static_cast<std::int64_t>(refused));
   last_read = nullptr;
   last_table = nullptr;
   schema = std::move(tables);
@@ -530,7 +542,13 @@ borrowing_task<result<void>> engine::write(std::span<const key_write> operations
 borrowing_task<result<bool>> engine::query(const query_request& request, query_sink& to) {
   if (!state_->schema->has(request.database))
     if (const auto looked = co_await after_miss(); !looked) co_return fail(looked.error());
-  if (!state_->schema->has(request.database)) co_return fail(errc::not_found);
+  if (!state_->schema->has(request.database)) {
+    const auto* const refused = state_->schema->refused(request.database);
+    if (refused == nullptr) co_return fail(errc::not_found);
+    state_->counts.failed(refused->why);
+    to.failed({.kind = refused->why, .message = refused->message});
+    co_return false;
+  }
   co_return co_await state_->queries.run(*state_->files, request, to);
 }
 
@@ -604,6 +622,8 @@ borrowing_task<std::expected<file_swap, std::string>> engine::swap(const swap_re
   // What this shard still has open of a state that is over is not to be waited for.
   if (const auto refreshed = co_await s.refresh(); !refreshed)
     co_return std::unexpected{std::string{refreshed.error().message()}};
+  if (const auto* const refused = s.schema->refused(request.database))
+    co_return std::unexpected{refused->message};
   if (!s.schema->has(request.database))
     co_return std::unexpected{weft::format("there is no database {} here", request.database)};
   std::vector<table_definition> before;

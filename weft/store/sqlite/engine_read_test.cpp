@@ -281,7 +281,25 @@ TEST_P(engine_read, leaves_out_what_is_no_database) {
     EXPECT_TRUE(shop.schema()->has("wide"));
     EXPECT_FALSE(shop.schema()->has("noise"));
     EXPECT_FALSE(shop.schema()->has("utf16"));
-    co_return;
+    EXPECT_FALSE(shop.is_reachable());
+    EXPECT_EQ(counted("store_databases_refused"), 2);
+    const auto* const noise = shop.schema()->refused("noise");
+    const auto* const utf16 = shop.schema()->refused("utf16");
+    EXPECT_EQ(shop.schema()->refused("shop"), nullptr);
+    EXPECT_EQ(shop.schema()->refused("none"), nullptr);
+    if (noise == nullptr || utf16 == nullptr) co_return ADD_FAILURE();
+    EXPECT_EQ(noise->why, failure_kind::corrupt);
+    EXPECT_EQ(utf16->why, failure_kind::unsupported);
+    EXPECT_TRUE(noise->message.starts_with("noise.db: file is not a database")) << noise->message;
+    EXPECT_TRUE(utf16->message.starts_with("utf16.db: its texts are UTF-16")) << utf16->message;
+    const std::int64_t catalogs = counted("store_schema_changes_total");
+    EXPECT_TRUE(co_await shop.refresh());
+    EXPECT_EQ(counted("store_schema_changes_total"), catalogs) << "nothing is new";
+    std::filesystem::remove(path_of("noise"));
+    std::filesystem::remove(path_of("utf16"));
+    EXPECT_TRUE(co_await shop.refresh());
+    EXPECT_TRUE(shop.is_reachable());
+    EXPECT_EQ(shop.schema()->refused().size(), 0U);
   });
 }
 

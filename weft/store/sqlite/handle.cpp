@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include <weft/base/format.hpp>
@@ -48,6 +50,14 @@ std::string_view advice_for(int code) noexcept {
     case SQLITE_TOOBIG: return "send, and ask for, values of less than 1 GB";
     default: return "see sqlite.org/rescode.html";
   }
+}
+
+/// ", Permission denied", where the system has said why a file cannot be opened or read.
+std::string system_cause(sqlite3* of, int code) {
+  const int kind = code & 0xff;
+  if (of == nullptr || (kind != SQLITE_CANTOPEN && kind != SQLITE_IOERR)) return {};
+  const int why = sqlite3_system_errno(of);
+  return why == 0 ? std::string{} : ", " + std::generic_category().message(why);
 }
 
 /// Clients are told, too, and need not know of folders.
@@ -115,7 +125,8 @@ std::string connection::describe(int code) const {
   const bool is_last = get() != nullptr && (sqlite3_errcode(get()) & 0xff) == (code & 0xff);
   const char* const reason = is_last ? sqlite3_errmsg(get()) : sqlite3_errstr(code);
   const bool is_any_error = (code & 0xff) == SQLITE_ERROR;
-  return weft::format("{}: {} (SQLite's code {}): {}", file_name(path_), reason, code,
+  return weft::format("{}: {} (SQLite's code {}{}): {}", file_name(path_), reason, code,
+                      is_last ? system_cause(get(), code) : std::string{},
                       is_any_error ? advice_for_error(reason) : advice_for(code));
 }
 

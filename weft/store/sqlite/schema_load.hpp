@@ -2,10 +2,13 @@
 //
 // Contract: load_databases() compares the files with what the shard knows and, if anything is new,
 // gives all that the shard needs to go on: the databases with their tables, and connections for
-// those whose file is new or suspect. What cannot be read is left out, with a line for people. For
-// a thread that may wait for the disk.
+// those whose file is new or suspect. A database that cannot be read is refused, with the cause,
+// and a line for people; one that the shard has keeps its tables meanwhile. Another program's lock
+// is waited for as long as a write waits (engine_options::busy_timeout) over all databases
+// together, and not again for a database that is refused already. For a thread that may wait for
+// the disk.
 //
-//   loaded found = load_databases(storage, known, cache_bytes);
+//   loaded found = load_databases(storage, {databases, refused, cache_bytes});
 //   if (found.has_changed) take_over(std::move(found));
 #pragma once
 
@@ -15,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include <weft/store/catalog.hpp>
 #include <weft/store/sqlite/storage.hpp>
 #include <weft/store/table.hpp>
 
@@ -37,14 +41,21 @@ struct loaded_database {
   bool is_refused = false;                 // as it was, but nothing can be read of it now
 };
 
+/// What a shard knows of the folder.
+struct known_folder {
+  std::span<const known_database> databases;
+  std::span<const catalog::refused_database> refused;
+  /// For the pages of each connection that is opened.
+  std::uint64_t cache_bytes = 0;
+};
+
 struct loaded {
   bool has_changed = false;
   std::vector<loaded_database> databases;
+  std::vector<catalog::refused_database> refused;  // none of those above
   std::vector<std::string> complaints;
 };
 
-/// `cache_bytes`: for the pages of each connection that is opened.
-[[nodiscard]] loaded load_databases(storage& from, std::span<const known_database> known,
-                                    std::uint64_t cache_bytes);
+[[nodiscard]] loaded load_databases(storage& from, const known_folder& known);
 
 }  // namespace weft::store::sqlite

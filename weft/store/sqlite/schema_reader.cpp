@@ -204,22 +204,24 @@ bool has_utf8(connection& of) {
 
 }  // namespace
 
-std::expected<database_schema, std::string> read_schema(connection& from,
-                                                        const std::string& database) {
+std::expected<database_schema, schema_fault> read_schema(connection& from,
+                                                         const std::string& database) {
   // One transaction, so that nobody changes it meanwhile.
   if (const int code = from.run("BEGIN"); code != SQLITE_OK)
-    return std::unexpected{from.describe(code)};
+    return std::unexpected{schema_fault{kind_of(code), from.describe(code)}};
   database_schema made;
   const auto version = from.number("PRAGMA schema_version");
   int code = version ? SQLITE_OK : version.error();
   made.version = version.value_or(0);
   if (code == SQLITE_OK) code = read_tables(from, database, made);
-  std::string fault = code == SQLITE_OK ? std::string{} : from.describe(code);
+  schema_fault fault;
+  if (code != SQLITE_OK) fault = {kind_of(code), from.describe(code)};
   if (code == SQLITE_OK && !has_utf8(from))
-    fault =
-        weft::format("{}: its texts are UTF-16: copy it into a database with UTF-8", from.path());
+    fault = {
+        failure_kind::unsupported,
+        weft::format("{}.db: its texts are UTF-16: copy it into a database with UTF-8", database)};
   static_cast<void>(from.run("ROLLBACK"));
-  if (!fault.empty()) return std::unexpected{std::move(fault)};
+  if (!fault.message.empty()) return std::unexpected{std::move(fault)};
   return made;
 }
 

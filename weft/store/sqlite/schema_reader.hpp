@@ -6,7 +6,7 @@
 // thread that may wait.
 //
 //   auto read = read_schema(connection, "shop");
-//   if (!read) log::error(read.error());
+//   if (!read) log::error(read.error().message);
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,13 @@ struct database_schema {
   std::vector<table_definition> tables;
 };
 
-[[nodiscard]] std::expected<database_schema, std::string> read_schema(connection& from,
-                                                                      const std::string& database);
+/// Why a schema could not be read. The message is for clients, too: it names no folder.
+struct schema_fault {
+  failure_kind why = failure_kind::other;
+  std::string message;
+};
+
+[[nodiscard]] std::expected<database_schema, schema_fault> read_schema(connection& from,
+                                                                       const std::string& database);
 
 }  // namespace weft::store::sqlite

@@ -54,9 +54,15 @@ class served_file {
 
   /// Whether the database is not served, though it should be.
   [[nodiscard]] bool is_refused() const noexcept {
-    return is_refused_.load(std::memory_order_relaxed);
+    return is_refused_.load(std::memory_order_relaxed) || is_unreadable();
   }
+  /// Of the last open().
   void set_refused(bool is) noexcept { is_refused_.store(is, std::memory_order_relaxed); }
+  /// Whether its tables could not be read.
+  [[nodiscard]] bool is_unreadable() const noexcept {
+    return is_unreadable_.load(std::memory_order_relaxed);
+  }
+  void set_unreadable(bool is) noexcept { is_unreadable_.store(is, std::memory_order_relaxed); }
   /// The file that was opened last; nothing: none yet.
   [[nodiscard]] std::optional<file_identity> served();
 
@@ -78,6 +84,7 @@ class served_file {
   folder_lock& folder_;
   unique_function<void()> changed_;
   std::atomic<bool> is_refused_{false};
+  std::atomic<bool> is_unreadable_{false};
 
   std::mutex mutex_;
   // All under mutex_.

@@ -231,7 +231,11 @@ void storage::note(const connection& of, file_place seen) {
 }
 
 void storage::set_refused(std::string_view database, bool is) {
-  files_of(database).file.set_refused(is);
+  files_of(database).file.set_unreadable(is);
+}
+
+bool storage::is_refused(std::string_view database) {
+  return files_of(database).file.is_unreadable();
 }
 
 std::size_t storage::refused() const noexcept {
@@ -243,6 +247,7 @@ std::size_t storage::refused() const noexcept {
 void storage::let_go(std::string_view database) {
   database_files& of = files_of(database);
   of.file.set_refused(false);
+  of.file.set_unreadable(false);
   drop_idle(of.file.path());
   static_cast<void>(of.by.settle());
 }

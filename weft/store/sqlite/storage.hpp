@@ -51,6 +51,7 @@ class storage : public std::enable_shared_from_this<storage> {
   /// As it was named, from the root on: a link that leads elsewhere later is followed.
   [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
   [[nodiscard]] std::string path_of(std::string_view database) const;
+  [[nodiscard]] duration busy_timeout() const noexcept { return options_.busy_timeout; }
   /// Sorted. A line for people, where the folder cannot be read.
   [[nodiscard]] std::expected<std::vector<std::string>, std::string> database_names() const;
 
@@ -80,8 +81,10 @@ class storage : public std::enable_shared_from_this<storage> {
   [[nodiscard]] std::expected<connection, std::string> open(std::string_view database);
   /// Of a connection to the database: what look() has given, where that is not as it should be.
   void note(const connection& of, file_place seen);
-  /// The database is not served, though it should be; or it is again.
+  /// The database is not served, though it should be; or it is again. Of a look at the folder.
   void set_refused(std::string_view database, bool is);
+  /// What the last look has found.
+  [[nodiscard]] bool is_refused(std::string_view database);
   /// How many are not.
   [[nodiscard]] std::size_t refused() const noexcept;
   /// Gives back what is kept of a file that has gone.
