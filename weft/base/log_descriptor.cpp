@@ -47,8 +47,11 @@ void log_descriptor::reopen() noexcept {
 
 /// As write(2), and EAGAIN where that would wait.
 ssize_t log_descriptor::write_part(std::string_view part) const noexcept {
-  if (how_ == way::by_socket)
-    return ::send(descriptor_, part.data(), part.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (how_ == way::by_socket) {
+    const ssize_t sent = ::send(descriptor_, part.data(), part.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    // A policy (seccomp) may forbid that call.
+    if (sent >= 0 || (errno != EPERM && errno != ENOSYS)) return sent;
+  }
   if (how_ == way::plain) return ::write(own_ >= 0 ? own_ : descriptor_, part.data(), part.size());
   pollfd ready{descriptor_, POLLOUT, 0};
   if (::poll(&ready, 1, 0) == 1)  // a pipe that is ready takes PIPE_BUF bytes

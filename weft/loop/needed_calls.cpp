@@ -1,5 +1,6 @@
 #include <weft/loop/needed_calls.hpp>
 
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -18,18 +19,15 @@ namespace {
 
 constexpr int no_descriptor = -1;
 
-struct probe {
-  const char* name;
-  long (*call)() noexcept;
-};
-
-/// Of the descriptor by which others wake it; what a ring does is none of these.
-constexpr probe of_every_loop[] = {
+/// Of the descriptor by which others wake it, and of its threads' stacks; what a ring does is none
+/// of these.
+constexpr call_probe of_every_loop[] = {
     {"read", [] noexcept -> long { return ::read(no_descriptor, nullptr, 0); }},
     {"write", [] noexcept -> long { return ::write(no_descriptor, nullptr, 0); }},
+    {"munmap", [] noexcept -> long { return ::munmap(nullptr, 0); }},
 };
 
-constexpr probe of_epoll[] = {
+constexpr call_probe of_epoll[] = {
     {"accept4", [] noexcept -> long { return ::accept4(no_descriptor, nullptr, nullptr, 0); }},
     {"shutdown", [] noexcept -> long { return ::shutdown(no_descriptor, SHUT_RD); }},
     {"close", [] noexcept -> long { return ::close(no_descriptor); }},
@@ -51,9 +49,11 @@ std::string refused_call::message() const {
 }
 
 std::optional<refused_call> find_refused_call(calls_of which) noexcept {
-  const std::span<const probe> probes =
-      which == calls_of::epoll ? std::span<const probe>{of_epoll} : of_every_loop;
-  for (const probe& each : probes)
+  return which == calls_of::epoll ? find_refused_call(of_epoll) : find_refused_call(of_every_loop);
+}
+
+std::optional<refused_call> find_refused_call(std::span<const call_probe> among) noexcept {
+  for (const call_probe& each : among)
     if (each.call() < 0 && is_refusal(errno)) return refused_call{each.name, errno};
   return std::nullopt;
 }

@@ -5,12 +5,14 @@
 // accept or send would look alive. Contract: find_refused_call() makes each call that serving needs
 // once, on a descriptor that is none: a system that has the call answers EBADF, and nothing
 // happens. A call that is refused later, or that only a working loop can make, ends the process.
+// Others that make calls long after the start have lists of their own (call_probe).
 //
 //   if (const auto refused = find_refused_call(calls_of::epoll)) give_up(*refused);
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace weft {
@@ -23,6 +25,13 @@ struct refused_call {
   [[nodiscard]] std::string message() const;
 };
 
+/// A system call, made so that it does nothing: it fails, unless a policy refuses it before, as one
+/// of a descriptor that is none, say.
+struct call_probe {
+  const char* name;
+  long (*call)() noexcept;
+};
+
 enum class calls_of : std::uint8_t {
   every_loop,
   epoll  // beside those
@@ -30,6 +39,8 @@ enum class calls_of : std::uint8_t {
 
 /// The first of them that the system refuses.
 [[nodiscard]] std::optional<refused_call> find_refused_call(calls_of which) noexcept;
+[[nodiscard]] std::optional<refused_call> find_refused_call(
+    std::span<const call_probe> among) noexcept;
 
 /// Whether an errno says that the call itself is forbidden or unknown.
 [[nodiscard]] bool is_refusal(int code) noexcept;

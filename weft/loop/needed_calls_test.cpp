@@ -66,6 +66,8 @@ TEST(needed_calls_death_test, are_named_where_they_are_refused) {
               "accept4: Operation not permitted");
   EXPECT_EXIT(probe(SYS_sendto, calls_of::epoll), ::testing::ExitedWithCode(0),
               "sendto: Operation not permitted");
+  EXPECT_EXIT(probe(SYS_munmap, calls_of::every_loop), ::testing::ExitedWithCode(0),
+              "munmap: Operation not permitted");
 }
 
 TEST(needed_calls_death_test, end_a_loop_that_may_not_wait_any_more) {

@@ -27,6 +27,7 @@
 #include <weft/store/sqlite/cold_batch.hpp>
 #include <weft/store/sqlite/database_swap.hpp>
 #include <weft/store/sqlite/engine_counts.hpp>
+#include <weft/store/sqlite/file_calls.hpp>
 #include <weft/store/sqlite/query_line.hpp>
 #include <weft/store/sqlite/query_sandbox.hpp>
 #include <weft/store/sqlite/queued_write.hpp>
@@ -105,7 +106,8 @@ struct engine::state {
   void take_over(loaded found);
   void complain(const std::vector<std::string>& lines);
   void tell_blindness();
-  void tell_confinement() const;
+  static void tell_refused_calls();
+  void tell_confinement();
 
   void read_warm(std::span<const key_read> operations, progress& at, read_sink& to);
   [[nodiscard]] task<result<void>> read_cold(std::span<const key_read> operations, progress& at,
@@ -245,21 +247,46 @@ void engine::state::complain(const std::vector<std::string>& lines) {
 }
 
 void engine::state::tell_blindness() {
-  if (has_told_blind || !nowait_reads::has_been_blind()) return;
+  const bool are_refused = nowait_reads::are_refused();
+  if (has_told_blind || !(are_refused || nowait_reads::has_been_blind())) return;
   has_told_blind = true;
+  if (are_refused)
+    return log::warning(
+        "the system refuses preadv2, and cannot say whether a page is in memory; a policy of the "
+        "container (seccomp) may forbid that call: store.sqlite.engine.blind_reads decides who "
+        "waits for it");
   log::warning("the file system of " + files->directory() +
                " cannot say whether a page is in memory: store.sqlite.engine.blind_reads decides "
                "who waits for it");
 }
 
-void engine::state::tell_confinement() const {
-  if (options.query_program.empty() || !loop.has_threads()) return;
+/// Before the folder is opened, which may fail for that.
+void engine::state::tell_refused_calls() {
   static std::once_flag once;  // of all shards
   std::call_once(once, [] {
+    for (const refused_call& each : find_refused_file_calls())
+      log::error(weft::format(
+          "the system refuses {}, which databases need; a policy of the container (seccomp) may "
+          "forbid that call",
+          each.message()));
+  });
+}
+
+void engine::state::tell_confinement() {
+  if (options.query_program.empty() || !loop.has_threads()) return;
+  if (const auto refused = find_refused_query_call())
+    queries.refuse_all(weft::format(
+        "queries in SQL cannot be run: the system refuses {}; a policy of the container (seccomp) "
+        "may forbid that call",
+        refused->message()));
+  static std::once_flag once;  // of all shards
+  std::call_once(once, [this] {
+    if (!queries.refused().empty()) log::error(queries.refused());
     const sandbox_support has = find_sandbox_support();
     if (has.landlock == 0)
       log::warning(
-          "this system has no Landlock: processes that run queries in SQL could open other files, "
+          "this system has no Landlock, or refuses it: processes that run queries in SQL could "
+          "open other files, "
           "if a fault of SQLite let a query do more than read");
     if (!has.seccomp)
       log::warning(
@@ -455,6 +482,7 @@ engine::~engine() = default;
 
 task<result<void>> engine::start() {
   if (state_->options.directory.empty()) co_return {};
+  state::tell_refused_calls();
   if (const auto opened = co_await state_->open(); !opened) co_return fail(opened.error());
   state_->tell_confinement();
   state_->own.spawn(state_->follow());

@@ -23,6 +23,13 @@ thread_local thread_mode mode;
 
 std::atomic<bool> seen_blind{false};
 
+/// Whether a policy (seccomp) or an old kernel refuses the call itself. One that has it says that
+/// there is no such descriptor.
+bool is_call_refused() noexcept {
+  static const bool is = ::preadv2(-1, nullptr, 0, 0, RWF_NOWAIT) < 0 && errno != EBADF;
+  return is;
+}
+
 /// Linux 5.9 and 5.10 give 0 for a page that they do not have (preadv2(2), BUGS).
 bool is_behind_end(int descriptor, off_t offset) noexcept {
   struct stat file{};
@@ -35,17 +42,22 @@ ssize_t miss() noexcept {
   return -1;
 }
 
+/// Where nobody can say whether the page is in memory.
+ssize_t read_blindly(int descriptor, void* into, std::size_t size, off_t offset) noexcept {
+  return mode.blind == blind_reads::readers ? miss() : ::pread(descriptor, into, size, offset);
+}
+
 ssize_t read_at(int descriptor, void* into, std::size_t size, off_t offset) {
   if (!mode.is_on) return ::pread(descriptor, into, size, offset);
+  if (is_call_refused()) return read_blindly(descriptor, into, size, offset);
   const iovec piece{.iov_base = into, .iov_len = size};
   const ssize_t got = ::preadv2(descriptor, &piece, 1, offset, RWF_NOWAIT);
   if (got > 0) return got;
   if (got == 0) return is_behind_end(descriptor, offset) ? 0 : miss();
   if (errno == EAGAIN) return miss();
-  if (errno != EOPNOTSUPP && errno != ENOSYS) return -1;
+  if (errno != EOPNOTSUPP) return -1;
   seen_blind.store(true, std::memory_order_relaxed);
-  if (mode.blind == blind_reads::readers) return miss();
-  return ::pread(descriptor, into, size, offset);
+  return read_blindly(descriptor, into, size, offset);
 }
 
 }  // namespace
@@ -61,6 +73,8 @@ bool nowait_reads::would_block() const noexcept { return mode.has_missed; }
 void nowait_reads::forget() noexcept { mode.has_missed = false; }
 
 bool nowait_reads::has_been_blind() noexcept { return seen_blind.load(std::memory_order_relaxed); }
+
+bool nowait_reads::are_refused() noexcept { return is_call_refused(); }
 
 bool nowait_reads::install() noexcept {
   sqlite3_vfs* const files = sqlite3_vfs_find("unix");

@@ -17,7 +17,7 @@
 namespace weft::store::sqlite {
 
 /// What becomes of a read from a file system that does not know RWF_NOWAIT (tmpfs before Linux 6.6,
-/// some network file systems).
+/// some network file systems), or where a policy refuses preadv2(2).
 enum class blind_reads : std::uint8_t {
   wait,     // is made, on the shard
   readers,  // goes to the reader threads
@@ -36,6 +36,8 @@ class [[nodiscard]] nowait_reads {
 
   /// Whether any thread has met a file system that cannot say.
   [[nodiscard]] static bool has_been_blind() noexcept;
+  /// Whether the system refuses preadv2(2), so that no file system can say.
+  [[nodiscard]] static bool are_refused() noexcept;
 
   /// Puts itself in the place of the system call. False: this SQLite does not let it, and reads
   /// wait.

@@ -31,6 +31,11 @@ task<result<void>> query_line::enter() {
 
 borrowing_task<result<bool>> query_line::run(storage& from, const query_request& request,
                                              query_sink& to) {
+  if (!refused_.empty()) {
+    counts_.failed(failure_kind::unsupported);
+    to.failed({.kind = failure_kind::unsupported, .message = refused_});
+    co_return false;
+  }
   if (const auto entered = co_await enter(); !entered) co_return fail(entered.error());
   struct giving_back {
     semaphore& to;

@@ -11,6 +11,8 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
+#include <utility>
 
 #include <weft/coro/semaphore.hpp>
 #include <weft/loop/event_loop.hpp>
@@ -39,6 +41,9 @@ class query_line {
   [[nodiscard]] borrowing_task<result<bool>> run(storage& from,
                                                  const query_request& request WEFT_LIFETIME_BOUND,
                                                  query_sink& to);
+  /// From now on queries fail, as failure_kind::unsupported with this message.
+  void refuse_all(std::string why) { refused_ = std::move(why); }
+  [[nodiscard]] const std::string& refused() const noexcept { return refused_; }
   /// Ends processes that nobody has used since the last call but one, or that have open what their
   /// database's name no longer stands for.
   [[nodiscard]] task<void> end_idle(storage& from) { return processes_.end_idle(from); }
@@ -56,6 +61,7 @@ class query_line {
   engine_counts& counts_;
   semaphore free_;
   std::size_t waiting_ = 0;
+  std::string refused_;  // empty: they are run
   query_processes processes_;
 };
 

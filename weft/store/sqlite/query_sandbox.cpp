@@ -7,7 +7,9 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +20,7 @@
 #include <cstdlib>
 #include <initializer_list>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -67,9 +70,19 @@ landlock_rules rules_of(int version) noexcept {
   return made;
 }
 
+/// On rules that are none. For a thread that gains no privileges: another would be refused the last
+/// one for that.
+constexpr call_probe landlock_probes[] = {
+    {"landlock_add_rule",
+     [] noexcept -> long { return ::syscall(landlock_add_rule, -1, rule_of_path, nullptr, 0); }},
+    {"landlock_restrict_self",
+     [] noexcept -> long { return ::syscall(landlock_restrict_self, -1, 0); }},
+};
+
 int landlock_version() noexcept {
   const long version = ::syscall(landlock_create_ruleset, nullptr, 0, asks_for_version);
-  return version > 0 ? static_cast<int>(version) : 0;
+  if (version <= 0 || find_refused_call(landlock_probes)) return 0;
+  return static_cast<int>(version);
 }
 
 /// A file that there is not is no mistake: it has no rule.
@@ -259,14 +272,46 @@ void be_first_to_go() noexcept {
   }
 }
 
-}  // namespace
+/// Of the process itself, and of the one that starts it, which sees it end.
+constexpr call_probe query_calls[] = {
+    {"socketpair",
+     [] noexcept -> long { return ::socketpair(AF_UNSPEC, SOCK_STREAM, 0, nullptr); }},
+    {"sendto", [] noexcept -> long { return ::send(-1, nullptr, 0, 0); }},
+    {"recvfrom", [] noexcept -> long { return ::recv(-1, nullptr, 0, 0); }},
+    {"dup2", [] noexcept -> long { return ::dup2(-1, query_channel); }},
+    {"kill", [] noexcept -> long { return ::kill(::getpid(), 0); }},
+    {"wait4", [] noexcept -> long { return ::waitpid(::getpid(), nullptr, WNOHANG); }},
+    {"prctl", [] noexcept -> long { return ::prctl(PR_GET_DUMPABLE, 0, 0, 0, 0); }},
+    {"prlimit64",
+     [] noexcept -> long {
+       rlimit now{};
+       return ::getrlimit(RLIMIT_CORE, &now);
+     }},
+};
 
-sandbox_support find_sandbox_support() noexcept {
+/// For a thread that gains no privileges.
+sandbox_support look_for_support() noexcept {
   // It looks at the filter, which is nowhere, once it knows that there are filters.
   const bool has_filters = architecture != 0 &&
                            ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, nullptr, 0, 0) != 0 &&
                            errno == EFAULT;
   return {.landlock = landlock_version(), .seccomp = has_filters};
+}
+
+}  // namespace
+
+std::optional<refused_call> find_refused_query_call() noexcept {
+  return find_refused_call(query_calls);
+}
+
+sandbox_support find_sandbox_support() {
+  sandbox_support found;
+  std::thread{[&found] {
+    // If it fails, so will the process for queries, and says so.
+    static_cast<void>(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+    found = look_for_support();
+  }}.join();
+  return found;
 }
 
 std::expected<sandbox_support, std::string> enter_sandbox(const std::string& database_file,
@@ -275,7 +320,7 @@ std::expected<sandbox_support, std::string> enter_sandbox(const std::string& dat
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 ||
       ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 || ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
     return std::unexpected{describe("prctl")};
-  const sandbox_support has = find_sandbox_support();
+  const sandbox_support has = look_for_support();
   if (!set_limits(memory_bytes)) return std::unexpected{describe("setrlimit")};
   if (has.landlock != 0 && !confine_files(has.landlock, database_file))
     return std::unexpected{describe("Landlock")};

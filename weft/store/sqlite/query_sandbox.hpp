@@ -15,7 +15,10 @@
 
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string>
+
+#include <weft/loop/needed_calls.hpp>
 
 namespace weft::store::sqlite {
 
@@ -25,8 +28,12 @@ struct sandbox_support {
   bool seccomp = false;
 };
 
-/// Of the kernel, and of what confines this process already. Changes nothing.
-[[nodiscard]] sandbox_support find_sandbox_support() noexcept;
+/// Of the kernel, and of what confines this process already: Landlock counts as missing if one of
+/// its calls is refused. Changes nothing. Throws std::system_error if there can be no other thread.
+[[nodiscard]] sandbox_support find_sandbox_support();
+
+/// The first system call that such a process, or the one that starts it, needs, and is refused.
+[[nodiscard]] std::optional<refused_call> find_refused_query_call() noexcept;
 
 /// The descriptor that a process has for its channel; beside it, it has 0 to 2.
 inline constexpr int query_channel = 3;
