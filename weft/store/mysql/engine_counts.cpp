@@ -36,6 +36,10 @@ engine_counts::engine_counts(telemetry::meter& meter)
       queries_left{
           meter.gauge("store_queries_left_running",
                       "Queries in SQL that were killed on the server, and still run there")},
+      queries_given_up{
+          meter.counter("store_queries_given_up_total",
+                        "Queries in SQL that were killed, and whose server did not answer for long "
+                        "whether they still run")},
       writes{meter.counter("store_writes_total", "Rows written, durably")},
       commits{meter.counter("store_commits_total", "Commits that rows were written in")},
       writes_retried{meter.counter("store_writes_retried_total",

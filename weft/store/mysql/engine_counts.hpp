@@ -30,9 +30,10 @@ struct engine_counts {
   telemetry::counter queries;
   telemetry::counter query_rows;
   telemetry::histogram query_times;
-  telemetry::counter queries_killed;  // on the server
-  telemetry::gauge queries_left;      // that the server has not ended yet
-  telemetry::counter writes;          // operations done, and committed
+  telemetry::counter queries_killed;    // on the server
+  telemetry::gauge queries_left;        // that the server has not ended yet
+  telemetry::counter queries_given_up;  // whose server did not answer for long
+  telemetry::counter writes;            // operations done, and committed
   telemetry::counter commits;
   telemetry::counter writes_retried;  // batches
   telemetry::gauge batches_waiting;

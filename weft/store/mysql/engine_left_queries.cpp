@@ -3,7 +3,10 @@
 // Problem: to close the connection does not end its query, and KILL asks for its end alone: a
 // server looks at that between two calls of functions, and one call may take hours (LOCATE() of
 // megabytes). Contract: a query keeps its turn until its server has it no more, so that no more
-// than engine_options::queries_max of a shard run there, whoever still waits for them.
+// than engine_options::queries_max of a shard run there, whoever still waits for them. A server
+// that has restarted has it no more. If no server answers for engine_options::unseen_query_time,
+// the turn is given back: meanwhile no other query could run there either. If the network has
+// failed, and not the server, the query may then still run beside as many others; the log says so.
 
 #include <chrono>
 #include <cstdint>
@@ -73,10 +76,25 @@ void engine::state::outlast(left_query left) {
   own.spawn(await_end(left));
 }
 
+void engine::state::give_up(left_query left) {
+  log::warning(weft::format(
+      "a query that nobody waits for any more is given up: no database server has said for {:.0f} "
+      "s "
+      "whether it still runs, as connection {}. It no longer counts as one of "
+      "store.mysql.engine.queries_max",
+      std::chrono::duration<double>{options.unseen_query_time}.count(), left.connection));
+  counts.queries_given_up.add();
+}
+
 task<void> engine::state::await_end(left_query left) {
+  time_point seen = loop.now();
   while (co_await sleep_for(loop, pause_of_nobody)) {
     const auto ended = co_await with_timeout(end_query_within, end_on_server(left));
     if (ended.value_or(false)) break;
+    if (ended) seen = loop.now();
+    if (loop.now() - seen < options.unseen_query_time) continue;
+    give_up(left);
+    break;
   }
   counts.queries_left.add(-1);
   queries.release();

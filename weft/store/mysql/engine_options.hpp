@@ -60,6 +60,9 @@ struct engine_options {
   unsigned queries_waiting_max = 32;
   /// How long one waits for that at most.
   duration query_wait = std::chrono::seconds{5};
+  /// A query that nobody waits for any more counts as one of queries_max until the server has ended
+  /// it, or has not answered for so long.
+  duration unseen_query_time = std::chrono::minutes{10};
   /// How often it is looked whether tables have changed. Who meets an unknown one looks, too.
   duration schema_refresh = std::chrono::seconds{30};
 
@@ -80,6 +83,7 @@ struct engine_options {
         weft::within<&engine_options::read_memory_bytes>(std::uint64_t{1} << 20U,
                                                          std::uint64_t{1} << 32U),
         weft::within<&engine_options::queries_max>(1U, 1'000U),
+        weft::within<&engine_options::unseen_query_time>(least, most),
         weft::at_least<&engine_options::schema_refresh>(duration{std::chrono::milliseconds{10}}));
   }
   /// Of the servers' names, and of the files of TLS.

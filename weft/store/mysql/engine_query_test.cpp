@@ -306,6 +306,30 @@ TEST_P(mysql_engine_query, keeps_its_slot_while_its_server_cannot_end_it) {
   });
 }
 
+TEST_P(mysql_engine_query, gives_its_slot_back_where_no_server_answers_for_long) {
+  options_.statement_time = std::chrono::milliseconds{100};
+  options_.unseen_query_time = std::chrono::milliseconds{100};
+  options_.queries_max = 1;
+  run_engine({people, two_people}, [&](engine& on) -> task<void> {
+    EXPECT_EQ(co_await ask_sql(
+                  on, "SELECT LOCATE(CONCAT(REPEAT('a', 4000000), 'b'), REPEAT('a', 8000000))"),
+              error{errc::timed_out}.message());
+    EXPECT_EQ(counted("store_queries_left_running"), 1);
+    server_.kill();
+    for (int i = 0; i < 600 && counted("store_queries_left_running") != 0; ++i)
+      EXPECT_TRUE(co_await sleep_for(*loop_, std::chrono::milliseconds{100}));
+    EXPECT_EQ(counted("store_queries_left_running"), 0);
+    EXPECT_EQ(counted("store_queries_given_up_total"), 1);
+    server_.start();
+    std::string told;
+    for (int i = 0; i < 600 && told != "a [1]"; ++i) {
+      EXPECT_TRUE(co_await sleep_for(*loop_, std::chrono::milliseconds{100}));
+      told = co_await ask_sql(on, "SELECT 1 a");
+    }
+    EXPECT_EQ(told, "a [1]");
+  });
+}
+
 /// Text that is SQL more often than not, with a table of another database here and there.
 std::string drawn_query(random& seed, int depth) {
   const auto one_of = [&](std::initializer_list<std::string_view> all) {

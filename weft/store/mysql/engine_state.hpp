@@ -104,8 +104,10 @@ struct engine::state {
   /// Kills it on its server, which does not look whether the client is still there until it has
   /// rows to send. Whether it has ended.
   [[nodiscard]] task<result<bool>> end_on_server(left_query left);
-  /// Keeps the turn of a query until its server has ended it, or the engine ends.
+  /// Keeps the turn of a query until its server has ended it, or has not answered for
+  /// options.unseen_query_time, or the engine ends.
   void outlast(left_query left);
+  void give_up(left_query left);
   [[nodiscard]] task<void> await_end(left_query left);
 
   void take_over(std::vector<catalog::database_definition> found);
