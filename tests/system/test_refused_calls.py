@@ -8,6 +8,7 @@ import contextlib
 import http.client
 import json
 import re
+import shutil
 import signal
 import socket
 import sqlite3
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 
 import pytest
 import seccomp
@@ -186,6 +188,30 @@ def test_what_can_be_done_without_is_done_and_said(weftd, tmp_path, call, missin
         assert missing in server.log
         assert {name: status_of(server.port, *asked)[0] for name, asked in REQUESTS.items()} == dict.fromkeys(REQUESTS, 200)
         assert server.stop() == 0, server.log
+
+
+def groups_of_systemd():
+    """Each group's calls, and groups in it, as this machine's systemd has them."""
+    said = subprocess.run(["systemd-analyze", "syscall-filter"], capture_output=True, text=True, timeout=PATIENCE_S)
+    groups = {}
+    for line in said.stdout.splitlines():
+        if line.startswith("@"):
+            members = groups.setdefault(line.strip(), [])
+        elif line.startswith("    ") and "#" not in line:
+            members.append(line.strip())
+    return groups
+
+
+def test_the_unit_for_systemd_forbids_no_call_that_is_made():
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("there is no systemd here")
+    unit = (Path(__file__).resolve().parents[2] / "apps/weftd/weftd.service").read_text()
+    allowed, groups = re.search(r"^SystemCallFilter=(.*)$", unit, re.MULTILINE)[1].split(), groups_of_systemd()
+    for each in allowed:  # which grows
+        allowed += groups.get(each, [])
+    made = set(CALLS + LATER) - {"seccomp"}  # what it would do, prctl(2) does
+    assert made - set(allowed) == set()
+    assert "SystemCallErrorNumber=EPERM" in unit, "a call of a newer library fails, instead of ending the program"
 
 
 @pytest.mark.parametrize("code", ["EPERM", "ENOSYS"])
