@@ -121,6 +121,7 @@ request_memory_pool::lease request_memory_pool::take() {
   if (free_.empty()) return {new request_memory, {this}};
   request_memory* const memory = free_.back().release();
   free_.pop_back();
+  held_bytes_ -= memory->held_bytes();
   return {memory, {this}};
 }
 
@@ -130,6 +131,9 @@ void request_memory_pool::take_back(request_memory* given) noexcept {
   if (free_.size() == kept) return;
   clear(memory->document);
   memory->room.clear();
+  const std::size_t more_bytes = memory->held_bytes();
+  if (!free_.empty() && held_bytes_ + more_bytes > kept_bytes) return;
+  held_bytes_ += more_bytes;
   free_.push_back(std::move(memory));
 }
 

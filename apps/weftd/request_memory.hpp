@@ -50,6 +50,10 @@ class request_memory {
   /// What a batch may have that is read into it.
   std::size_t operations_max = 128;
 
+  /// What it has of the system between two requests.
+  [[nodiscard]] std::size_t held_bytes() const noexcept {
+    return document.capacity() + reply.capacity() + room.held_bytes();
+  }
   /// Of all parts.
   [[nodiscard]] std::size_t reply_bytes() const noexcept { return parts_bytes_ + reply.size(); }
   /// To be asked behind each row: whether the shard has memory for as much of a reply as there is
@@ -128,8 +132,10 @@ class request_memory_pool {
   };
   using lease = std::unique_ptr<request_memory, give_back>;
 
-  /// What many requests at once have had is given up when they are over.
+  /// What many requests at once have had is given up when they are over: so many are kept, and one
+  /// or more that hold so much in all.
   static constexpr std::size_t kept = 16;
+  static constexpr std::size_t kept_bytes = std::size_t{512} * 1024;
 
   request_memory_pool() { free_.reserve(kept); }
   /// The pool outlives it.
@@ -139,6 +145,7 @@ class request_memory_pool {
   void take_back(request_memory* given) noexcept;
 
   std::vector<std::unique_ptr<request_memory>> free_;
+  std::size_t held_bytes_ = 0;  // of those
 };
 
 }  // namespace weftd

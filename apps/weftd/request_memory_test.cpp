@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -73,6 +74,28 @@ TEST(request_memory, of_many_at_once_is_given_up) {
     if (at_once.back()->document.capacity() >= 10'000) ++kept;
   }
   EXPECT_EQ(kept, request_memory_pool::kept);
+}
+
+TEST(request_memory, of_many_large_ones_at_once_is_given_up) {
+  request_memory_pool pool;
+  std::vector<request_memory_pool::lease> at_once;
+  const auto take_all = [&] {
+    std::size_t held_bytes = 0;
+    for (std::size_t i = 0; i < request_memory_pool::kept; ++i) {
+      at_once.push_back(pool.take());
+      held_bytes += at_once.back()->held_bytes();
+    }
+    return held_bytes;
+  };
+  EXPECT_LT(take_all(), 1000U);
+  for (const auto& each : at_once) {
+    each->document.assign(50'000, 'd');
+    std::ignore = each->room.make(100'000);
+  }
+  at_once.clear();
+  const std::size_t held_bytes = take_all();
+  EXPECT_GT(held_bytes, 300'000U);
+  EXPECT_LE(held_bytes, request_memory_pool::kept_bytes);
 }
 
 TEST(request_memory, has_vectors_of_its_own) {

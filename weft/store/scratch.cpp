@@ -22,6 +22,7 @@ void scratch::clear() noexcept {
   while (count < chunks_.size() && kept + chunks_[count].size_bytes <= kept_bytes)
     kept += chunks_[count++].size_bytes;
   chunks_.erase(chunks_.begin() + static_cast<std::ptrdiff_t>(count), chunks_.end());
+  held_bytes_ = kept;
   here_ = nullptr;
   room_ = used_ = entered_ = 0;
   if (!chunks_.empty()) enter(chunks_.front());
@@ -44,6 +45,7 @@ void* scratch::take_elsewhere(std::size_t size_bytes) {
   }
   const std::size_t size = std::max({first_chunk_bytes, 2 * room_, size_bytes});
   chunks_.push_back({std::make_unique_for_overwrite<std::byte[]>(size), size});
+  held_bytes_ += size;
   enter(chunks_.back());
   used_ = size_bytes;
   return here_;

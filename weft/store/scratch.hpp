@@ -41,6 +41,9 @@ class scratch {
 
   void clear() noexcept;
 
+  /// What it has of the system.
+  [[nodiscard]] std::size_t held_bytes() const noexcept { return held_bytes_; }
+
  private:
   struct chunk {
     std::unique_ptr<std::byte[]> memory;
@@ -61,6 +64,7 @@ class scratch {
   std::size_t room_ = 0;
   std::size_t used_ = 0;
   std::size_t entered_ = 0;  // chunks in use
+  std::size_t held_bytes_ = 0;
   std::vector<chunk> chunks_;
 };
 
