@@ -1,5 +1,7 @@
 #include <apps/weftd/scan_reply.hpp>
 
+#include <utility>
+
 #include <apps/weftd/row_text.hpp>
 
 namespace weftd {
@@ -26,6 +28,17 @@ void scan_reply::finish(std::string_view rest) {
 void scan_reply::row(std::span<const store::value> values) {
   if (rows_++ != 0) reply_ += ',';
   append_data(*asked_.from, asked_.columns, values, reply_);
+}
+
+bool scan_reply::long_row(std::span<const store::value> values, weft::memory_reservation memory) {
+  // What stands around rows comes behind the last one.
+  const std::size_t size = row_head_max + data_size_max(*asked_.from, asked_.columns, values);
+  has_no_room_ = !memory_.make_room(size, std::move(memory));
+  if (!has_no_room_)
+    row(values);
+  else if (rows_ == 0)
+    failure_ = no_memory();
+  return !has_no_room_;
 }
 
 void scan_reply::failed(const store::failure& why) {

@@ -36,9 +36,11 @@ class scan_reply final : public weft::store::scan_sink {
 
  private:
   void row(std::span<const weft::store::value> values) override;
+  bool long_row(std::span<const weft::store::value> values,
+                weft::memory_reservation memory) override;
   void failed(const weft::store::failure& why) override;
   [[nodiscard]] bool is_full() const override {
-    return memory_.reply_bytes() >= bytes_max_ || !memory_.has_room();
+    return has_no_room_ || memory_.reply_bytes() >= bytes_max_ || !memory_.has_room();
   }
   [[nodiscard]] bool is_turn_over() override { return share_.is_used_up(memory_.reply_bytes()); }
 
@@ -50,6 +52,7 @@ class scan_reply final : public weft::store::scan_sink {
   weft::store::turn_share share_;
   std::optional<api_fault> failure_;
   bool is_outdated_ = false;
+  bool has_no_room_ = false;
 };
 
 }  // namespace weftd

@@ -1,12 +1,15 @@
 #include <apps/weftd/sql_reply.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include <apps/weftd/row_text.hpp>
 #include <weft/base/format.hpp>
 #include <weft/base/utf8.hpp>
 #include <weft/json/read.hpp>
+#include <weft/store/engine.hpp>
 #include <weft/store/json_value.hpp>
+#include <weft/store/value_copy.hpp>
 
 namespace weftd {
 namespace {
@@ -94,6 +97,10 @@ void sql_reply::begin_row() {
 }
 
 bool sql_reply::row(std::span<const store::value> values) {
+  return store::bytes_of(values) > store::long_row_bytes ? long_row(values, {}) : append(values);
+}
+
+bool sql_reply::append(std::span<const store::value> values) {
   const std::size_t before = reply_.size();
   begin_row();
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -104,6 +111,24 @@ bool sql_reply::row(std::span<const store::value> values) {
   ++rows_;
   if (!memory_.has_room()) failure_ = no_memory();
   return !failure_ && memory_.reply_bytes() < bytes_max_;
+}
+
+bool sql_reply::long_row(std::span<const store::value> values, weft::memory_reservation memory) {
+  // No value is shorter as JSON.
+  if (memory_.reply_bytes() + store::bytes_of(values) - values.size_bytes() > bytes_max_)
+    return leave_out_row(reply_.size());
+  if (memory_.make_room(row_size_max(values), std::move(memory))) return append(values);
+  failure_ = no_memory();
+  return false;
+}
+
+std::size_t sql_reply::row_size_max(std::span<const store::value> values) const noexcept {
+  std::size_t json = row_head_max;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    json += names_[i].size() + store::json_size_max(values[i], columns_[i]);
+  // Other forms are made of JSON, and a character that is escaped has up to three times its bytes.
+  const bool is_made_of_json = !is_json() || form_.is_ascii;
+  return is_made_of_json ? 4 * json : json;
 }
 
 void sql_reply::append_value(std::size_t at, const store::value& content) {

@@ -49,12 +49,18 @@ class sql_reply final : public weft::store::query_sink {
  private:
   void columns(std::span<const weft::store::column> given) override;
   bool row(std::span<const weft::store::value> values) override;
+  bool long_row(std::span<const weft::store::value> values,
+                weft::memory_reservation memory) override;
   void failed(const weft::store::failure& why) override;
   [[nodiscard]] bool is_turn_over() override { return share_.is_used_up(memory_.reply_bytes()); }
   [[nodiscard]] bool is_json() const noexcept { return form_.is == row_form::kind::json; }
   void append_names();
+  /// False: it is enough.
+  bool append(std::span<const weft::store::value> values);
   void begin_row();
   void append_value(std::size_t at, const weft::store::value& content);
+  /// What is in memory at a time when a row is made, at most.
+  [[nodiscard]] std::size_t row_size_max(std::span<const weft::store::value> values) const noexcept;
   /// What JSON tells of a value, as a field of a line.
   void append_field(std::string_view json);
   bool leave_out_row(std::size_t before);

@@ -24,6 +24,7 @@
 
 #include <weft/base/result.hpp>
 #include <weft/coro/borrowing_task.hpp>
+#include <weft/loop/memory_share.hpp>
 #include <weft/store/failure.hpp>
 #include <weft/store/table.hpp>
 #include <weft/store/value.hpp>
@@ -53,6 +54,12 @@ class query_sink {
   virtual void columns(std::span<const column> given) = 0;
   /// The values are good until it returns. False: it has enough.
   virtual bool row(std::span<const value> values) = 0;
+  /// row(), of a long row (engine.hpp). `memory`: what was reserved for that which is made of it,
+  /// which may be kept.
+  [[nodiscard]] virtual bool long_row(std::span<const value> values,
+                                      memory_reservation /*memory*/) {
+    return row(values);
+  }
   /// The query ends here, with what was told before.
   virtual void failed(const failure& why) = 0;
   /// As of a read_sink, before the next row.

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include <weft/loop/memory_share.hpp>
 #include <weft/store/failure.hpp>
 #include <weft/store/table.hpp>
 #include <weft/store/value.hpp>
@@ -90,6 +91,13 @@ class scan_sink {
  public:
   /// The values are good until it returns.
   virtual void row(std::span<const value> values) = 0;
+  /// row(), of a long row (engine.hpp). `memory`: what was reserved for that which is made of it,
+  /// which may be kept. False: there is no memory for it. The scan ends before it.
+  [[nodiscard]] virtual bool long_row(std::span<const value> values,
+                                      memory_reservation /*memory*/) {
+    row(values);
+    return true;
+  }
   /// The scan ends here, with what was told before.
   virtual void failed(const failure& why) = 0;
   /// Whether it has enough, so that the scan may end before its limit. Asked now and then.

@@ -19,6 +19,13 @@ namespace weft::store {
   return has_any ? of.as_text().size() : 0;
 }
 
+/// How many they have in all.
+[[nodiscard]] inline std::size_t bytes_of(std::span<const value> of) noexcept {
+  std::size_t bytes = of.size_bytes();
+  for (const value& each : of) bytes += bytes_of(each);
+  return bytes;
+}
+
 /// Adds to `bytes` how many it has beside itself.
 [[nodiscard]] inline value copy_value(const value& from, scratch& room, std::size_t& bytes) {
   if (from.kind() != value_kind::text && from.kind() != value_kind::bytes) return from;

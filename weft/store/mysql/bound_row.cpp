@@ -24,6 +24,20 @@ T number_at(const char* place) noexcept {
   return number;
 }
 
+/// Of a long text or bytes in a packet: it stands behind its length.
+const char* content_at(const unsigned char* packet) noexcept {
+  constexpr unsigned char in_two_bytes = 252;
+  constexpr unsigned char in_three_bytes = 253;
+  constexpr unsigned char in_eight_bytes = 254;
+  const auto* const at = reinterpret_cast<const char*>(packet) + 1;
+  switch (*packet) {
+    case in_two_bytes: return at + 2;
+    case in_three_bytes: return at + 3;
+    case in_eight_bytes: return at + 8;
+    default: return at;
+  }
+}
+
 /// Most significant byte first.
 std::uint64_t number_of_bits(std::string_view bytes) noexcept {
   std::uint64_t number = 0;
@@ -100,7 +114,6 @@ void bound_row::bind(MYSQL_STMT* of, bool is_stored) {
     cells_[i].place = content_.data() + cells_[i].offset;
     binds_[i].buffer = content_.data() + cells_[i].offset;
   }
-  long_.resize(is_stored ? 0 : columns);
   // Fails for types that it does not know, of which none is asked for here.
   mysql_stmt_bind_result(of, binds_.data());
 }
@@ -110,21 +123,12 @@ void bound_row::fill(MYSQL_STMT* from) {
     cell& each = cells_[i];
     each.place = content_.data() + each.offset;
     if (each.is_null != 0 || each.length <= binds_[i].buffer_length) continue;
-    std::vector<char>& whole = long_[i];
-    whole.resize(each.length);
-    MYSQL_BIND rest{};
-    rest.buffer_type = binds_[i].buffer_type;
-    rest.buffer = whole.data();
-    rest.buffer_length = each.length;
-    // Fails for a column or a row that is not there: this one has just been fetched.
-    mysql_stmt_fetch_column(from, &rest, i, 0);
-    each.place = whole.data();
+    each.place = content_at(from->bind[i].u.row_ptr);
   }
 }
 
 void bound_row::end() noexcept {
   if (content_.size() > kept_bytes) std::vector<char>{}.swap(content_);
-  for (std::vector<char>& each : long_) std::vector<char>{}.swap(each);
 }
 
 value bound_row::value_of(const cell& from) const noexcept {

@@ -30,9 +30,9 @@ class bound_row {
   void bind(MYSQL_STMT* of);
   /// To a result whose rows come one by one, and say how long they are.
   void bind_next(MYSQL_STMT* of);
-  /// Takes the long texts and bytes of the row that was fetched.
+  /// Finds the long texts and bytes of the row that was fetched: they stay in its packet.
   void fill(MYSQL_STMT* from);
-  /// Gives back what long values have taken. There are no values any more.
+  /// There are no values any more.
   void end() noexcept;
   /// What the last fetch has found.
   [[nodiscard]] std::span<const value> values();
@@ -55,7 +55,6 @@ class bound_row {
   std::vector<cell> cells_;
   std::vector<MYSQL_BIND> binds_;
   std::vector<char> content_;
-  std::vector<std::vector<char>> long_;  // of columns whose rows come one by one
   std::vector<value> values_;
 };
 

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -13,10 +14,14 @@
 #include <openssl/err.h>
 
 #include <weft/base/assert.hpp>
+#include <weft/coro/with_deadline.hpp>
 #include <weft/loop/blocking.hpp>
+#include <weft/loop/event_loop.hpp>
 #include <weft/loop/sleep.hpp>
+#include <weft/store/engine.hpp>
 #include <weft/store/mysql/library.hpp>
 #include <weft/store/mysql/login.hpp>
+#include <weft/store/mysql/packet_gate.hpp>
 #include <weft/store/mysql/result_columns.hpp>
 #include <weft/store/mysql/server_address.hpp>
 #include <weft/store/mysql/server_errors.hpp>
@@ -27,7 +32,9 @@
 namespace weft::store::mysql {
 namespace {
 
-constexpr unsigned long buffer_bytes_kept = 4UL << 20U;
+/// Of a packet that nobody wants: rather than to read more, the connection is made anew.
+constexpr std::size_t unwanted_bytes_max = std::size_t{1} << 20U;
+constexpr duration memory_wait = std::chrono::seconds{1};
 
 struct statement_end {
   void operator()(MYSQL_STMT* ended) const noexcept { mysql_stmt_close(ended); }
@@ -47,6 +54,8 @@ class connection::call {
     on_.is_at_work_ = true;
     on_.server_error_ = 0;
     on_.round_trips_ += asks ? 1 : 0;
+    if (asks) on_.row_wait_ = row_wait::in_line;
+    on_.was_row_beyond_memory_ = false;
     on_.forget_others_failures();
   }
   call(const call&) = delete;
@@ -57,6 +66,8 @@ class connection::call {
   connection& on_;
 };
 
+connection::connection(event_loop& loop) noexcept : loop_{loop} {}
+
 connection::~connection() {
   WEFT_ASSERT(!is_at_work_, "a connection outlives its calls: await the last one");
   close();
@@ -64,12 +75,18 @@ connection::~connection() {
 
 void connection::close() noexcept {
   if (handle_ != nullptr) mysql_close(std::exchange(handle_, nullptr));
+  gate_.reset();
+  packet_memory_.reset();
+  row_memory_.reset();
 }
 
 std::uint64_t connection::id() const noexcept { return mysql_thread_id(handle_); }
 
-void connection::close_if_large() noexcept {
-  if (handle_ != nullptr && handle_->net.max_packet > buffer_bytes_kept) close();
+void connection::give_back_row() noexcept {
+  row_memory_.reset();
+  if (gate_ == nullptr || !gate_->is_wide()) return;
+  gate_->narrow();
+  if (!gate_->is_wide()) packet_memory_.reset();
 }
 
 /// Goes on with a call of the library as often as it would wait. One that may wait no longer is not
@@ -79,7 +96,9 @@ task<result<void>> connection::see_through(int status, GoOn go_on) {
   result<void> outcome;
   while (status != 0) {
     const int fd = mysql_get_socket(handle_);
-    if (outcome)
+    if (outcome && gate_ != nullptr && gate_->is_shut())
+      outcome = co_await admit_packet();
+    else if (outcome)
       outcome = co_await poll_wait{
           loop_,
           (status & MYSQL_WAIT_READ) != 0 ? operation_kind::readable : operation_kind::writable,
@@ -88,11 +107,47 @@ task<result<void>> connection::see_through(int status, GoOn go_on) {
     if (outcome) {
       status = go_on(status & (MYSQL_WAIT_READ | MYSQL_WAIT_WRITE));
     } else {
+      if (gate_ != nullptr) gate_->give_up();
       ::shutdown(fd, SHUT_RDWR);  // one that has ended already is what is wanted
       status = go_on(status | MYSQL_WAIT_TIMEOUT);
     }
   }
   co_return outcome;
+}
+
+task<result<void>> connection::admit_packet() {
+  const std::size_t packet_bytes = gate_->wanted();
+  const std::size_t made_bytes = packet_bytes + told_bytes(packet_bytes);
+  const std::size_t held_bytes = packet_memory_.bytes() + row_memory_.bytes();
+  const bool may_wait = row_wait_ != row_wait::none;
+  if (!may_wait && packet_bytes > unwanted_bytes_max) co_return fail(errc::exhausted);
+  was_row_beyond_memory_ =
+      !loop_.memory().may_ever_have(packet_bytes + made_bytes, memory_priority::normal);
+  if (was_row_beyond_memory_) co_return fail(errc::limit_exceeded);
+  auto more = co_await reserve_for_packet(packet_bytes + made_bytes - held_bytes);
+  if (!more) co_return fail(more.error());
+  more->join(std::move(packet_memory_));
+  more->join(std::move(row_memory_));
+  row_memory_ = more->split(made_bytes, memory_kind::queries);
+  packet_memory_ = std::move(*more);
+  gate_->let_in();
+  co_return {};
+}
+
+task<result<memory_reservation>> connection::reserve_for_packet(std::size_t size_bytes) {
+  memory_share& all = loop_.memory();
+  if (row_wait_ == row_wait::none) {
+    auto given = all.try_reserve(memory_kind::queries, size_bytes, memory_priority::normal);
+    if (!given) co_return fail(errc::exhausted);
+    co_return given;
+  }
+  const memory_priority as =
+      row_wait_ == row_wait::ahead ? memory_priority::high : memory_priority::normal;
+  auto given =
+      co_await with_timeout(memory_wait, reserve_memory(all, memory_kind::queries, size_bytes, as));
+  // The server is not to blame, whoever's time is over.
+  if (!given && given.error() == errc::timed_out) co_return fail(errc::exhausted);
+  co_return given;
 }
 
 result<void> connection::admit(const environment& env) noexcept {
@@ -178,6 +233,7 @@ task<result<void>> connection::log_in(const net::endpoint& where, const connecti
   }
   auto outcome = settle(seen, connected == nullptr);
   is_logged_in_ = outcome.has_value();
+  if (outcome) gate_ = std::make_unique<packet_gate>(handle_, tls_session_of(*handle_));
   if (seen && !outcome && is_secured_) co_await look_at_lists(options.tls);
   if (!outcome)
     close();
@@ -353,6 +409,8 @@ std::optional<result<bool>> connection::take_row(statement& of, const environmen
     close();  // with rows that nobody takes it is of no use
     return fail(admitted.error());
   }
+  if (row_memory_ || packet_memory_) [[unlikely]]
+    give_back_row();
   int told = 0;
   status = mysql_stmt_fetch_start(&told, of.get());
   if (status != 0) return std::nullopt;

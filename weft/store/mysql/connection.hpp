@@ -9,7 +9,10 @@
 // that it is closed (what the server has begun, it may well finish). An answer that was there first
 // is given. A call on a closed connection is errc::closed. Why one failed, last_failure() says; a
 // failure that the server tells of leaves the connection open, unless it was about the connection.
-// Results are read whole before they are given, so bound them by LIMIT, or take row by row.
+// Results are read whole before they are given, so bound them by LIMIT, or take row by row. A row
+// of more than 64 KiB is read once the loop's memory has room for it and for what is made of it,
+// which is waited for a second: else the connection is closed, as errc::exhausted and
+// failure_kind::no_memory, or, where there never is so much, as errc::limit_exceeded.
 // decisions/0015-mysql-by-connector-c.md.
 //
 //   connection server{loop};
@@ -32,6 +35,7 @@
 #include <weft/base/time.hpp>
 #include <weft/coro/borrowing_task.hpp>
 #include <weft/coro/task.hpp>
+#include <weft/loop/memory_share.hpp>
 #include <weft/net/endpoint.hpp>
 #include <weft/store/failure.hpp>
 #include <weft/store/mysql/statement.hpp>
@@ -69,12 +73,20 @@ struct connection_options {
   statement_room* room = nullptr;
 };
 
+/// How the memory for a long row is waited for.
+enum class row_wait : std::uint8_t {
+  in_line,
+  ahead,  // of those that hold none yet: for one more row of several that are given together
+  none,   // since nobody wants the row: it ends the connection, as errc::exhausted
+};
+
 class login;
+class packet_gate;
 
 class connection {
  public:
   /// `loop` outlives it.
-  explicit connection(event_loop& loop) noexcept : loop_{loop} {}
+  explicit connection(event_loop& loop) noexcept;
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
   /// Says goodbye to the server, which needs no reply.
@@ -92,8 +104,8 @@ class connection {
                                                   std::string_view name WEFT_LIFETIME_BOUND = {});
   [[nodiscard]] bool is_open() const noexcept { return handle_ != nullptr; }
   void close() noexcept;
-  /// Closes one that has had a row of more than 4 MiB, whose memory the library keeps for the next.
-  void close_if_large() noexcept;
+  /// Gives back the memory of the last row. Its values are gone.
+  void give_back_row() noexcept;
 
   /// One statement; rows that it gives are dropped. How many it changed.
   [[nodiscard]] borrowing_task<result<std::uint64_t>> run(
@@ -115,7 +127,15 @@ class connection {
   class next_row;
   /// Awaitable: whether there is one more row, which is to_run.row() then. One that has come
   /// already costs no coroutine.
-  [[nodiscard]] next_row fetch(statement& to_run) noexcept;
+  [[nodiscard]] next_row fetch(statement& to_run, row_wait by = row_wait::in_line) noexcept;
+  /// Of the row that was fetched last: whether memory was reserved for what is made of it.
+  [[nodiscard]] bool has_long_row() const noexcept { return static_cast<bool>(row_memory_); }
+  /// Of that memory. It has as much as a copy of the row and told_bytes() of it need.
+  [[nodiscard]] memory_reservation take_row_memory(std::size_t size_bytes) noexcept {
+    return row_memory_.split(size_bytes, memory_kind::queries);
+  }
+  /// Of a call that has failed as errc::limit_exceeded: there never is the memory for its row.
+  [[nodiscard]] bool was_row_beyond_memory() const noexcept { return was_row_beyond_memory_; }
   /// Names without a database are of this one from now on. Asks the server where it was another.
   [[nodiscard]] borrowing_task<result<void>> use(std::string_view database WEFT_LIFETIME_BOUND);
   /// Whether the server is there, and serves: a node that its cluster is without answers to all but
@@ -175,6 +195,9 @@ class connection {
                                                      int& status);
   task<result<bool>> await_row(statement& of, int status);
   [[nodiscard]] result<bool> settle_row(statement& of, result<void> seen_through, int told);
+  /// Lets the packet in that is on its way, once there is memory for it.
+  task<result<void>> admit_packet();
+  task<result<memory_reservation>> reserve_for_packet(std::size_t size_bytes);
   task<result<void>> send(std::string_view text);
   struct rows_end {
     void operator()(st_mysql_res* ended) const noexcept;
@@ -193,6 +216,9 @@ class connection {
 
   event_loop& loop_;
   st_mysql* handle_ = nullptr;
+  std::unique_ptr<packet_gate> gate_;  // of an open one
+  memory_reservation packet_memory_;   // for what the library keeps
+  memory_reservation row_memory_;      // for what is made of it
   statement_cache statements_{0};
   statement_room* room_ = nullptr;
   std::uint64_t shortages_ = 0;  // that this has heard of
@@ -203,6 +229,8 @@ class connection {
   bool is_secured_ = false;  // by TLS
   bool is_logged_in_ = false;
   bool has_met_read_only_ = false;
+  row_wait row_wait_ = row_wait::in_line;
+  bool was_row_beyond_memory_ = false;
   unsigned server_error_ = 0;
   failure_kind failure_kind_ = failure_kind::other;
   std::string failure_text_;
@@ -219,12 +247,13 @@ class [[nodiscard]] connection::next_row {
   };
 
  public:
-  next_row(connection& by, statement& of) noexcept : by_{by}, of_{of} {}
+  next_row(connection& by, statement& of, row_wait wait) noexcept : by_{by}, of_{of}, wait_{wait} {}
 
   bool await_ready() const noexcept { return false; }
   template <class Promise>
   std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> waiting) {
     int status = 0;
+    by_.row_wait_ = wait_;
     taken_ = by_.take_row(of_, *waiting.promise().env, status);
     if (taken_) [[likely]]
       return waiting;
@@ -238,12 +267,13 @@ class [[nodiscard]] connection::next_row {
  private:
   connection& by_;
   statement& of_;
+  row_wait wait_;
   std::optional<result<bool>> taken_;
   std::optional<waiting_for_row> awaited_;
 };
 
-inline connection::next_row connection::fetch(statement& to_run) noexcept {
-  return {*this, to_run};
+inline connection::next_row connection::fetch(statement& to_run, row_wait by) noexcept {
+  return {*this, to_run, by};
 }
 
 }  // namespace weft::store::mysql

@@ -23,6 +23,12 @@ bool is_of_large_row(const MYSQL& by, unsigned number) noexcept {
   return number == CR_SERVER_LOST && by.net.error == no_room;
 }
 
+failure_kind kind_of_cut(error why) noexcept {
+  if (why == errc::exhausted) return failure_kind::no_memory;
+  if (why == errc::limit_exceeded) return failure_kind::too_large;
+  return failure_kind::input_output;
+}
+
 }  // namespace
 
 result<void> connection::admit_bytes(std::size_t bytes) {
@@ -44,7 +50,7 @@ void connection::log_failure() {
 }
 
 result<void> connection::settle_cut(error why) {
-  failure_kind_ = failure_kind::input_output;
+  failure_kind_ = kind_of_cut(why);
   public_text_ = {};
   failure_text_ =
       weft::format("the connection was cut off in the middle of a call: {}", why.message());

@@ -225,6 +225,7 @@ bool connection_pool::is_to_be_left(connection& by) noexcept {
 
 void connection_pool::take_back(std::unique_ptr<connection> returned,
                                 std::uint64_t epoch) noexcept {
+  returned->give_back_row();
   const bool is_current = epoch == epoch_;
   if (is_current && returned->is_open() && !is_to_be_left(*returned)) {
     keep({.kept = std::move(returned), .since = loop_.now(), .epoch = epoch});

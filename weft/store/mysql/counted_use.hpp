@@ -1,7 +1,6 @@
 // A call's use of a connection, as long as it lasts.
 //
-// Contract: counts its round trips, and sees to it that the connection keeps no large buffer after
-// it. Both outlive it.
+// Contract: counts its round trips. Both outlive it.
 //
 //   const counted_use use{connection, counts};
 #pragma once
@@ -19,10 +18,7 @@ class [[nodiscard]] counted_use {
       : of_{of}, in_{in}, before_{of.round_trips()} {}
   counted_use(const counted_use&) = delete;
   counted_use& operator=(const counted_use&) = delete;
-  ~counted_use() {
-    in_.round_trips.add(of_.round_trips() - before_);
-    of_.close_if_large();
-  }
+  ~counted_use() { in_.round_trips.add(of_.round_trips() - before_); }
 
  private:
   connection& of_;

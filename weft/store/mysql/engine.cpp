@@ -134,6 +134,7 @@ borrowing_task<result<std::string>> engine::scan(const scan_request& request, sc
       co_return std::string{};
     }
     const auto part = co_await s.scan_on(run, to);
+    if (!part && part.error() == errc::exhausted && run.rows() != 0) break;
     if (!part) co_return fail(part.error());
     if (*part == failure_kind::schema_changed) {
       ++refreshes;

@@ -25,9 +25,10 @@ namespace {
 constexpr std::size_t statements_at_once = 4;
 
 template <class Sink>
-void refuse_too_large(Sink& to, const engine_options& options, engine_counts& counts) {
+void refuse_too_large(Sink& to, const connection& by, const engine_options& options,
+                      engine_counts& counts) {
   counts.failed(failure_kind::too_large);
-  const std::string why = too_large(options.read_memory_bytes);
+  const std::string why = too_large(by, options.read_memory_bytes);
   to.failed({.kind = failure_kind::too_large, .message = why});
 }
 
@@ -121,8 +122,8 @@ task<result<std::optional<failure_kind>>> engine::state::scan_on(scan_run& run, 
     if (leave_to_main(*server, co_await this_task::environment(), part.error(),
                       by.failure_for_log(), made))
       continue;
-    const bool is_said = part.error() == errc::limit_exceeded || part.error() == errc::cancelled ||
-                         part.error() == errc::timed_out;
+    const bool is_said = part.error() == errc::limit_exceeded || part.error() == errc::exhausted ||
+                         part.error() == errc::cancelled || part.error() == errc::timed_out;
     if (by.is_open() || is_said) co_return settle_part(by, part.error(), to);
     if (std::exchange(made.was_lost, true)) co_return fail(errc::unavailable);
   }
@@ -144,7 +145,7 @@ task<result<void>> engine::state::advance(const read_server& from, scan_run& run
 result<std::optional<failure_kind>> engine::state::settle_part(const connection& by, error why,
                                                                scan_sink& to) {
   if (why == errc::limit_exceeded) {
-    refuse_too_large(to, options, counts);
+    refuse_too_large(to, by, options, counts);
     return failure_kind::too_large;
   }
   if (!by.is_open() || by.server_error() == 0) return fail(why);
@@ -190,7 +191,8 @@ task<result<bool>> engine::state::run_query_on(const query_request& request, con
     auto work = run.run(by, to);
     if (server->is_replica) work = readers->while_there(std::move(work));
     const auto told = co_await std::move(work);
-    const bool is_ours = told || told.error() == errc::cancelled || told.error() == errc::timed_out;
+    const bool is_ours = told || told.error() == errc::cancelled ||
+                         told.error() == errc::timed_out || told.error() == errc::exhausted;
     left = !by.is_open() && is_ours ? if_closed : left_query{};
     counts.query_rows.add(run.rows());
     if (told && run.has_told()) note_lack(made);
@@ -200,7 +202,7 @@ task<result<bool>> engine::state::run_query_on(const query_request& request, con
       continue;
     if (run.fault()) counts.failed(*run.fault());
     if (!told && told.error() == errc::limit_exceeded) {
-      refuse_too_large(to, options, counts);
+      refuse_too_large(to, by, options, counts);
       co_return false;
     }
     if (is_ours || by.is_open()) co_return told;

@@ -92,11 +92,12 @@ template <class Take>
 task<result<void>> key_lookup::take_rows(connection& by, statement& from, numbers asked,
                                          Take take) {
   for (;;) {
-    const auto is_row = co_await by.fetch(from);
+    const auto is_row = co_await by.fetch(from, long_rows_ ? row_wait::ahead : row_wait::in_line);
     if (!is_row) co_return co_await settle(by, is_row.error(), asked);
     if (!*is_row) co_return {};
     take(from.row());
-    if (bytes_ <= (counted_ ? bytes_max_ : uncounted_bytes)) continue;
+    const bool needs_memory = !counted_ && bytes_ - long_bytes_ > uncounted_bytes;
+    if (!needs_memory && bytes_ <= bytes_max_) continue;
     const auto reserved = co_await reserve();
     if (reserved && *reserved && bytes_ <= bytes_max_) continue;
     by.close();  // what is still on its way is not read
@@ -133,7 +134,7 @@ task<result<void>> key_lookup::look_up(connection& by, numbers asked) {
   bool has_rows = false;
   bool is_any_strange = false;  // a row of a key that is spelled like none that was asked for
   const auto match = [&](std::span<const value> row) {
-    const std::span kept = copy_values(row.subspan(key_size), room_, bytes_);
+    const found kept = copy_row(by, row.subspan(key_size));
     bool is_known = false;
     wanted.for_each(row.first(key_size), [&](std::size_t operation) {
       is_known = true;
@@ -158,7 +159,7 @@ task<result<void>> key_lookup::look_up_numbered(connection& by, numbers asked) {
   if (!ran) co_return co_await settle(by, ran.error(), asked);
   const auto match = [&](std::span<const value> row) {
     const std::size_t number = number_in(row.front());
-    if (number < asked.size()) keep_row(asked[number], copy_values(row.subspan(1), room_, bytes_));
+    if (number < asked.size()) keep_row(asked[number], copy_row(by, row.subspan(1)));
   };
   if (const auto taken = co_await take_rows(by, **ran, asked, match); !taken) co_return taken;
   end_open(asked);
@@ -193,7 +194,11 @@ task<result<void>> key_lookup::settle(connection& by, error why, numbers asked) 
 
 result<void> key_lookup::settle_all(connection& by, error why, numbers asked) {
   if (why == errc::limit_exceeded) {  // one row alone was too large
-    refuse_all(failure_kind::too_large, too_large(bytes_max_));
+    refuse_all(failure_kind::too_large, too_large(by, bytes_max_));
+    return {};
+  }
+  if (why == errc::exhausted && by.last_failure().kind == failure_kind::no_memory) {
+    refuse_all(failure_kind::no_memory, no_memory);
     return {};
   }
   if (by.server_error() == 0) return fail(why);
@@ -209,12 +214,23 @@ void key_lookup::fail_all(numbers asked, const failure& why) {
     found_[each] = {.is = outcome::failed, .why = why.kind, .message = why.message};
 }
 
-void key_lookup::keep_row(std::size_t operation, std::span<const value> kept) {
+key_lookup::found key_lookup::copy_row(connection& by, std::span<const value> row) {
+  const std::size_t before = bytes_;
+  found copied{.is = outcome::row, .values = copy_values(row, room_, bytes_)};
+  if (!by.has_long_row()) return copied;
+  copied.long_bytes = bytes_ - before;
+  long_bytes_ += copied.long_bytes;
+  long_rows_.join(by.take_row_memory(copied.long_bytes));
+  told_memory_.join(by.take_row_memory(told_bytes(copied.long_bytes)));
+  return copied;
+}
+
+void key_lookup::keep_row(std::size_t operation, const found& kept) {
   found& of = found_[operation];
   if (of.is == outcome::row) {  // the key is that of a row no longer
     of = {.is = outcome::failed, .why = failure_kind::schema_changed, .message = table_has_changed};
   }
-  if (of.is == outcome::open) of = {.is = outcome::row, .values = kept};
+  if (of.is == outcome::open) of = kept;
 }
 
 std::vector<std::size_t> key_lookup::open_of(numbers asked) const {
@@ -254,14 +270,21 @@ void key_lookup::refuse_all(failure_kind why, std::string_view message) {
   if (others_ != nullptr) others_->request_stop();
 }
 
-std::size_t key_lookup::tell(std::size_t first, read_sink& to, engine_counts& counts) const {
+void key_lookup::tell_row(std::size_t operation, read_sink& to) {
+  const found& row = found_[operation];
+  if (row.long_bytes == 0) return to.row(operation, row.values);
+  to.long_row(operation, row.values,
+              told_memory_.split(told_bytes(row.long_bytes), memory_kind::replies));
+}
+
+std::size_t key_lookup::tell(std::size_t first, read_sink& to, engine_counts& counts) {
   for (std::size_t i = first; i < found_.size(); ++i) {
     const found& each = found_[i];
     counts.reads.add();
     switch (each.is) {
       case outcome::row:
         counts.rows_read.add();
-        to.row(i, each.values);
+        tell_row(i, to);
         break;
       case outcome::failed:
         counts.failed(each.why);

@@ -8,10 +8,10 @@
 // each on a connection of its own. What was found is kept, so that the rest may be asked for on
 // another connection after one has failed. tell() gives all of it to a sink, in order. Where the
 // rows have more than `bytes_max` bytes, all operations fail as failure_kind::too_large, and what
-// is still on its way is not read: the connection is closed. Rows of more than `uncounted_bytes`
-// reserve `bytes_max` of the shard's memory. A batch for which there is none within a second fails
-// in the same way, as failure_kind::no_memory; it waits with no more than that and one row. The
-// operations stay, and so does what they span.
+// is still on its way is not read: the connection is closed. A row of more than 64 KiB has its
+// memory from the connection. Other rows of more than `uncounted_bytes` together reserve
+// `bytes_max` of the shard's memory. A batch for which there is none within a second fails in the
+// same way, as failure_kind::no_memory. The operations stay, and so does what they span.
 //
 //   key_lookup batch{operations, 64U << 20U, loop.memory()};
 //   batch.group();
@@ -62,12 +62,12 @@ class key_lookup {
   /// What a replica has said the last time it did so; good while the object lives.
   [[nodiscard]] std::string_view lack() const noexcept { return lack_; }
   /// Gives back what was reserved and is not needed: no more rows come.
-  void settle_memory() noexcept { counted_.shrink(bytes_); }
+  void settle_memory() noexcept { counted_.shrink(bytes_ - long_bytes_); }
   /// Whether a table is not what the operations take it for.
   [[nodiscard]] bool is_stale() const noexcept;
 
   /// Of operations from `first` on, until the sink's turn is over. Gives the next one.
-  std::size_t tell(std::size_t first, read_sink& to, engine_counts& counts) const;
+  std::size_t tell(std::size_t first, read_sink& to, engine_counts& counts);
   [[nodiscard]] std::size_t size() const noexcept { return found_.size(); }
 
  private:
@@ -77,6 +77,7 @@ class key_lookup {
     outcome is = outcome::open;
     failure_kind why = failure_kind::other;
     std::span<const value> values{};
+    std::size_t long_bytes = 0;  // 0: of a row that is not long
     std::string_view message{};
   };
 
@@ -104,16 +105,22 @@ class key_lookup {
   [[nodiscard]] result<void> settle_all(connection& by, error why, numbers asked);
   /// `why`: its message stays.
   void fail_all(numbers asked, const failure& why);
-  void keep_row(std::size_t operation, std::span<const value> kept);
+  /// Of a row of `by`, or of its last columns.
+  [[nodiscard]] found copy_row(connection& by, std::span<const value> row);
+  void tell_row(std::size_t operation, read_sink& to);
+  void keep_row(std::size_t operation, const found& kept);
   void end_open(numbers asked);
   void refuse_all(failure_kind why, std::string_view message);
 
   std::span<const key_read> operations_;
   std::uint64_t bytes_max_;
   memory_share& memory_;
-  std::size_t bytes_ = 0;       // kept
-  memory_reservation counted_;  // for those, where they are many
-  mutex reserving_;             // of the statements at once
+  std::size_t bytes_ = 0;           // kept
+  std::size_t long_bytes_ = 0;      // of those, in long rows
+  memory_reservation counted_;      // for the others, where they are many
+  memory_reservation long_rows_;    // for those
+  memory_reservation told_memory_;  // for what is made of those
+  mutex reserving_;                 // of the statements at once
   bool has_no_memory_ = false;
   stop_source* others_ = nullptr;
   std::vector<found> found_;

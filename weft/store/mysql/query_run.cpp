@@ -7,8 +7,10 @@
 #include <weft/base/format.hpp>
 #include <weft/loop/event_loop.hpp>
 #include <weft/loop/sleep.hpp>
+#include <weft/store/engine.hpp>
 #include <weft/store/mysql/server_errors.hpp>
 #include <weft/store/turn_share.hpp>
+#include <weft/store/value_copy.hpp>
 
 namespace weft::store::mysql {
 namespace {
@@ -87,23 +89,23 @@ task<result<bool>> query_run::tell_rows(connection& by, statement& select, query
   bool is_enough = false;
   bool is_all = true;
   for (std::size_t unwanted = 0; unwanted < unwanted_max;) {
-    const auto is_row = co_await by.fetch(select);
+    const bool is_wanted = !is_enough && rows_ != request_.rows_max;
+    const auto is_row = co_await by.fetch(select, is_wanted ? row_wait::in_line : row_wait::none);
     if (!is_row) {
       is_at_end = by.server_error() != 0 || !by.is_open();  // or it may wait no longer
-      if (is_enough) co_return false;
+      if (!is_wanted) co_return false;
       co_return settle(by, is_row.error(), to);
     }
     if (!*is_row) {
       is_at_end = true;
       co_return is_all;
     }
-    if (is_enough || rows_ == request_.rows_max) {
-      is_enough = true;
+    if (!is_wanted) {
       is_all = false;
       ++unwanted;
       continue;
     }
-    is_enough = !to.row(select.row());
+    is_enough = !tell_row(by, select, to);
     ++rows_;
     if (to.is_turn_over())
       co_await next_turn(loop_);
@@ -111,6 +113,12 @@ task<result<bool>> query_run::tell_rows(connection& by, statement& select, query
       co_await yield{loop_};
   }
   co_return false;
+}
+
+bool query_run::tell_row(connection& by, const statement& select, query_sink& to) {
+  if (!by.has_long_row()) [[likely]]
+    return to.row(select.row());
+  return to.long_row(select.row(), by.take_row_memory(told_bytes(bytes_of(select.row()))));
 }
 
 bool query_run::refuse(std::string_view why, query_sink& to) {

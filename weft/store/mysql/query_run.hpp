@@ -1,11 +1,12 @@
 // A client's query in SQL, on one connection.
 //
 // Contract: run() makes it in a transaction that only reads, and tells the sink of rows as they
-// come, so that no more than one is in memory, and others have the shard in between. Where nothing
-// was told yet and the connection was lost, it may be run once more, on another. A connection that
-// has rows left, which nobody wants, is closed. Fails as connection::execute() does, as
-// errc::timed_out where the server has ended it, and as errc::not_found where a replica may lack
-// what the main server has: the sink was told of nothing then.
+// come, so that no more than one is in memory, which the connection reserves, and others have the
+// shard in between. Where nothing was told yet and the connection was lost, it may be run once
+// more, on another. A connection that has rows left, which nobody wants, is closed. Fails as
+// connection::execute() does, as errc::timed_out where the server has ended it, and as
+// errc::not_found where a replica may lack what the main server has: the sink was told of nothing
+// then.
 //
 //   query_run run{loop, request, text};
 //   const auto is_all = co_await run.run(connection, sink);
@@ -42,6 +43,8 @@ class query_run {
                                         bool& is_at_end);
   [[nodiscard]] task<result<bool>> tell_rows(connection& by, statement& select, query_sink& to,
                                              bool& is_at_end);
+  /// False: the sink has enough.
+  [[nodiscard]] static bool tell_row(connection& by, const statement& select, query_sink& to);
   /// False.
   [[nodiscard]] bool refuse(std::string_view why, query_sink& to);
   [[nodiscard]] result<bool> settle(const connection& by, error why, query_sink& to);

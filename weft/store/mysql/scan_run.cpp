@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <weft/store/engine.hpp>
 #include <weft/store/mysql/scan_sql.hpp>
 #include <weft/store/turn_share.hpp>
 #include <weft/store/value_copy.hpp>
@@ -15,14 +16,6 @@ constexpr std::size_t growth_max = 16;
 constexpr std::size_t bytes_wanted = 256 * 1024;
 /// So much that nobody wants is let come, rather than that the connection is made anew.
 constexpr std::size_t bytes_unwanted_max = 1024 * 1024;
-
-std::size_t bytes_of(std::span<const value> row) noexcept {
-  std::size_t bytes = row.size_bytes();
-  for (const value& each : row)
-    if (each.kind() == value_kind::text || each.kind() == value_kind::bytes)
-      bytes += each.as_text().size();
-  return bytes;
-}
 
 /// Of a scan of which no row is known.
 std::size_t rows_at_first(const scan_request& of) noexcept {
@@ -55,44 +48,76 @@ task<result<void>> scan_run::advance(connection& by, scan_sink& to) {
 }
 
 task<result<void>> scan_run::read_rows(connection& by, statement& from, std::size_t rows_max) {
-  part_.clear();
-  part_room_.clear();
+  forget_part();
   part_bytes_ = 0;
+  is_over_ = false;
   for (;;) {
-    const auto is_row = co_await by.fetch(from);
+    const bool is_full = part_.size() == rows_max || part_bytes_ >= bytes_wanted;
+    const auto is_row = co_await by.fetch(from, is_full ? row_wait::none : row_wait::in_line);
+    // There is a row that is left to the next part, which finds memory for it or not.
+    if (!is_row && is_row.error() == errc::exhausted && !part_.empty()) co_return {};
     if (!is_row) co_return fail(is_row.error());
     is_over_ = !*is_row;
     if (is_over_) co_return {};
-    if (part_.size() == rows_max || part_bytes_ >= bytes_wanted) break;
-    part_.push_back(copy_values(from.row(), part_room_, part_bytes_));
+    if (is_full) break;
+    keep_row(by, from);
   }
   co_await drop_rest(by, from, rows_max - part_.size());
   co_return {};
 }
 
+void scan_run::keep_row(connection& by, const statement& from) {
+  const std::size_t before = part_bytes_;
+  part_.push_back(copy_values(from.row(), part_room_, part_bytes_));
+  if (!by.has_long_row()) return;
+  const std::size_t bytes = part_bytes_ - before;
+  part_memory_.join(by.take_row_memory(bytes));
+  told_memory_.join(by.take_row_memory(told_bytes(bytes)));
+}
+
+void scan_run::forget_part() noexcept {
+  part_.clear();
+  part_room_.clear();
+  part_memory_.reset();
+  told_memory_.reset();
+}
+
 task<void> scan_run::drop_rest(connection& by, statement& of, std::size_t rows) const {
   const std::size_t expected = rows * (part_bytes_ / part_.size());
   for (std::size_t dropped = 0; std::max(expected, dropped) <= bytes_unwanted_max;) {
-    const auto is_row = co_await by.fetch(of);
+    const auto is_row = co_await by.fetch(of, row_wait::none);
     if (!is_row) break;  // those that were wanted are none the worse for it
     if (!*is_row) co_return;
-    dropped += bytes_of(of.row());
+    dropped += store::bytes_of(of.row());
   }
   by.close();
 }
 
 task<void> scan_run::tell(scan_sink& to) {
-  const std::size_t wanted = request_.columns.size();
-  for (const std::span<const value> row : part_) {
-    to.row(row.first(wanted));
+  std::size_t told = 0;
+  while (told < part_.size() && tell_row(part_[told], to)) {
+    ++told;
     if (to.is_turn_over()) co_await next_turn(event_loop::current());
   }
-  left_ -= part_.size();
-  if (part_.empty()) co_return;
-  scratch next;
-  std::size_t bytes = 0;
-  place_ = copy_values(part_.back().subspan(wanted), next, bytes);
-  room_ = std::move(next);
+  is_over_ = is_over_ && told == part_.size();
+  left_ -= told;
+  if (told != 0) {
+    scratch next;
+    std::size_t bytes = 0;
+    place_ = copy_values(part_[told - 1].subspan(request_.columns.size()), next, bytes);
+    room_ = std::move(next);
+  }
+  forget_part();
+}
+
+bool scan_run::tell_row(std::span<const value> row, scan_sink& to) {
+  const std::span<const value> wanted = row.first(request_.columns.size());
+  const std::size_t bytes = store::bytes_of(row);
+  if (bytes <= long_row_bytes) {
+    to.row(wanted);
+    return true;
+  }
+  return to.long_row(wanted, told_memory_.split(told_bytes(bytes), memory_kind::replies));
 }
 
 void scan_run::adapt(std::size_t rows_max) noexcept {

@@ -4,8 +4,9 @@
 // all of them. Contract: each advance() tells the sink of some of the next rows, up to the first
 // with which they have 256 KiB, and 1024 at most; the next goes on after the last of them. It asks
 // for as many as the last ones let expect to have so much, and closes the connection rather than to
-// read much more. An advance() that has failed has told of nothing, and may be made anew on another
-// connection.
+// read much more. A long row has its memory from the connection. A part for whose first row there
+// is none fails as errc::exhausted; others end before such a row. An advance() that has failed has
+// told of nothing, and may be made anew on another connection.
 //
 //   scan_run run{request, place};
 //   while (!run.is_over() && !sink.is_full())
@@ -40,7 +41,11 @@ class scan_run {
   [[nodiscard]] task<result<void>> read_rows(connection& by, statement& from, std::size_t rows_max);
   /// Of the rows on their way nobody wants `rows`, if there are as many.
   [[nodiscard]] task<void> drop_rest(connection& by, statement& of, std::size_t rows) const;
+  void keep_row(connection& by, const statement& from);
   [[nodiscard]] task<void> tell(scan_sink& to);
+  /// False: the sink has no memory for it.
+  [[nodiscard]] bool tell_row(std::span<const value> row, scan_sink& to);
+  void forget_part() noexcept;
   void adapt(std::size_t rows_max) noexcept;
 
   const scan_request& request_;
@@ -51,6 +56,8 @@ class scan_run {
   std::vector<std::span<const value>> part_;
   std::size_t part_bytes_ = 0;
   scratch part_room_;
+  memory_reservation part_memory_;  // of its long rows
+  memory_reservation told_memory_;  // for what is made of those
   bool is_over_ = false;
 };
 

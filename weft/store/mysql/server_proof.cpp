@@ -62,8 +62,7 @@ int prove_first(MYSQL_PLUGIN_VIO* to_server, MYSQL* mysql) {
     return refuse(mysql, "its socket cannot be kept from waiting");
   constexpr unsigned char nothing = 0;
   if (to_server->write_packet(to_server, &nothing, 0) != 0) return CR_ERROR;
-  const auto* const secured = static_cast<const tls_of_library*>(mysql->net.pvio->ctls);
-  const std::string fault = proof->fault(secured == nullptr ? nullptr : secured->session);
+  const std::string fault = proof->fault(tls_session_of(*mysql));
   if (!fault.empty()) return refuse(mysql, fault);
   if (mysql_optionsv(mysql, MARIADB_OPT_RESTRICTED_AUTH, login_methods) != 0) return CR_ERROR;
   proof->give();
@@ -144,6 +143,11 @@ std::string server_proof::fault(const void* session) const {
       "the certificate is made out to {}, and not to {}: name the server as its certificate does, "
       "or say tls=verify-ca",
       names_of(certificate.get()), name_);
+}
+
+void* tls_session_of(const MYSQL& by) noexcept {
+  const auto* const secured = static_cast<const tls_of_library*>(by.net.pvio->ctls);
+  return secured == nullptr ? nullptr : secured->session;
 }
 
 std::string_view remedy_of(std::string_view told) {

@@ -54,6 +54,9 @@ class server_proof {
   bool is_given_ = false;
 };
 
+/// The SSL* by which an open connection goes; nullptr: it goes without TLS.
+[[nodiscard]] void* tls_session_of(const st_mysql& by) noexcept;
+
 /// What to do about a failure of TLS, as `told` by the library; empty: nothing is known.
 [[nodiscard]] std::string_view remedy_of(std::string_view told);
 

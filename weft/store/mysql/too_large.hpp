@@ -8,6 +8,10 @@
 
 namespace weft::store::mysql {
 
+class connection;
+
 [[nodiscard]] std::string too_large(std::uint64_t bytes_max);
+/// Of a row that `by` has refused.
+[[nodiscard]] std::string too_large(const connection& by, std::uint64_t bytes_max);
 
 }  // namespace weft::store::mysql
