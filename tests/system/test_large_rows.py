@@ -176,3 +176,11 @@ def test_whoever_finds_large_rows_otherwise_is_served_within_the_budget(weftd, t
         assert told[200, megabytes * MEGABYTE] == clients
         assert set(told) <= {(200, megabytes * MEGABYTE), (503, 0), (0, 0)}
         is_within(server, group)
+
+
+def test_a_scan_that_comes_to_a_row_that_nobody_may_have_is_refused(weftd, tmp_path):
+    make_file(tmp_path / "shop.db", 60)
+    path, body, _ = REQUESTS["scan"]
+    with limited(weftd, ["--data", tmp_path], 1) as (server, group):
+        assert ask(server.port, path, json.dumps(body)) == (413, None)
+        is_within(server, group)

@@ -72,7 +72,7 @@ bool cold_batch::read_one(connection& by, sqlite3_stmt* select, const key_read& 
 }
 
 bool cold_batch::keep_row(sqlite3_stmt* row, const key_read& operation) {
-  const std::size_t bytes = row_bytes(row, operation);
+  const std::size_t bytes = row_bytes(row, *operation.from, operation.columns);
   if (copied_bytes_ + bytes > bytes_max_) return leave(bytes);
   const std::span<const value> values =
       copy_values(row, *operation.from, operation.columns, room_, copied_bytes_);

@@ -110,6 +110,8 @@ struct engine::state {
   void tell_confinement();
 
   void read_warm(std::span<const key_read> operations, progress& at, read_sink& to);
+  /// For a row of so many bytes, and for what is made of it. errc::limit_exceeded: there never is.
+  [[nodiscard]] task<result<memory_reservation>> reserve_for(std::size_t row_bytes);
   [[nodiscard]] task<result<void>> read_cold(std::span<const key_read> operations, progress& at,
                                              read_sink& to);
   [[nodiscard]] task<result<void>> tell_cold(std::span<const key_read> operations, progress& at,
@@ -395,6 +397,14 @@ bool engine::state::are_same_files(const progress& at) const noexcept {
   });
 }
 
+task<result<memory_reservation>> engine::state::reserve_for(std::size_t row_bytes) {
+  auto memory = co_await with_timeout(
+      memory_wait, reserve_memory(loop.memory(), memory_kind::queries,
+                                  cold_batch::memory_for(row_bytes), memory_priority::normal));
+  if (!memory && memory.error() != errc::limit_exceeded) co_return fail(errc::exhausted);
+  co_return memory;
+}
+
 task<result<void>> engine::state::read_cold(std::span<const key_read> operations, progress& at,
                                             read_sink& to) {
   // As many as are of the same database, made for today's catalog.
@@ -416,14 +426,12 @@ task<result<void>> engine::state::read_cold(std::span<const key_read> operations
         co_return fail(errc::exhausted);
       at.turn.reset(&long_turns);
     }
-    auto memory = co_await with_timeout(
-        memory_wait, reserve_memory(loop.memory(), memory_kind::queries,
-                                    cold_batch::memory_for(bytes_max), memory_priority::normal));
+    auto memory = co_await reserve_for(bytes_max);
     if (!memory && memory.error() == errc::limit_exceeded) {
       refuse_row(operations, at, to);
       co_return {};
     }
-    if (!memory) co_return fail(errc::exhausted);
+    if (!memory) co_return fail(memory.error());
     cold_batch batch{*files, name, version, file, operations.subspan(at.done, count), bytes_max};
     const time_point began = loop.now();
     const auto waited = co_await blocking([&] { batch.run(); });
@@ -595,13 +603,27 @@ borrowing_task<result<std::string>> engine::scan(const scan_request& request, sc
   scan_pace pace;
   if (s.loop.has_threads()) pace = {.until = env.until.when(), .turn = s.options.scan_turn};
   std::optional<file_identity> file;  // of the rows so far
+  std::size_t bytes_max = cold_batch::bytes_max_at_first;
   for (std::size_t left = request.limit, refreshes = 0; left > 0;) {
+    memory_reservation memory;
+    if (bytes_max != cold_batch::bytes_max_at_first) {
+      auto given = co_await s.reserve_for(bytes_max);
+      if (!given && given.error() == errc::limit_exceeded) {
+        s.counts.failed(failure_kind::too_large);
+        to.failed({.kind = failure_kind::too_large, .message = row_is_too_large});
+        co_return std::string{};
+      }
+      if (!given && given.error() == errc::exhausted && left != request.limit) break;
+      if (!given) co_return fail(given.error());
+      memory = std::move(*given);
+    }
     const table* const now = s.schema->current(*request.from);
     if (now == nullptr || refreshes > refreshes_max) {
       to.failed({.kind = failure_kind::schema_changed, .message = schema_has_changed});
       co_return std::string{};
     }
-    scan_slice slice{*s.files, s.database_of(*now)->version(), request, *place, left, pace};
+    scan_slice slice{*s.files, s.database_of(*now)->version(), request, *place, left, bytes_max,
+                     pace};
     const stop_callback on_stop{env.stop, [&slice] { slice.stop(); }};
     if (const auto run = co_await s.scans.run(slice); !run) co_return fail(run.error());
     if (file && slice.file() && *slice.file() != *file) {
@@ -613,10 +635,16 @@ borrowing_task<result<std::string>> engine::scan(const scan_request& request, sc
       if (const auto fresh = co_await s.refresh(); !fresh) co_return fail(fresh.error());
       continue;
     }
+    // Of a row with several long values each try sees one more.
+    const bool is_too_long = slice.wanted_bytes() != 0;
+    bytes_max = is_too_long ? std::max(slice.wanted_bytes(), bytes_max + bytes_max / 2)
+                            : cold_batch::bytes_max_at_first;
+    if (is_too_long) continue;
     if (slice.rows() != 0) file = slice.file();
     std::size_t rows = 0;
     while (rows != slice.rows()) {
-      rows = slice.tell(to, rows);
+      rows = slice.tell(to, rows, memory);
+      if (to.is_full()) break;
       if (rows != slice.rows()) co_await next_turn(s.loop);
     }
     left -= rows;
@@ -624,18 +652,20 @@ borrowing_task<result<std::string>> engine::scan(const scan_request& request, sc
     s.counts.scan_rows.add(rows);
     if (slice.is_late()) co_return fail(errc::timed_out);
     if (slice.is_stopped()) co_return fail(errc::cancelled);
-    if (!slice.fault().message.empty()) {
+    const bool is_all = rows == slice.rows();
+    if (is_all && !slice.fault().message.empty()) {
       s.counts.failed(slice.fault().kind);
       to.failed(slice.fault());
     }
-    if (!slice.has_more()) co_return std::string{};
+    if (is_all && !slice.has_more()) co_return std::string{};
     pace.by_steps = pace.by_steps || slice.is_long();
     // What the next slice goes on from replaces what this one went on from.
     scratch next;
-    const std::span<const value> last = slice.last_place(next);
-    if (last.empty()) continue;
-    *place = last;
-    room = std::move(next);
+    const std::span<const value> last = slice.last_place(rows, next);
+    if (!last.empty()) {
+      *place = last;
+      room = std::move(next);
+    }
     if (to.is_full()) break;
   }
   co_return request.limit == 0 ? std::string{request.continuation} : scan_token(request, *place);

@@ -21,6 +21,9 @@
 namespace weft::store::sqlite {
 namespace {
 
+/// Of a slice: more than the rows here have.
+constexpr std::size_t bytes_max = std::size_t{1} << 20U;
+
 /// "1 2 3", and "!" with the kind of a failure.
 struct id_sink final : scan_sink {
   void row(std::span<const value> values) override {
@@ -305,8 +308,8 @@ TEST_P(engine_scan, ends_when_its_time_is_up) {
     request.where = &none;
     auto files = storage::open(options_);
     auto version = (**(*files)->reader("shop")).number("PRAGMA schema_version");
-    scan_slice slice{**files, *version, request,
-                     {},      10,       {.until = std::chrono::steady_clock::now()}};
+    scan_slice slice{
+        **files, *version, request, {}, 10, bytes_max, {.until = std::chrono::steady_clock::now()}};
     slice.run();
     EXPECT_TRUE(slice.is_late());
     EXPECT_EQ(slice.fault().message, "");
@@ -325,7 +328,7 @@ TEST_P(engine_scan, ends_in_the_midst_of_a_slice_when_it_is_asked_to) {
     request.where = &none;
     auto files = storage::open(options_);
     auto version = (**(*files)->reader("shop")).number("PRAGMA schema_version");
-    scan_slice slice{**files, *version, request, {}, 10, {}};
+    scan_slice slice{**files, *version, request, {}, 10, bytes_max, {}};
     slice.stop();
     slice.run();
     EXPECT_TRUE(slice.is_stopped());
@@ -378,14 +381,15 @@ slice_walk walk_in_short_turns(storage& files, std::int64_t version, const scan_
   scratch room;
   std::span<const value> place;
   for (bool has_more = true; has_more && walk.slices < slices_max; ++walk.slices) {
-    scan_slice slice{files, version, request, place, 10'000, pace};
+    scan_slice slice{files, version, request, place, 10'000, bytes_max, pace};
     slice.run();
     EXPECT_EQ(slice.fault().message, "");
-    slice.tell(sink);
+    memory_reservation none;
+    const std::size_t told = slice.tell(sink, 0, none);
     has_more = slice.has_more();
     pace.by_steps = pace.by_steps || slice.is_long();
     scratch next;
-    const auto last = slice.last_place(next);
+    const auto last = slice.last_place(told, next);
     if (last.empty()) continue;
     place = last;
     room = std::move(next);

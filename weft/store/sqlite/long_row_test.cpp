@@ -1,7 +1,9 @@
 // Rows with long values: what SQLite copies of them is reserved first, and so is what a sink makes.
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -200,6 +202,122 @@ TEST_P(long_row, of_batches_that_hold_rows_one_goes_on) {
     for (int i = 0; i < 8; ++i) batches.push_back(batch(in));
     const std::vector<std::size_t> rows = co_await when_all(std::move(batches));
     EXPECT_TRUE(std::ranges::contains(rows, 4U));
+  });
+}
+
+/// What a scan has come to: the rows' keys, and what was reserved for long ones. From the row on
+/// that has that number long ones are not taken.
+class weighing_scan final : public scan_sink {
+ public:
+  explicit weighing_scan(std::size_t takes = SIZE_MAX) noexcept : takes_{takes} {}
+  void row(std::span<const value> values) override {
+    ids += std::to_string(values[0].as_integer()) + " ";
+    ++rows;
+  }
+  bool long_row(std::span<const value> values, memory_reservation memory) override {
+    is_full_ = rows == takes_;
+    if (is_full_) return false;
+    reserved.push_back(memory.bytes());
+    row(values);
+    return true;
+  }
+  void failed(const failure& why) override { failures.push_back(why.kind); }
+  [[nodiscard]] bool is_full() const override { return is_full_; }
+
+  std::string ids;
+  std::vector<std::size_t> reserved;
+  std::vector<failure_kind> failures;
+  std::size_t rows = 0;
+
+ private:
+  std::size_t takes_;
+  bool is_full_ = false;
+};
+
+class scanned_long_row : public long_row {
+ protected:
+  static task<result<std::string>> scan(engine& in, weighing_scan& to, std::string_view from = {}) {
+    static constexpr column_position columns[] = {0, 1};
+    const catalog_ref schema = in.schema();
+    const scan_request request{
+        .from = schema->find("d", "t"), .columns = columns, .limit = 100, .continuation = from};
+    co_return co_await in.scan(request, to);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(sqlite, scanned_long_row,
+                         ::testing::Values(backend_kind::simulated, backend_kind::epoll),
+                         backend_name);
+
+TEST_P(scanned_long_row, is_reserved_before_it_is_copied) {
+  make_database("d",
+                "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT);"
+                "INSERT INTO t VALUES(1, 'short'), (2, hex(zeroblob(4000000))), (3, 'short'),"
+                "(4, hex(zeroblob(50000))), (5, hex(zeroblob(5000000)))");
+  run([&](engine& in) -> task<void> {
+    weighing_scan found;
+    EXPECT_EQ((co_await scan(in, found)).value_or("?"), "");
+    EXPECT_EQ(found.ids, "1 2 3 4 5 ");
+    EXPECT_TRUE(found.failures.empty());
+    EXPECT_EQ(found.reserved.size(), 3U);
+    if (found.reserved.size() != 3) co_return;
+    EXPECT_GE(found.reserved.front(), told_bytes(8'000'000));
+    EXPECT_GE(found.reserved.back(), told_bytes(10'000'000));
+  });
+}
+
+TEST_P(scanned_long_row, that_its_sink_does_not_take_is_the_first_of_the_next_scan) {
+  make_database("d",
+                "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT);"
+                "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c WHERE x<30)"
+                "INSERT INTO t SELECT x, hex(zeroblob(CASE x%3 WHEN 0 THEN 400000 ELSE 40000 END))"
+                " FROM c");
+  run([&](engine& in) -> task<void> {
+    std::string ids;
+    std::string rest;
+    for (std::size_t calls = 0; calls < 100; ++calls) {
+      weighing_scan found{1 + calls % 4};
+      auto next = co_await scan(in, found, rest);
+      EXPECT_TRUE(next);
+      EXPECT_LE(found.rows, 1 + calls % 4);
+      ids += found.ids;
+      rest = next ? std::move(*next) : std::string{};
+      if (rest.empty()) break;
+    }
+    std::string all;
+    for (int i = 1; i <= 30; ++i) all += std::to_string(i) + " ";
+    EXPECT_EQ(ids, all);
+  });
+}
+
+TEST_P(scanned_long_row, for_which_there_never_is_memory_ends_the_scan) {
+  make_database("d",
+                "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT);"
+                "INSERT INTO t VALUES(1, 'short'), (2, hex(zeroblob(12000000))), (3, 'short')");
+  run([&](engine& in) -> task<void> {
+    weighing_scan found;
+    EXPECT_TRUE(co_await scan(in, found));
+    EXPECT_EQ(found.ids, "1 ");
+    EXPECT_EQ(found.failures, std::vector{failure_kind::too_large});
+  });
+}
+
+TEST_P(scanned_long_row, waits_for_memory_a_second_and_no_longer) {
+  make_database("d",
+                "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT);"
+                "INSERT INTO t VALUES(1, 'short'), (2, hex(zeroblob(2000000))), (3, 'short')");
+  run([&](engine& in) -> task<void> {
+    memory_reservation others = loop_->memory().hold(memory_kind::output, 44 * mebibyte);
+    weighing_scan first;
+    const auto rest = co_await scan(in, first);
+    EXPECT_TRUE(rest) << "it has come to some rows";
+    EXPECT_EQ(first.ids, "1 ");
+    weighing_scan second;
+    const auto none = co_await scan(in, second, rest.value_or(""));
+    EXPECT_FALSE(none);
+    if (!none) EXPECT_EQ(none.error(), errc::exhausted);
+    others.reset();
+    EXPECT_EQ((co_await scan(in, second, rest.value_or(""))).value_or("?"), "");
+    EXPECT_EQ(second.ids, "2 3 ");
   });
 }
 

@@ -182,6 +182,7 @@ task<result<std::string_view>> query_process::receive(event_loop& loop) {
                                                    size - query_message_head_bytes);
     }
     if (size == query_message_head_bytes && received_.size() >= size) co_return fail(errc::closed);
+    received_.reserve(size + received_at_once);  // and no more, as it would grow by itself
     const auto got = read_some();
     if (!got) co_return fail(got.error());
     if (*got) continue;

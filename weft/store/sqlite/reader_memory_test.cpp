@@ -207,7 +207,8 @@ TEST_P(reader_memory, a_scan_leaves_nothing_open) {
     const scan_request request{
         .from = &t(), .columns = {&note_at, 1}, .where = &odd, .index = 0, .limit = 100};
     const auto scan = [&] {
-      scan_slice slice{*files_, version_, request, {}, 100, {.by_steps = by_steps}};
+      scan_slice slice{
+          *files_, version_, request, {}, 100, std::size_t{1} << 20U, {.by_steps = by_steps}};
       slice.run();
       EXPECT_FALSE(slice.is_stale());
       const failure_kind why = slice.fault().kind;

@@ -39,11 +39,11 @@ inline void take_values(sqlite3_stmt* row, const key_read& operation,
 }
 
 /// What copy_values() will count.
-[[nodiscard]] inline std::size_t row_bytes(sqlite3_stmt* row, const key_read& operation) noexcept {
-  const std::span columns = operation.from->columns();
-  std::size_t bytes = operation.columns.size() * sizeof(value);
-  for (std::size_t i = 0; i < operation.columns.size(); ++i)
-    bytes += bytes_of(column_value(row, static_cast<int>(i), columns[operation.columns[i]]));
+[[nodiscard]] inline std::size_t row_bytes(sqlite3_stmt* row, const table& from,
+                                           std::span<const column_position> columns) noexcept {
+  std::size_t bytes = columns.size() * sizeof(value);
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    bytes += bytes_of(column_value(row, static_cast<int>(i), from.columns()[columns[i]]));
   return bytes;
 }
 

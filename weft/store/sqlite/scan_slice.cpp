@@ -5,7 +5,10 @@
 #include <string_view>
 #include <utility>
 
+#include <weft/store/engine.hpp>
+#include <weft/store/sqlite/memory_budget.hpp>
 #include <weft/store/sqlite/row_lookup.hpp>
+#include <weft/store/value_copy.hpp>
 
 namespace weft::store::sqlite {
 namespace {
@@ -13,6 +16,8 @@ namespace {
 constexpr std::size_t rows_of_a_slice = 256;
 constexpr std::size_t bytes_of_a_slice = 256 * 1024;
 constexpr int instructions_between_looks = 20'000;  // of SQLite's machine: some 100 us
+/// What SQLite may take beside a row: pages, and rows that it sorts.
+constexpr std::size_t own_bytes = std::size_t{4} * 1024 * 1024;
 
 /// What a connection asks as it goes, while it lives.
 class [[nodiscard]] progress_question {
@@ -60,7 +65,8 @@ class [[nodiscard]] known_function {
 }  // namespace
 
 scan_slice::scan_slice(storage& from, std::int64_t version, const scan_request& request,
-                       std::span<const value> place, std::size_t rows_max, scan_pace pace)
+                       std::span<const value> place, std::size_t rows_max, std::size_t bytes_max,
+                       scan_pace pace)
     : from_{from},
       version_{version},
       request_{request},
@@ -69,6 +75,7 @@ scan_slice::scan_slice(storage& from, std::int64_t version, const scan_request& 
       tells_found_{pace.by_steps && request.where != nullptr},
       place_size_{order_of(request).size() + request.from->definition().tie_breakers.size()},
       rows_max_{std::min(rows_max, rows_of_a_slice)},
+      bytes_max_{bytes_max},
       turn_ends_{time_point::max()} {}
 
 int scan_slice::look_up_from_work(void* self) {
@@ -128,7 +135,7 @@ void scan_slice::find_all(connection& by) {
     code = find(by, {request_, place_, {.step = step, .by_steps = pace_.by_steps}});
     if (code != SQLITE_DONE) break;
   }
-  if (code == SQLITE_INTERRUPT)
+  if (code == SQLITE_INTERRUPT || is_too_long_)
     has_more_ = true;
   else if (code != SQLITE_ROW && code != SQLITE_DONE && fault_.message.empty())
     fail(kind_of(code), by.describe(code));
@@ -148,20 +155,43 @@ int scan_slice::find(connection& by, const scan_sql& sql) {
   int code = sql.bind(select.get(), rows_max_ - rows_.size() + 1);
   if (code != SQLITE_OK) return code;
   const int found = static_cast<int>(request_.columns.size() + place_size_);
-  while (!has_more_ && (code = sqlite3_step(select.get())) == SQLITE_ROW)
+  while (!has_more_ && (code = step(select.get())) == SQLITE_ROW)
     take(select.get(), !tells_found_ || sqlite3_column_int(select.get(), found) != 0);
   return code;
+}
+
+int scan_slice::step(sqlite3_stmt* select) {
+  memory_budget memory{own_bytes + bytes_max_};
+  const memory_budget::use here{memory};
+  const int code = sqlite3_step(select);
+  const bool has_ended = code == SQLITE_ROW || code == SQLITE_DONE || code == SQLITE_INTERRUPT;
+  if (!has_ended && memory.was_exceeded()) leave(memory.wanted());
+  return code;
+}
+
+/// Those that were found before are told first.
+void scan_slice::leave(std::size_t row_bytes) noexcept {
+  if (rows_.empty()) wanted_bytes_ = row_bytes;
+  is_too_long_ = true;
+  has_more_ = true;
 }
 
 void scan_slice::take(sqlite3_stmt* row, bool is_found) {
   has_more_ = !is_found || rows_.size() == rows_max_ || bytes_ >= bytes_of_a_slice;
   if (is_found && has_more_) return;
-  if (is_found) rows_.push_back(copy_values(row, *request_.from, request_.columns, room_, bytes_));
+  const int place_at = static_cast<int>(request_.columns.size());
+  std::size_t bytes = is_found ? row_bytes(row, *request_.from, request_.columns) : 0;
+  for (std::size_t i = 0; i < place_size_; ++i)
+    bytes += bytes_of(column_value(row, place_at + static_cast<int>(i), as_stored));
+  if (bytes_ + bytes > bytes_max_) return leave(bytes);
+  std::span<const value> values;
+  if (is_found) values = copy_values(row, *request_.from, request_.columns, room_, bytes_);
   const std::span<value> place = room_.make_array<value>(place_size_);
   bytes_ += place.size_bytes();
-  int at = static_cast<int>(request_.columns.size());
+  int at = place_at;
   for (value& each : place) each = copy_value(column_value(row, at++, as_stored), room_, bytes_);
   last_ = place;
+  if (is_found) rows_.push_back({.values = values, .place = place});
 }
 
 void scan_slice::fail(failure_kind why, std::string message) {
@@ -169,23 +199,23 @@ void scan_slice::fail(failure_kind why, std::string message) {
   fault_ = {.kind = why, .message = message_};
 }
 
-std::size_t scan_slice::tell(scan_sink& to, std::size_t first) const {
+std::size_t scan_slice::tell(scan_sink& to, std::size_t first, memory_reservation& memory) const {
   for (std::size_t i = first; i < rows_.size(); ++i) {
-    to.row(rows_[i]);
+    const std::span<const value> values = rows_[i].values;
+    if (const std::size_t bytes = bytes_of(values); bytes <= long_row_bytes)
+      to.row(values);
+    else if (!to.long_row(values, memory.split(told_bytes(bytes), memory_kind::replies)))
+      return i;
     if (to.is_turn_over()) return i + 1;
   }
   return rows_.size();
 }
 
-std::span<const value> scan_slice::last_place(scratch& room) const {
-  const std::span<value> copies = room.make_array<value>(last_.size());
-  for (std::size_t i = 0; i < last_.size(); ++i) {
-    copies[i] = last_[i];
-    if (last_[i].kind() == value_kind::text) copies[i] = value::text(room.copy(last_[i].as_text()));
-    if (last_[i].kind() == value_kind::bytes)
-      copies[i] = value::bytes(room.copy(last_[i].as_text()));
-  }
-  return copies;
+std::span<const value> scan_slice::last_place(std::size_t rows, scratch& room) const {
+  std::span<const value> last = last_;
+  if (rows != rows_.size()) last = rows == 0 ? std::span<const value>{} : rows_[rows - 1].place;
+  std::size_t bytes = 0;
+  return copy_values(last, room, bytes);
 }
 
 }  // namespace weft::store::sqlite
