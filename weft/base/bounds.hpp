@@ -26,6 +26,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -47,18 +48,40 @@ struct member_bound {
   // Of floating point.
   double least_real = 0;
   double most_real = 0;
+  bool is_single = false;  // the member is a float, and so are its bounds
 
-  /// Whether the member may have this value.
+  /// Whether the member may have this value, as its type has it: of 0.1, a float has another one
+  /// than a double.
   template <class T>
     requires std::is_arithmetic_v<T>
   [[nodiscard]] constexpr bool allows(T value) const noexcept {
     if constexpr (std::is_floating_point_v<T>)
-      return value >= least_real && value <= most_real;
+      return is_single ? allows_real(static_cast<float>(value)) : allows_real(value);
     else if constexpr (std::is_signed_v<T>)
       return value >= least && value <= static_cast<std::int64_t>(most);
     else
       return value >= static_cast<std::uint64_t>(least) && value <= most;
   }
+
+  /// False: floating point of any size is allowed there.
+  [[nodiscard]] bool has_least() const noexcept {
+    return kind != bounded_kind::real || least_real > -real_end;
+  }
+  [[nodiscard]] bool has_most() const noexcept {
+    return kind != bounded_kind::real || most_real < real_end;
+  }
+  /// The shortest text that the member's type reads as the bound. Of a duration, the ticks.
+  [[nodiscard]] std::string least_text() const;
+  [[nodiscard]] std::string most_text() const;
+
+ private:
+  // What a float can hold counts as no end.
+  static constexpr double real_end = std::numeric_limits<float>::max();
+
+  [[nodiscard]] constexpr bool allows_real(double value) const noexcept {
+    return value >= least_real && value <= most_real;
+  }
+  [[nodiscard]] std::string real_text(double bound) const;
 };
 
 namespace detail {
@@ -110,6 +133,7 @@ consteval auto make_bound(bounded_member<Member> least, bounded_member<Member> m
   bound.in = &parts::in;
   if constexpr (std::is_floating_point_v<bounded_member<Member>>) {
     bound.kind = bounded_kind::real;
+    bound.is_single = std::is_same_v<bounded_member<Member>, float>;
     bound.least_real = static_cast<double>(least);
     bound.most_real = static_cast<double>(most);
   } else if constexpr (counts_ticks<bounded_member<Member>>) {

@@ -32,22 +32,24 @@ path_parameter_name name_in(std::string_view parameter) noexcept {
   return {parameter, is_rest};
 }
 
+void append_bound(const member_bound& bound, json::composer& out) {
+  if (bound.has_least()) out.name("minimum").raw(bound.least_text());
+  if (bound.has_most()) out.name("maximum").raw(bound.most_text());
+}
+
 void append_whole(const option_type& type, const member_bound* bound, json::composer& out) {
   out.member("type", "integer");
-  out.name("minimum").number(bound != nullptr ? bound->least : type.least);
-  const std::uint64_t most = bound != nullptr ? bound->most : type.most;
+  if (bound != nullptr) return append_bound(*bound, out);
+  out.name("minimum").number(type.least);
   if (type.kind == option_kind::integer)
-    out.name("maximum").number(static_cast<std::int64_t>(most));
+    out.name("maximum").number(static_cast<std::int64_t>(type.most));
   else
-    out.name("maximum").number(most);
+    out.name("maximum").number(type.most);
 }
 
 void append_real(const member_bound* bound, json::composer& out) {
-  constexpr double end = std::numeric_limits<float>::max();
   out.member("type", "number");
-  if (bound == nullptr) return;
-  if (bound->least_real > -end) out.name("minimum").real(bound->least_real);
-  if (bound->most_real < end) out.name("maximum").real(bound->most_real);
+  if (bound != nullptr) append_bound(*bound, out);
 }
 
 /// As members of the object that is open.

@@ -65,7 +65,8 @@ struct scalar_parameter {
         return weft::format("a whole number from {} to {}", least(),
                             static_cast<std::int64_t>(most()));
       case option_kind::unsigned_integer:
-        return weft::format("a whole number from {} to {}", least(), most());
+        return weft::format("a whole number from {} to {}", static_cast<std::uint64_t>(least()),
+                            most());
       case option_kind::floating: return wanted_real();
       case option_kind::enumeration: return wanted_names();
       default: return "a text in UTF-8";
@@ -90,7 +91,7 @@ struct scalar_parameter {
   [[nodiscard]] bool read_real(std::string_view text, void* object) const noexcept {
     double number = 0;
     if (weft::detail::parse_real(text, number) != weft::detail::text_fault::none) return false;
-    if (bound != nullptr && (number < bound->least_real || number > bound->most_real)) return false;
+    if (bound != nullptr && !bound->allows(number)) return false;
     type.set_real(object, number);
     return std::isfinite(type.real(object));
   }
@@ -102,11 +103,10 @@ struct scalar_parameter {
   }
 
   [[nodiscard]] std::string wanted_real() const {
-    constexpr double end = std::numeric_limits<float>::max();
     if (bound == nullptr) return "a number";
-    if (bound->least_real <= -end) return weft::format("a number up to {}", bound->most_real);
-    if (bound->most_real >= end) return weft::format("a number from {} on", bound->least_real);
-    return weft::format("a number from {} to {}", bound->least_real, bound->most_real);
+    if (!bound->has_least()) return weft::format("a number up to {}", bound->most_text());
+    if (!bound->has_most()) return weft::format("a number from {} on", bound->least_text());
+    return weft::format("a number from {} to {}", bound->least_text(), bound->most_text());
   }
   [[nodiscard]] std::string wanted_names() const {
     std::string names;

@@ -44,6 +44,17 @@ struct search {
 struct item {
   std::string title;
 };
+enum class grade : std::int16_t { unknown = -1, plain = 0, fine = 300 };
+/// Of the least and the most that their types have.
+struct extremes {
+  std::optional<std::uint64_t> grains;
+  std::optional<float> share;
+  std::optional<grade> of;
+  static constexpr auto bounds() {
+    return weft::bounds(weft::at_least<&extremes::grains>(18446744073709551614U),
+                        weft::within<&extremes::share>(0.1F, 0.3F));
+  }
+};
 
 std::string shown(const search& s) {
   std::string text = s.word;
@@ -138,6 +149,22 @@ TEST_F(parameters_test, of_a_query_may_be_missing_or_many) {
       {"/items?word=tea&word=coffee", 400, R"(\"word\" is given twice)"},
       {"/items?word=%ff", 400, R"(\"word\" is to be a text in UTF-8)"},
       {"/items?word=tea&limti=5", 400, "known are: word, limit, sort, above, floor, tag, sold"},
+  });
+}
+
+TEST_F(parameters_test, have_the_bounds_and_the_names_of_their_types) {
+  http().get("/all", [](http::query<asked_shop::extremes> q) {
+    return std::string{q->of == asked_shop::grade::fine ? "fine" : "read"};
+  });
+  expect_all({
+      {"/all?grains=18446744073709551614&share=0.1", 200, "read"},
+      {"/all?share=0.3", 200, "read"},
+      {"/all?share=0.31", 400, "a number from 0.1 to 0.3"},
+      {"/all?grains=18446744073709551613", 400,
+       "from 18446744073709551614 to 18446744073709551615"},
+      {"/all?of=fine", 200, "fine"},
+      {"/all?of=unknown", 200, "read"},
+      {"/all?of=bad", 400, "one of unknown, plain, fine"},
   });
 }
 

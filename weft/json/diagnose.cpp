@@ -43,6 +43,7 @@ reason explain(glz::error_code code, std::string_view token) noexcept {
     case missing_key: return {errc::missing_key, "this member is missing"};
     case exceeded_static_array_size:
       return {errc::too_many_elements, "the array has too many elements"};
+    case array_element_not_found: return {errc::invalid_value, "the array has too few elements"};
     case exceeded_max_recursive_depth:
       return {errc::too_deep, "objects and arrays are nested too deep"};
     case name_mismatch: return {errc::duplicate_key, "this name is given twice"};

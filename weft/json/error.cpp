@@ -29,19 +29,7 @@ namespace {
 
 /// ", from 0 to 1000".
 std::string text_of(const member_bound& bound) {
-  const auto from_to = [](const std::string& least, const std::string& most) {
-    return std::string{", from "}.append(least).append(" to ").append(most);
-  };
-  switch (bound.kind) {
-    case bounded_kind::integer:
-      return from_to(std::to_string(bound.least),
-                     std::to_string(static_cast<std::int64_t>(bound.most)));
-    case bounded_kind::unsigned_integer:
-      return from_to(std::to_string(bound.least), std::to_string(bound.most));
-    case bounded_kind::real:
-      return from_to(weft::format("{}", bound.least_real), weft::format("{}", bound.most_real));
-  }
-  return {};
+  return weft::format(", from {} to {}", bound.least_text(), bound.most_text());
 }
 
 }  // namespace

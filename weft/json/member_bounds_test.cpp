@@ -25,6 +25,15 @@ struct oven {
                         weft::within<&oven::below_zero>(-10, -5));
   }
 };
+/// Of the least and the most that their types have.
+struct scales {
+  std::uint64_t grains = 18446744073709551614U;
+  float share = 0.2F;
+  static constexpr auto bounds() {
+    return weft::bounds(weft::at_least<&scales::grains>(18446744073709551614U),
+                        weft::within<&scales::share>(0.1F, 0.3F));
+  }
+};
 struct bakery {
   std::vector<oven> ovens;
 };
@@ -71,6 +80,24 @@ TEST(json_member_bounds, hold_in_objects_within_others) {
   EXPECT_EQ(got.error().code, errc::out_of_range);
   EXPECT_EQ(got.error().path, "/ovens/1/loaves");
   EXPECT_EQ(got.error().offset, 33U);
+}
+
+TEST(json_member_bounds, are_those_of_the_members_type) {
+  const auto said = [](std::string_view text) {
+    const auto got = read<scales, lenient>(text);
+    return got ? "good" : got.error().message();
+  };
+  EXPECT_EQ(said(R"({"grains":18446744073709551614,"share":0.1})"), "good");
+  EXPECT_EQ(said(R"({"share":0.3})"), "good");
+  EXPECT_EQ(said(R"({"grains":18446744073709551613})"),
+            "/grains: the number is out of bounds, from 18446744073709551614 to "
+            "18446744073709551615 (byte 10)");
+  EXPECT_EQ(said(R"({"share":0.09})"),
+            "/share: the number is out of bounds, from 0.1 to 0.3 (byte 9)");
+  const std::string text = weft::json::schema_text<scales>();
+  EXPECT_TRUE(text.contains(R"("minimum":18446744073709551614,"maximum":18446744073709551615)"))
+      << text;
+  EXPECT_TRUE(text.contains(R"("minimum":0.1,"maximum":0.3)")) << text;
 }
 
 TEST(json_member_bounds, stand_in_the_schema) {

@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace weft::json::detail {
 
@@ -33,11 +34,13 @@ struct named_enum_from {
       if (glz::skip_ws<Options>(context, at, end)) return;
     const auto begin = at;
     const bool is_ours = [&] {
-      if constexpr (requires { Options.takes_plain_strings; })
+      if constexpr (requires { Options.takes_plain_strings; }) {
+        static_assert(all_names_known<T>());
         return *at == '"' ? read_name<Options>(value, context, at, end)
                           : read_number<Options>(value, context, at, end);
-      else
+      } else {
         return read_any_number<Options>(value, context, at, end);
+      }
     }();
     if (is_ours || static_cast<bool>(context.error)) return;
     context.error = glz::error_code::unexpected_enum;
@@ -45,8 +48,6 @@ struct named_enum_from {
   }
 
  private:
-  using underlying = std::underlying_type_t<T>;
-
   template <auto Options>
   static bool read_name(T& value, auto& context, auto& at, auto end) {
     std::string name;
@@ -60,18 +61,18 @@ struct named_enum_from {
       context.error = glz::error_code::expected_quote;
       return false;
     }
-    T read{};
-    if (!read_any_number<Options>(read, context, at, end) || name_of(read).empty()) return false;
+    std::int64_t number = 0;
+    glz::parse<glz::JSON>::op<glz::ws_handled<Options>()>(number, context, at, end);
+    if (static_cast<bool>(context.error) || !find_enumerator(number, value)) return false;
     static std::atomic_flag is_told;
     if (!is_told.test_and_set())
       warn_of_number(glz::type_name<T>, weft::detail::enumerators_of<T>[0].text);
-    value = read;
     return true;
   }
 
   template <auto Options>
   static bool read_any_number(T& value, auto& context, auto& at, auto end) {
-    underlying number{};
+    std::underlying_type_t<T> number{};
     glz::parse<glz::JSON>::op<glz::ws_handled<Options>()>(number, context, at, end);
     if (static_cast<bool>(context.error)) return false;
     value = static_cast<T>(number);
@@ -84,6 +85,7 @@ struct named_enum_to {
   template <auto Options>
   static void op(auto&& value, glz::is_context auto&& context, auto&&... out) {
     if constexpr (requires { Options.puts_plain_strings; }) {
+      static_assert(all_names_known<T>());
       if (const std::string_view name = name_of(T{value}); !name.empty()) {
         glz::serialize<glz::JSON>::op<Options>(name, context, out...);
         return;
@@ -94,9 +96,27 @@ struct named_enum_to {
   }
 };
 
+/// What glaze quotes to make a name of it: an enum that is the key of a map.
+template <class T>
+struct enum_key_to {
+  template <auto Options>
+  static void op(auto&& key, glz::is_context auto&& context, auto&&... out) {
+    std::string number;
+    std::string_view text;
+    if constexpr (named_enum<T>) {
+      static_assert(all_names_known<T>());
+      text = name_of(key.val);
+    }
+    if (text.empty()) text = number = std::to_string(std::to_underlying(key.val));
+    glz::serialize<glz::JSON>::op<Options>(text, context, out...);
+  }
+};
+
 }  // namespace weft::json::detail
 
 template <weft::json::detail::named_enum T>
 struct glz::from<glz::JSON, T> : weft::json::detail::named_enum_from<T> {};
 template <weft::json::detail::named_enum T>
 struct glz::to<glz::JSON, T> : weft::json::detail::named_enum_to<T> {};
+template <weft::json::detail::key_enum T>
+struct glz::to<glz::JSON, glz::quoted_t<const T>> : weft::json::detail::enum_key_to<T> {};

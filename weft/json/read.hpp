@@ -2,9 +2,9 @@
 //
 // Problem: hand-written parsing of request bodies is where services get their holes, and generic
 // document trees cost ten times what the data does. Contract: T is an aggregate of numbers, bool,
-// std::string, std::optional, std::vector, std::array, std::map, std::variant, enums and other such
-// aggregates, at namespace scope (not inside of a function); names come from the members, nothing
-// is registered. Reading is RFC 8259 to the letter:
+// std::string, std::optional, std::vector, std::array, std::map, std::tuple, std::variant, enums
+// and other such aggregates, at namespace scope (not inside of a function); names come from the
+// members, nothing is registered. Reading is RFC 8259 to the letter:
 //   - one value, white space around it, nothing after it; UTF-8 only, no byte order mark, no
 //     comments, no leading zeros, no NaN; the text need not end with NUL, and a NUL in it is an
 //     error;
@@ -14,14 +14,18 @@
 //   - a number that its member cannot hold is an error, never wrapped or rounded to infinity. 1e2
 //     is an integer, 1.0 is not;
 //   - where T has `bounds()` (weft/base/bounds.hpp), a number outside of them is an error;
-//   - an enum with a fixed underlying type is the name of its enumerator, if it has some from 0 to
-//     63. The number of one is taken, too, with a warning, until 0.3. Other enums are integers;
+//   - an enum is the name of its enumerator, also as the key of a map. Names are known of values
+//     from -128 to 639, or in weft::enum_range (weft/base/enumerators.hpp): an enum without names
+//     there, or with one outside that can be seen, does not compile. The number of an enumerator is
+//     read as well, with a warning, until 0.3, but not as a key. An enum with
+//     weft::enum_is_number is an integer;
+//   - a std::variant is the first alternative that fits. The number of an enumerator counts last;
 //   - names must be spelled without escapes ("\u0061" is not "a"): with escapes they are unknown
 //     names;
-//   - a std::array accepts fewer elements than it has, never more; json::bounded_vector says in its
-//     type how many it takes; whatever their types allow, the elements of all lists and maps
-//     together take no more memory than json::policy grants a text of that size: "{}," is three
-//     bytes, and a struct may have hundreds;
+//   - a std::array accepts fewer elements than it has, never more; a std::tuple has all of them;
+//     json::bounded_vector says in its type how many it takes; whatever their types allow, the
+//     elements of all lists and maps together take no more memory than json::policy grants a text
+//     of that size: "{}," is three bytes, and a struct may have hundreds;
 //   - at most json::max_depth objects and arrays inside each other.
 // Allocates only what T itself allocates. Safe on any thread. Based on glaze. (Not counted: lists
 // of the user's own that are no instances of a template, and std::forward_list.)
@@ -36,9 +40,11 @@
 #include <weft/json/error.hpp>
 #include <weft/json/member_names.hpp>
 #include <weft/json/named_enum.hpp>
+#include <weft/json/named_variant.hpp>
 #include <weft/json/plain_string.hpp>
 #include <weft/json/read_context.hpp>
 #include <weft/json/read_list.hpp>
+#include <weft/json/read_tuple.hpp>
 #include <weft/json/reflection.hpp>
 #include <weft/json/scratch_copy.hpp>
 #include <weft/json/white_space.hpp>

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <weft/json/bounded_vector.hpp>
+#include <weft/json/enum_names.hpp>
 #include <weft/json/member_names.hpp>
 #include <weft/json/read_context.hpp>
 #include <weft/json/white_space.hpp>
@@ -41,7 +42,7 @@ template <class T>
 concept growing_list = growing_range<T> && !glz::pair_t<typename T::value_type>;
 
 template <class Key>
-concept counted_key = std::same_as<Key, std::string> || std::is_arithmetic_v<Key>;
+concept counted_key = std::same_as<Key, std::string> || std::is_arithmetic_v<Key> || key_enum<Key>;
 template <class T>
 concept growing_map = !is_glaze_range<T> && glz::readable_map_t<T> && !glz::glaze_value_t<T> &&
                       counted_key<typename T::key_type> && requires(T& map) { map.clear(); };
@@ -180,11 +181,7 @@ struct range_reader {
     using key_type = std::remove_const_t<typename Map::value_type::first_type>;
     using mapped_type = typename Map::value_type::second_type;
     key_type key{};
-    if constexpr (std::is_arithmetic_v<key_type>)
-      glz::parse<glz::JSON>::op<glz::opt_true<Options, glz::quoted_num_opt_tag{}>>(key, context, at,
-                                                                                   end);
-    else
-      glz::parse<glz::JSON>::op<Options>(key, context, at, end);
+    read_key<Options>(key, context, at, end);
     if (static_cast<bool>(context.error) || glz::parse_ws_colon<Options>(context, at, end) ||
         !context.charge(element_bytes<typename Map::value_type> + owned_bytes<mapped_type>))
         [[unlikely]]
@@ -197,6 +194,20 @@ struct range_reader {
     }
     glz::parse<glz::JSON>::op<glz::ws_handled<Options>()>(*value, context, at, end);
     return !static_cast<bool>(context.error);
+  }
+
+  template <auto Options, class Key>
+  static void read_key(Key& key, read_context& context, const char*& at, const char* end) {
+    if constexpr (std::is_arithmetic_v<Key>) {
+      glz::parse<glz::JSON>::op<glz::opt_true<Options, glz::quoted_num_opt_tag{}>>(key, context, at,
+                                                                                   end);
+    } else if constexpr (weft::detail::number_enum<Key>) {
+      std::underlying_type_t<Key> number{};
+      read_key<Options>(number, context, at, end);
+      key = static_cast<Key>(number);
+    } else {
+      glz::parse<glz::JSON>::op<Options>(key, context, at, end);
+    }
   }
 
   /// Where the value belongs; nullptr: the map has that name.

@@ -67,20 +67,8 @@ std::string_view plain_type(shape_kind kind) noexcept {
 }
 
 void append_bound(const member_bound& bound, composer& out) {
-  constexpr double end = std::numeric_limits<float>::max();  // counts as none
-  switch (bound.kind) {
-    case bounded_kind::integer:
-      out.name("minimum").number(bound.least);
-      out.name("maximum").number(static_cast<std::int64_t>(bound.most));
-      break;
-    case bounded_kind::unsigned_integer:
-      out.name("minimum").number(bound.least).name("maximum").number(bound.most);
-      break;
-    case bounded_kind::real:
-      if (bound.least_real > -end) out.name("minimum").real(bound.least_real);
-      if (bound.most_real < end) out.name("maximum").real(bound.most_real);
-      break;
-  }
+  if (bound.has_least()) out.name("minimum").raw(bound.least_text());
+  if (bound.has_most()) out.name("maximum").raw(bound.most_text());
 }
 
 enum class may_be_null : bool { no, yes };
@@ -161,13 +149,24 @@ void schema_set::append_keywords(const shape& of, composer& out, const member_bo
         out.name("maxItems").number(std::uint64_t{of.longest});
       break;
     case shape_kind::map:
-      out.member("type", "object").name("additionalProperties");
+      out.member("type", "object");
+      if (!of.names.empty()) {
+        out.name("propertyNames").open_object();
+        append_names(of, may_be_null::no, out);
+        out.close_object();
+      }
+      out.name("additionalProperties");
       append(of.element(), out);
       break;
     case shape_kind::choice:
-      out.name("anyOf").open_list();
-      for (const shape_function each : of.alternatives) append(each(), out);
-      out.close_list();
+      out.name("anyOf");
+      append_alternatives(of, out);
+      break;
+    case shape_kind::tuple:
+      out.member("type", "array").name("prefixItems");
+      append_alternatives(of, out);
+      out.name("minItems").number(std::uint64_t{of.longest});
+      out.name("maxItems").number(std::uint64_t{of.longest});
       break;
     case shape_kind::object: out.member("$ref", std::string{place_}.append(name_of(of))); break;
     default:
@@ -175,6 +174,12 @@ void schema_set::append_keywords(const shape& of, composer& out, const member_bo
       append_bounds(of, bound, may_be_null::no, out);
       break;
   }
+}
+
+void schema_set::append_alternatives(const shape& of, composer& out) const {
+  out.open_list();
+  for (const shape_function each : of.alternatives) append(each(), out);
+  out.close_list();
 }
 
 /// As members of the object that is open.

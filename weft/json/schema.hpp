@@ -48,6 +48,7 @@ class schema_set {
   void name_all();
   [[nodiscard]] std::string_view name_of(const shape& of) const;
   void append_members(const shape& of, composer& out) const;
+  void append_alternatives(const shape& of, composer& out) const;
   void append_nullable(const shape& of, const member_bound* bound, composer& out) const;
 
   std::string_view place_;

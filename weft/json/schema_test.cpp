@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -136,6 +137,23 @@ TEST(json_schema, says_what_each_type_is) {
             R"({"anyOf":[{"$ref":"#/$defs/order"},{"type":"null"}]})");
   EXPECT_EQ((schema_of_member<std::unique_ptr<bool>>()), R"({"type":["boolean","null"]})");
   EXPECT_EQ((schema_of_member<std::pair<bool, int>>()), "{}") << "what is not on the list";
+}
+
+TEST(json_schema, of_a_tuple_has_its_elements_in_their_order) {
+  using pair = std::tuple<std::string, std::vector<bool>>;
+  const std::string text = weft::json::schema_text<pair>();
+  for (const std::string_view part :
+       {R"("type":"array","prefixItems":[{"type":"string"},{"type":"array")",
+        R"("items":{"type":"boolean"}}],"minItems":2,"maxItems":2)"})
+    EXPECT_TRUE(text.contains(part)) << text;
+  EXPECT_TRUE(weft::json::read<pair>(R"(["a",[true]])"));
+  for (const std::string_view few : {"[]", R"(["a"])"})
+    EXPECT_TRUE(weft::json::read<pair>(few).error().message().contains("too few")) << few;
+  const auto many = weft::json::read<pair>(R"(["a",[],1])");
+  EXPECT_TRUE(many.error().message().contains("too many"));
+  for (const std::string_view other :
+       {R"(["a",[],])", R"(["a" []])", R"(["a",[])", "{}", R"([1,[]])"})
+    EXPECT_FALSE(weft::json::read<pair>(other)) << other;
 }
 
 TEST(json_schema, of_a_type_that_holds_itself_ends) {

@@ -31,6 +31,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -56,6 +57,7 @@ enum class shape_kind : std::uint8_t {
   nullable,  // an `element`, or null
   list,      // of `element`s
   map,       // from names to `element`s
+  tuple,     // a list of one of each of the `alternatives`, in their order
   choice,    // one of the `alternatives`
   object     // `members`, and no others
 };
@@ -81,7 +83,7 @@ struct shape {
   std::string_view type_name{};  // of an object, as the compiler writes it
   std::string_view text{};       // of an object, for people
   std::span<const shape_member> members{};
-  std::span<const weft::detail::enumerator> names{};
+  std::span<const weft::detail::enumerator> names{};  // of an enumeration, of the keys of a map
 };
 
 template <class T>
@@ -155,6 +157,16 @@ consteval shape describe_choice(const std::variant<T...>*) {
   return {.kind = shape_kind::choice, .alternatives = shapes_of<T...>};
 }
 
+template <class T>
+inline constexpr bool is_tuple = false;
+template <class... T>
+inline constexpr bool is_tuple<std::tuple<T...>> = true;
+
+template <class... T>
+consteval shape describe_tuple(const std::tuple<T...>*) {
+  return {.kind = shape_kind::tuple, .longest = sizeof...(T), .alternatives = shapes_of<T...>};
+}
+
 /// What is there, where something is: void where T is always there.
 template <class T>
 struct pointee {
@@ -207,9 +219,23 @@ consteval shape describe_object() {
 }
 
 template <class T>
+consteval std::span<const weft::detail::enumerator> names_of() {
+  static_assert(all_names_known<T>());
+  return weft::detail::enumerators_of<T>;
+}
+
+template <class T>
+consteval shape describe_map() {
+  using key = T::key_type;
+  shape map{.kind = shape_kind::map, .element = &shape_of<typename T::mapped_type>};
+  if constexpr (named_enum<key>) map.names = names_of<key>();
+  return map;
+}
+
+template <class T>
 consteval shape describe_range() {
   if constexpr (map_like<T>)
-    return {.kind = shape_kind::map, .element = &shape_of<typename T::mapped_type>};
+    return describe_map<T>();
   else if constexpr (glz::pair_t<typename T::value_type>)
     return {};  // glaze makes an object of it
   else
@@ -229,7 +255,7 @@ consteval shape describe() {
   else if constexpr (std::floating_point<T>)
     return {.kind = shape_kind::number};
   else if constexpr (named_enum<T>)
-    return {.kind = shape_kind::enumeration, .names = weft::detail::enumerators_of<T>};
+    return {.kind = shape_kind::enumeration, .names = names_of<T>()};
   else if constexpr (std::is_enum_v<T>)
     return describe_integer<std::underlying_type_t<T>>();
   else if constexpr (std::convertible_to<T, std::string_view>)
@@ -240,6 +266,8 @@ consteval shape describe() {
     return {.kind = shape_kind::nullable, .element = &shape_of<typename pointee<T>::type>};
   else if constexpr (is_choice<T>)
     return describe_choice(static_cast<const T*>(nullptr));
+  else if constexpr (is_tuple<T>)
+    return describe_tuple(static_cast<const T*>(nullptr));
   else if constexpr (list_like<T>)
     return describe_range<T>();
   else if constexpr (glz::reflectable<T>)

@@ -60,7 +60,7 @@ class option_range {
     return std::in_range<std::int64_t>(number) && has(static_cast<std::int64_t>(number));
   }
   [[nodiscard]] bool has(double number) const {
-    return bound_ == nullptr || (number >= bound_->least_real && number <= bound_->most_real);
+    return bound_ == nullptr || bound_->allows(number);
   }
   /// What an option holds already.
   [[nodiscard]] bool has_value_of(const void* object) const {
@@ -71,9 +71,10 @@ class option_range {
   /// "from 1 to 10", "at least 1s".
   [[nodiscard]] std::string text() const {
     if (type_.kind == option_kind::floating)
-      return text(real_text(bound_->least_real), bound_->most_real < real_max,
-                  real_text(bound_->most_real));
-    if (is_unsigned()) return text(std::to_string(least()), true, std::to_string(most()));
+      return text(bound_->least_text(), bound_->has_most(), bound_->most_text());
+    if (is_unsigned())
+      return text(std::to_string(static_cast<std::uint64_t>(least())), true,
+                  std::to_string(most()));
     if (type_.kind != option_kind::duration)
       return text(std::to_string(least()), true, std::to_string(static_cast<std::int64_t>(most())));
     const bool ends = most() < type_.most;
@@ -82,9 +83,6 @@ class option_range {
   }
 
  private:
-  // What a float can hold counts as no end, too.
-  static constexpr double real_max = std::numeric_limits<float>::max();
-
   [[nodiscard]] bool is_unsigned() const { return type_.kind == option_kind::unsigned_integer; }
   [[nodiscard]] std::int64_t least() const { return bound_ ? bound_->least : type_.least; }
   /// Has a sign where the type has one.

@@ -216,8 +216,9 @@ consteval option_type describe() {
   } else if constexpr (std::is_arithmetic_v<T>) {
     return describe_number<T>();
   } else if constexpr (std::is_enum_v<T>) {
-    static_assert(!enumerators_of<T>.empty(),
-                  "the enumerators of an option have values from 0 to 63");
+    static_assert(is_covered<T>(),
+                  "an enumerator of an option or a parameter is outside of weft::enum_range: "
+                  "specialise it (weft/base/enumerators.hpp)");
     option_type type = describe_bits<T>(option_kind::enumeration);
     type.names = enumerators_of<T>;
     return type;
