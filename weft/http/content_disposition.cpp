@@ -21,13 +21,6 @@ charset read_charset(std::string_view name) noexcept {
   return equals_ignoring_case(name, "ISO-8859-1") ? charset::latin_1 : charset::unknown;
 }
 
-// What an RFC 8187 text means; the views are none with `unknown` and `malformed`.
-struct extended_text {
-  enum class kind : std::uint8_t { known, unknown, malformed };
-  kind what;
-  std::string_view meant = {};
-};
-
 // Takes texts into the room, one behind the other.
 class text_store {
  public:
@@ -45,15 +38,15 @@ class text_store {
     return take(size);
   }
 
-  // charset'language'value-chars (RFC 8187 section 3.2.1).
-  extended_text keep_extended(std::string_view text) noexcept {
-    using enum extended_text::kind;
+  // charset'language'value-chars (RFC 8187 section 3.2.1). None in an unknown character set, and
+  // where it is not what it says.
+  std::optional<std::string_view> keep_extended(std::string_view text) noexcept {
     const std::size_t charset_end = text.find('\'');
     const std::size_t language_end = text.find('\'', charset_end + 1);
     if (charset_end == std::string_view::npos || language_end == std::string_view::npos)
-      return {malformed};
+      return std::nullopt;
     const charset in = read_charset(text.substr(0, charset_end));
-    if (in == charset::unknown) return {unknown};
+    if (in == charset::unknown) return std::nullopt;
     text.remove_prefix(language_end + 1);
     std::size_t size = 0;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -62,12 +55,12 @@ class text_store {
         continue;
       }
       const auto meant = scan::escaped_byte(text, i);
-      if (!meant) return {malformed};
+      if (!meant) return std::nullopt;
       size = put(in, *meant, size);
       i += 2;
     }
     const std::string_view decoded = take(size);
-    return is_utf8(decoded) ? extended_text{known, decoded} : extended_text{malformed};
+    return is_utf8(decoded) ? std::optional{decoded} : std::nullopt;
   }
 
  private:
@@ -114,19 +107,18 @@ std::optional<content_disposition> parse_content_disposition(std::string_view va
       return std::nullopt;
     if (each.name.empty()) break;
     if (equals_ignoring_case(each.name, "name")) {
+      if (each.value.empty() && !each.quoted) return std::nullopt;
       if (!assign_once(found.name, store.keep_unquoted(each))) return std::nullopt;
     } else if (equals_ignoring_case(each.name, "filename")) {
       if (!assign_once(found.filename, store.keep_unquoted(each))) return std::nullopt;
     } else if (equals_ignoring_case(each.name, "filename*")) {
-      const extended_text read = store.keep_extended(each.value);
-      if (std::exchange(is_extended, true) || read.what == extended_text::kind::malformed)
-        return std::nullopt;
-      if (read.what == extended_text::kind::known) extended = read.meant;
+      if (std::exchange(is_extended, true)) return std::nullopt;
+      extended = each.value.empty() ? "" : store.keep_extended(each.value);
     }
   }
-  found.has_extended_filename = extended.has_value();
   found.has_unknown_filename = is_extended && !extended;
-  if (extended) found.filename = extended;
+  found.has_extended_filename = extended && !extended->empty();
+  if (found.has_extended_filename) found.filename = extended;
   return found;
 }
 

@@ -11,11 +11,13 @@ namespace {
 
 constexpr std::size_t parameters_max = 16;
 
+constexpr auto* parse_each = &field_syntax::parse_loose_parameter;
+
 bool are_parameters(std::string_view text) noexcept {
   std::array<std::string_view, parameters_max> names;
   std::size_t count = 0;
   field_syntax::parameter each;
-  while (field_syntax::take_parameter(text, each)) {
+  while (field_syntax::take_parameter(text, each, parse_each)) {
     if (each.name.empty()) return true;
     if (count == names.size()) return false;
     for (std::size_t i = 0; i < count; ++i)
@@ -36,7 +38,7 @@ std::optional<std::string_view> content_type::parameter(std::string_view name,
                                                         std::span<char> room) const noexcept {
   std::string_view rest = parameters;
   field_syntax::parameter each;
-  while (field_syntax::take_parameter(rest, each) && !each.name.empty())
+  while (field_syntax::take_parameter(rest, each, parse_each) && !each.name.empty())
     if (equals_ignoring_case(each.name, name)) return field_syntax::unquote(each, room);
   return std::nullopt;
 }

@@ -1,6 +1,7 @@
 // The Content-Type field: a media type and its parameters (RFC 9110 section 8.3.1).
 //
-// Contract: type "/" subtype *( OWS ";" OWS parameter ). Names compare without regard to case;
+// Contract: type "/" subtype *( OWS ";" OWS parameter ), with white space around the "=" of a
+// parameter, or no value, where a client sends that. Names compare without regard to case;
 // values as sent. Stricter than most: a parameter that is there twice, or more than 16 of them,
 // make the value malformed, since two readers would take different ones. Views of the value;
 // nothing is allocated.

@@ -23,6 +23,11 @@ TEST(content_type, has_a_type_a_subtype_and_parameters) {
   EXPECT_EQ(form->parameter("boundary", room), R"(a b"c)");
   EXPECT_EQ(form->parameter("X", room), "1");
   EXPECT_TRUE(parse_content_type("text/html ;charset=utf-8;"));
+  const auto spaced = parse_content_type("text/html; charset = utf-8 ;x= \"1\"");
+  ASSERT_TRUE(spaced);
+  EXPECT_EQ(spaced->parameter("charset", room), "utf-8");
+  EXPECT_EQ(spaced->parameter("x", room), "1");
+  EXPECT_EQ(parse_content_type("text/html;charset=")->parameter("charset", room), "");
 }
 
 TEST(content_type, is_nothing_else) {
@@ -33,9 +38,9 @@ TEST(content_type, is_nothing_else) {
   for (std::string_view bad :
        {std::string_view{""}, std::string_view{"text"}, std::string_view{"text/"},
         std::string_view{"/html"}, std::string_view{"text / html"}, std::string_view{"a/b/c"},
-        std::string_view{"a/b;charset"}, std::string_view{"a/b;charset="},
-        std::string_view{"a/b; charset = utf-8"}, std::string_view{"a/b;c=\"d"},
-        std::string_view{"a/b, c/d"}, std::string_view{"a/b;c=1;C=2"}, std::string_view{too_many}})
+        std::string_view{"a/b;char set=c"}, std::string_view{"a/b;=c"},
+        std::string_view{"a/b;c=\"d"}, std::string_view{"a/b;c=d e"}, std::string_view{"a/b, c/d"},
+        std::string_view{"a/b;c=1;C=2"}, std::string_view{too_many}})
     EXPECT_FALSE(parse_content_type(bad)) << bad;
 }
 

@@ -28,7 +28,7 @@ std::size_t end_of_element(std::string_view list, char separator) noexcept {
   return at;
 }
 
-// Of a text without "=" it is one that no value is.
+// Of a text without "=" it is empty.
 std::string_view behind_equals(std::string_view text) noexcept {
   const std::size_t equals = text.find('=');
   return equals == std::string_view::npos ? std::string_view{} : text.substr(equals + 1);
@@ -41,7 +41,7 @@ bool may_be_loose(char c) noexcept {
 // `is_plain` says what a value without quotes consists of.
 std::optional<parameter> parse(std::string_view name, std::string_view value,
                                bool (*is_plain)(char)) noexcept {
-  if (!is_token(name) || value.empty()) return std::nullopt;
+  if (!is_token(name)) return std::nullopt;
   if (std::ranges::all_of(value, is_plain)) return parameter{.name = name, .value = value};
   if (value.front() != '"' || end_of_quoted(value, 0) != value.size()) return std::nullopt;
   return parameter{.name = name, .value = value.substr(1, value.size() - 2), .quoted = true};
@@ -57,8 +57,9 @@ std::string_view take_element(std::string_view& list, char separator) noexcept {
 }
 
 std::optional<parameter> parse_parameter(std::string_view text) noexcept {
-  return parse(text.substr(0, text.find('=')), behind_equals(text),
-               &scan::contains<scan::set::token>);
+  const std::string_view value = behind_equals(text);
+  if (value.empty()) return std::nullopt;
+  return parse(text.substr(0, text.find('=')), value, &scan::contains<scan::set::token>);
 }
 
 std::optional<parameter> parse_loose_parameter(std::string_view text) noexcept {

@@ -48,9 +48,10 @@ struct parameter {
 
 using parameter_parser = std::optional<parameter> (*)(std::string_view text) noexcept;
 
-// As parse_parameter(), with what clients send in Content-Disposition and where it can be read in
-// one way only: white space around the "=" (RFC 2045), and a value that is no token, since
-// encodeURIComponent() leaves parentheses as they are.
+// As parse_parameter(), with what clients send and where it can be read in one way only: white
+// space around the "=" (RFC 2045), parentheses in a value without quotes, since
+// encodeURIComponent() leaves them as they are, and no value, with or without the "=", which is
+// empty.
 [[nodiscard]] std::optional<parameter> parse_loose_parameter(std::string_view text) noexcept;
 
 // The next of `*( OWS ";" OWS [ parameter ] )` (RFC 9110 section 5.6.6); empty pieces are passed

@@ -213,9 +213,8 @@ std::string_view multipart_parser::take_field(std::string_view line) {
     part_.filename = file_name_of(*found);
     has_disposition_ = true;
   } else if (equals_ignoring_case(name, "Content-Type")) {
-    if (has_type_ || (!value.empty() && !parse_content_type(value)))
-      return "a part's Content-Type is malformed";
-    if (!value.empty()) part_.content_type = value;
+    if (has_type_) return "a part has two Content-Types";
+    if (parse_content_type(value)) part_.content_type = value;
     has_type_ = true;
   } else if (equals_ignoring_case(name, "Content-Transfer-Encoding") && !leaves_as_is(value)) {
     return "a part is encoded (RFC 7578 section 4.7)";

@@ -8,10 +8,11 @@
 // section 5.1.1), and padding behind a boundary. A part must be called by a Content-Disposition of
 // the type form-data; header fields besides that and Content-Type are checked and ignored (RFC 7578
 // section 4.8). A `filename*` goes before `filename`, as .NET sends both, although RFC 7578
-// section 4.2 has none; a Content-Type without a value is none. Refused, since two readers would
-// read two things: a line that begins with the boundary and goes on, folded fields, either of those
-// fields twice, a Content-Transfer-Encoding that encodes (section 4.7). Keeps at most twice
-// `header_bytes`, from the first part on, and never any content. Single thread.
+// section 4.2 has none; a Content-Type that is no media type counts as none (RFC 2045 section 5.2).
+// Refused, since two readers would read two things: a line that begins with the boundary and goes
+// on, folded fields, either of those fields twice, a Content-Transfer-Encoding that encodes
+// (section 4.7). Keeps at most twice `header_bytes`, from the first part on, and never any content.
+// Single thread.
 //
 //   std::array<char, 256> room;
 //   auto boundary = http::form_data_boundary(*r.header("content-type"), room);
@@ -49,7 +50,7 @@ struct multipart_limits {
 struct multipart_part {
   std::string_view name;                     // as sent: UTF-8, if the client keeps to the rules
   std::optional<std::string_view> filename;  // not empty, as sent: see safe_file_name.hpp
-  std::string_view content_type;  // "text/plain" where none was sent (RFC 7578 section 4.4)
+  std::string_view content_type;  // "text/plain" if there is no valid one (RFC 7578 section 4.4)
 };
 
 enum class multipart_event : std::uint8_t { need_more, part, data, part_end, finished, failed };
