@@ -174,6 +174,24 @@ TEST(content_decoder, takes_members_and_frames_that_follow_each_other) {
   }
 }
 
+/// As gzip(1) has it: tapes and block devices are filled up with zeros.
+TEST(content_decoder, takes_zeros_behind_the_last_gzip_member) {
+  const std::string member = encode(content_coding::gzip, "text", 10, 100);
+  const std::string padded = member + std::string(600, '\0');
+  for (const std::size_t piece : {padded.size(), std::size_t{1}}) {
+    const auto read = decode(content_coding::gzip, padded, piece, 100);
+    EXPECT_EQ(read.status, coding_status::finished);
+    EXPECT_EQ(read.text, "text");
+    for (const std::string& more : {std::string{"x"}, member})
+      EXPECT_EQ(decode(content_coding::gzip, padded + more, piece, 100).status,
+                coding_status::failed);
+  }
+  EXPECT_EQ(decode(content_coding::gzip, std::string(8, '\0'), 8, 100).status,
+            coding_status::failed);
+  const std::string other = encode(content_coding::deflate, "text", 10, 100) + '\0';
+  EXPECT_EQ(decode(content_coding::deflate, other, 100, 100).status, coding_status::failed);
+}
+
 TEST(content_decoder, deflate_is_the_zlib_format) {
   constexpr std::string_view bare{"\x4b\x04\x00", 3};  // "a", without its header
   EXPECT_EQ(decode(content_coding::deflate, bare, 10, 10).status, coding_status::failed);

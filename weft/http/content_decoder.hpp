@@ -5,8 +5,9 @@
 // the first mebibyte never more than `ratio` times what was read, so that a small message cannot
 // keep us busy for long. Windows are bounded: 32 KiB of gzip and deflate, 16 MiB of br, 8 MiB of
 // zstd (RFC 9659). "deflate" is the zlib format alone (RFC 9110 section 8.4.1.2). A text is whole
-// once is_finished() says so; gzip members and zstd frames may follow each other, anything else
-// behind the end fails. Nothing is allocated after make() but windows. Move-only; single thread.
+// once is_finished() says so; gzip members and zstd frames may follow each other, zeros may
+// follow the last gzip member, anything else behind the end fails. Nothing is allocated after
+// make() but windows. Move-only; single thread.
 //
 //   auto plain = http::content_decoder::make(content_coding::gzip, {.bytes = 1 << 20});
 //   coding_progress got = plain->decode(received, room);

@@ -74,9 +74,10 @@ class zlib_decoder final : public content_codec {
     const zlib_offer given{stream_, input, room};
     for (;;) {
       if (is_at_end_) {
+        skip_padding();
         if (stream_.avail_in == 0) return given.progress(stream_, coding_status::finished);
         // One gzip file behind the other is a gzip file (RFC 1952 section 2.2).
-        if (!has_members_ || inflateReset(&stream_) != Z_OK) break;
+        if (!has_members_ || is_padded_ || inflateReset(&stream_) != Z_OK) break;
         is_at_end_ = false;
       }
       const int said = inflate(&stream_, Z_NO_FLUSH);
@@ -90,8 +91,17 @@ class zlib_decoder final : public content_codec {
   }
 
  private:
+  // As gzip(1), which reads files from tapes and devices that are filled up with zeros.
+  void skip_padding() noexcept {
+    for (; has_members_ && stream_.avail_in != 0 && *stream_.next_in == 0; --stream_.avail_in) {
+      ++stream_.next_in;
+      is_padded_ = true;
+    }
+  }
+
   z_stream stream_{};
   bool has_members_;
+  bool is_padded_ = false;  // behind the last member: nothing else may follow
   bool is_made_;
   bool is_at_end_ = false;
 };

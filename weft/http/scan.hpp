@@ -228,8 +228,9 @@ template <set Set>
   return value;
 }
 
-// A port as URIs have it (RFC 3986 section 3.2.3), not empty.
+// A port as URIs have it (RFC 3986 section 3.2.3), with any leading zeros, not empty.
 [[nodiscard]] constexpr bool is_port(std::string_view text) noexcept {
+  while (text.size() > 5 && text.front() == '0') text.remove_prefix(1);
   return text.size() <= 5 && decimal(text).value_or(65536) <= 65535;
 }
 

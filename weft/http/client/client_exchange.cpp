@@ -150,11 +150,10 @@ client_exchange::outcome<void> client_exchange::begin_decoding() {
   if (!call_->asks_for_codings() || call_->is_complete() || is_bodiless || is_part) return {};
   constexpr coding_set all{content_coding::gzip, content_coding::deflate, content_coding::br,
                            content_coding::zstd};
+  // Servers write a character set there, or "none". What is not a coding that was asked for is
+  // passed on as it is, and the field with it.
   const auto codings = read_body_codings(head().headers(), all, codings_of_body_most);
-  if (!codings)
-    return std::unexpected{
-        request_fault{errc::unsupported, "the response is coded in a way that nobody asked for"}};
-  if (codings->count == 0) return {};
+  if (!codings || codings->count == 0) return {};
   auto made = body_decoding::make(*codings, {.bytes = bounds_.body_bytes});
   if (!made) return std::unexpected{request_fault{made.error(), "the response cannot be decoded"}};
   decoding_ = std::make_unique<body_decoding>(std::move(*made));

@@ -3,11 +3,24 @@
 #include <algorithm>
 
 #include <weft/base/assert.hpp>
+#include <weft/http/field_syntax.hpp>
 #include <weft/http/head_steps.hpp>
+#include <weft/http/headers.hpp>
 
 namespace weft::http {
 
 using namespace detail;
+
+namespace {
+
+// Empty elements of a list are ignored (RFC 9110 section 5.6.1.2).
+std::string_view without_empty_ends(std::string_view list) noexcept {
+  while (list.starts_with(',')) list = field_syntax::trim(list.substr(1));
+  while (list.ends_with(',')) list = field_syntax::trim(list.substr(0, list.size() - 1));
+  return list;
+}
+
+}  // namespace
 
 parse_status response_parser::parse(std::string_view input, response_head& head,
                                     const limits& bounds) noexcept {
@@ -85,7 +98,10 @@ bool response_parser::read_reason(cursor& in) noexcept {
 }
 
 bool response_parser::note(const field_text& field, head_facts& facts) noexcept {
-  return note_framing(field, facts);
+  if (!equals_ignoring_case(field.name, "transfer-encoding")) return note_framing(field, facts);
+  field_text codings = field;
+  codings.value = without_empty_ends(field.value);
+  return note_framing(codings, facts);
 }
 
 // What only the whole head can tell.

@@ -11,8 +11,8 @@
 // that announces content has none, and its connection is not used again. Refused, although section
 // 5.2 has user agents read them: values folded over lines, since whoever stands between may see two
 // fields there. Refused as well: more than one Content-Length or Transfer-Encoding, both at once,
-// any coding but chunked, which is all that we ask for, and 1xx that announces content (RFC 9110
-// section 8.6, RFC 9112 section 6.1).
+// any coding but chunked, which is all that we ask for (`chunked,` is that), and 1xx that announces
+// content (RFC 9110 section 8.6, RFC 9112 section 6.1).
 //
 //   response_parser parser;
 //   switch (parser.parse(received, head, bounds)) {

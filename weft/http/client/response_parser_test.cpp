@@ -70,6 +70,22 @@ TEST_F(response_parser_contract, a_fault_is_a_bad_gateway_with_reason_and_place)
   EXPECT_EQ(parser.fault().offset_bytes, 20U);
 }
 
+/// A recipient ignores empty elements of a list (RFC 9110 section 5.6.1.2).
+TEST_F(response_parser_contract, takes_chunked_in_a_list_with_empty_elements) {
+  const auto read = [&](std::string_view coding) {
+    parser.reset();
+    return parser.parse(
+        std::string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: "}.append(coding).append("\r\n\r\n"),
+        *head, bounds);
+  };
+  for (const std::string_view one :
+       {"chunked", "chunked,", ",chunked", ", Chunked ,,", "chunked ,"})
+    EXPECT_EQ(read(one), parse_status::complete) << one;
+  for (const std::string_view other :
+       {",", "", ",,", "gzip, chunked,", "chunked, chunked", "chunked;", "chunked, gzip"})
+    EXPECT_EQ(read(other), parse_status::failed) << other;
+}
+
 TEST(response_body, shows_content_where_it_lies) {
   constexpr std::string_view received = "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\nHTTP/1.1";
   response_body body;

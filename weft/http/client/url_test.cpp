@@ -23,6 +23,11 @@ TEST(url, has_the_port_of_its_scheme) {
   EXPECT_EQ(parse_url("http://a/")->port, 80);
   EXPECT_EQ(parse_url("HTTPS://a/")->port, 443);
   EXPECT_EQ(parse_url("https://a:/")->port, 443);
+  EXPECT_EQ(parse_url("http://a:080/")->port, 80);
+  EXPECT_EQ(parse_url("http://a:0000008080/")->port, 8080);
+  EXPECT_EQ(parse_url("http://[::1]:0065535/")->port, 65535);
+  for (const std::string_view bad : {"http://a:0000065536/", "http://a:000000/", "http://a:0x50/"})
+    EXPECT_FALSE(parse_url(bad)) << bad;
 }
 
 TEST(url, may_lack_a_path) {
