@@ -119,7 +119,7 @@ struct scan_index {
 
   static constexpr weft::json::description descriptions[] = {
       {"name", "Of an index of the table, or PRIMARY"},
-      {"key_columns", "Its first columns"},
+      {"key_columns", "Its first columns; left out: all"},
       {"ranges", "64 at most; none: all"},
       {"order", "asc or desc"}};
 };

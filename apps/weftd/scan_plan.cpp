@@ -134,11 +134,12 @@ planned<found_index> find_index(const store::table& of, const scan_index& asked)
   return found_index{static_cast<std::size_t>(found - of.indexes().begin()), found->columns};
 }
 
-/// How many columns of the index they are.
+/// How many columns of the index they are. Left out: all.
 planned<std::size_t> match_key_columns(const store::table& of, const found_index& index,
                                        const scan_index& asked) {
-  if (!asked.key_columns || asked.key_columns->empty())
-    return refuse("[ScanIndex] Missing required field: key_columns");
+  if (!asked.key_columns) return index.columns.size();
+  if (asked.key_columns->empty())
+    return refuse("[ScanIndex] key_columns is empty: name columns, or leave it out");
   const auto& names = *asked.key_columns;
   const auto is_named = [&of](const lent_text& name, store::column_position at) {
     return name.view() == of.columns()[at].name;

@@ -2,7 +2,8 @@
 //
 // Contract: as row_plan.hpp, with the words of the RonDB REST server's scans (docs/weftd.md). An
 // index is one of the table's, or "PRIMARY", the primary key; its key_columns are its first ones,
-// in its order. Where no columns are named, all of the table are meant, in its order.
+// in its order; left out, they are all. Where no columns are named, all of the table are meant, in
+// its order.
 //
 //   auto plan = plan_scan(*schema, "shop", "orders", asked, memory);
 //   if (!plan) return fail(plan.error());

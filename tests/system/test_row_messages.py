@@ -285,7 +285,7 @@ def index(name="by_col0", key_columns=("col0",), **more):
     ({"limit": 1, "filters": compare(value=None)}, "[ScanFilter] Invalid value. Column: col0"),
     ({"limit": 1, "filters": compare(value="x")}, "[ScanFilter] Invalid value. Wrong data type. Expecting INT. Column: col0"),
     (index("none"), "[Scan] Index does not exist. Index: none"), ({"limit": 1, "index": {}}, "[ScanIndex] Missing required field: name"),
-    (index(key_columns=()), "[ScanIndex] Missing required field: key_columns"),
+    (index(key_columns=()), "[ScanIndex] key_columns is empty: name columns, or leave it out"),
     (index(key_columns=("id0",)), "[ScanIndex] key_columns are not the first columns of index by_col0"),
     (index(key_columns=("col0", "id0")), "[ScanIndex] key_columns are not the first columns of index by_col0"),
     (index("PRIMARY", ("id1",)), "[ScanIndex] key_columns are not the first columns of index PRIMARY"),

@@ -96,6 +96,20 @@ def test_the_primary_key_is_an_index(server):
     assert told["data"] == [{"a": 4, "b": 2}, {"a": 4, "b": 1}, {"a": 4, "b": 0}, {"a": 3, "b": 2}]
 
 
+@pytest.mark.parametrize("left_out", [{}, {"key_columns": None}])
+@pytest.mark.parametrize("order, direction", [("asc", "ASC"), ("desc", "DESC")])
+def test_an_index_whose_columns_are_not_named_has_all_of_them(server, shop, left_out, order, direction):
+    index = {"name": "by_kind", "order": order, "ranges": [{"lower": {"values": [2, 50]}, "upper": {"values": [3]}}], **left_out}
+    got = ids(scan(server, {"limit": 700, "readColumns": columns("id"), "index": index}))
+    assert got == sql(shop, "SELECT id FROM goods WHERE kind = 2 AND price >= 50 OR kind = 3"
+                            f" ORDER BY kind {direction}, price {direction}, id {direction}")
+    assert len(got) > 9
+    for name in ("by_kind", "PRIMARY"):
+        whole = ids(scan(server, {"limit": 700, "readColumns": columns("id"), "index": {"name": name, "order": order, **left_out}}))
+        by = f"kind {direction}, price {direction}, id {direction}" if name == "by_kind" else f"id {direction}"
+        assert whole == sql(shop, f"SELECT id FROM goods ORDER BY {by} LIMIT 700")
+
+
 @pytest.mark.parametrize("limit", [1, 70, 300, 100_000])
 def test_a_scan_goes_on_where_it_ended(server, shop, limit):
     asked = {"limit": limit, "readColumns": columns("id"), "filters": compare("price", "LT", 60 if limit > 1 else 1)}
