@@ -22,6 +22,8 @@ TOOLS = """
     CREATE TABLE tool(id INT PRIMARY KEY, label VARCHAR(20) UNIQUE);
     INSERT INTO tool VALUES(1, 'rake'), (2, 'hoe')"""
 SCRIPTS = {"garden": PLANTS, "shed": TOOLS}
+# What a query must not call, in what it reads.
+LOADING = "CREATE VIEW loading AS SELECT load_extension('x') AS loaded;"
 ROSE = given(garden="north", bed=1)
 
 
@@ -36,7 +38,7 @@ def arguments(engine, tmp_path_factory):
     if engine == "sqlite":
         for name, script in SCRIPTS.items():
             with sqlite3.connect(folder / f"{name}.db") as database:
-                database.executescript("PRAGMA journal_mode=WAL;" + script)
+                database.executescript("PRAGMA journal_mode=WAL;" + script + (f";{LOADING}" if name == "shed" else ""))
         yield sqlite_arguments(folder)
         return
     with mariadb(folder) as server:
@@ -316,6 +318,24 @@ def test_a_fault_of_a_query_has_a_class(client, version, text, code, kind):
         status, told = query(client, text, version, outputFormat=form)
         assert (status, client.headers["x-ronsql-error-class"]) == (code, kind), told
     assert query(client, text, version, "sql")[0] in (200, 400) and client.headers["x-ronsql-error-class"] is None
+
+
+NOT_ALLOWED = {
+    "sqlite": ["SELECT load_extension('x')", "SELECT load_extension('x', 'y')", "VALUES(load_extension('x'))", "SELECT id FROM tool GROUP BY json_patch('{}', label)",
+               "SELECT changes()", "SELECT * FROM pragma_table_info('tool')", "SELECT loaded FROM loading", "PRAGMA user_version", "ATTACH 'x' AS y", "VACUUM", "BEGIN",
+               "DELETE FROM tool RETURNING id", "SELECT 1; SELECT 2"],
+    "mariadb": ["SELECT load_file('x')", "SELECT sleep(1)", "SELECT @a", "SELECT @@version", "SELECT id FROM tool FOR UPDATE", "SHOW TABLES",
+                "SELECT 1 INTO OUTFILE 'x'", "SELECT benchmark(1, 1)", "SELECT 1 INTO @a", "SET @a = 1", "BEGIN"],
+}
+
+
+def test_sql_that_is_not_allowed_in_a_query_is_unsupported(client, engine):
+    kinds = {}
+    for text in NOT_ALLOWED[engine]:
+        status, told = query(client, text)
+        assert status == 400, told
+        kinds[text] = client.headers["x-ronsql-error-class"]
+    assert kinds == dict.fromkeys(NOT_ALLOWED[engine], "unsupported")
 
 
 def test_what_is_no_fault_of_a_query_has_no_class_or_that_of_its_status(client):

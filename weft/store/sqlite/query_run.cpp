@@ -31,6 +31,16 @@ bool is_of_parser(std::string_view message) noexcept {
          message.starts_with("unrecognized token: ");
 }
 
+/// The same code for functions that are not allowed here.
+bool is_of_confinement(std::string_view message) noexcept {
+  return message.starts_with("not authorized") || message.starts_with("unsafe use of ");
+}
+
+query_fault fault_of(std::string_view message) noexcept {
+  if (is_of_parser(message)) return query_fault::syntax;
+  return is_of_confinement(message) ? query_fault::unsupported : query_fault::semantic;
+}
+
 }  // namespace
 
 int query_run::ask_whether_to_go_on(void* self) {
@@ -270,7 +280,7 @@ bool query_run::fail(int code) {
     case SQLITE_MISMATCH:
     case SQLITE_RANGE: {
       const char* const message = sqlite3_errmsg(by.get());
-      return refuse(is_of_parser(message) ? query_fault::syntax : query_fault::semantic, message);
+      return refuse(fault_of(message), message);
     }
     default: return fail(kind_of(code), by.describe(code));
   }
