@@ -37,7 +37,7 @@ struct api_fault {
   weft::http::status code = weft::http::status::bad_request;
   std::string message;
   std::string fields{};       // of the reply's head, each with its line end
-  bool is_of_schema = false;  // names what the schema does not have, and may have by now
+  bool is_of_schema = false;  // by the schema as it was looked at last: it may be right by now
 };
 
 [[nodiscard]] inline api_fault bad_request(std::string message) {
@@ -48,7 +48,7 @@ struct api_fault {
   return std::unexpected{bad_request(std::move(message))};
 }
 
-/// Of what the schema does not have.
+/// Of what the schema does not have, or does not allow.
 [[nodiscard]] inline std::unexpected<api_fault> refuse_unknown(
     std::string message, weft::http::status code = weft::http::status::bad_request) {
   return std::unexpected{api_fault{code, std::move(message), {}, true}};

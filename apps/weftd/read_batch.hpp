@@ -33,7 +33,7 @@ class read_batch final : public weft::store::read_sink {
              std::size_t bytes_max, request_memory& memory, api_version spoken);
 
   [[nodiscard]] std::span<const weft::store::key_read> plans() const noexcept { return plans_; }
-  /// Of the first operation that names what the schema does not have; nullptr: there is none.
+  /// Of the first operation that is wrong by the schema alone; nullptr: there is none.
   [[nodiscard]] const api_fault* unknown() const noexcept;
   /// A failure of the engine, which fails the batch; nothing: none yet.
   [[nodiscard]] const std::optional<api_fault>& failure() const noexcept { return failure_; }

@@ -66,7 +66,8 @@ planned<new_content> make_content(const store::table& of, const std::optional<co
       return refuse_unknown(weft::format("Column does not exist. Column: {}", each.column->view()));
     const store::column& column = of.columns()[*at];
     if (column.is_generated)
-      return refuse(weft::format("Column {} is generated, and cannot be written.", column.name));
+      return refuse_unknown(
+          weft::format("Column {} is generated, and cannot be written.", column.name));
     const auto value = make_value(each.value, column, store::purpose::content, memory);
     if (!value) return std::unexpected{value.error()};
     made.columns[i] = *at;
@@ -98,7 +99,9 @@ planned<store::value> make_value(const weft::json::lent_scalar& given, const sto
   if (value) return *value;
   std::string message;
   store::append_message(value.error(), of, message);
-  return refuse(std::move(message));
+  // No table has NULL in its key. All else may fit the column as it is by now.
+  if (value.error() == store::conversion_fault::null_in_key) return refuse(std::move(message));
+  return refuse_unknown(std::move(message));
 }
 
 planned<std::span<const store::column_position>> find_columns(

@@ -48,7 +48,7 @@ planned<store::value> make_operand(const weft::json::lent_scalar& given, const s
     return refuse(weft::format("[{}] Invalid value. Column: {}", section, of.name));
   auto made = make_value(given, of, store::purpose::content, memory);
   if (made) return *made;
-  return refuse(weft::format("[{}] Invalid value. {}", section, made.error().message));
+  return refuse_unknown(weft::format("[{}] Invalid value. {}", section, made.error().message));
 }
 
 class filter_planner {
@@ -160,7 +160,7 @@ planned<store::key_bound> plan_bound(const store::table& of,
   const auto& given = *asked->values;
   if (given.empty()) return store::key_bound{};
   if (given.size() > columns.size())
-    return refuse(
+    return refuse_unknown(
         weft::format("[ScanIndex] {} values for {} key_columns", given.size(), columns.size()));
   const std::span<store::value> values = memory.room.make_array<store::value>(given.size());
   for (std::size_t i = 0; i < given.size(); ++i) {

@@ -7,6 +7,7 @@
 #include <apps/weftd/access.hpp>
 #include <apps/weftd/api_description.hpp>
 #include <weft/base/format.hpp>
+#include <weft/coro/task.hpp>
 #include <weft/http/server.hpp>
 #include <weft/json/write.hpp>
 #include <weft/store/engine.hpp>
@@ -101,9 +102,12 @@ schema_document describe(const store::catalog& schema, const permit& found) {
   return made;
 }
 
-void answer(http::exchange& e, const store::engine& engine, access& doors, api_version spoken) {
+weft::task<void> answer(http::exchange& e, store::engine& engine, access& doors,
+                        api_version spoken) {
   const auto found = doors.identify(e);
-  if (!found) return reply(e, found.error(), spoken);
+  if (!found) co_return reply(e, found.error(), spoken);
+  // If the look fails, what was seen last is still the best answer.
+  static_cast<void>(co_await engine.after_miss());
   std::string text;
   weft::json::write(describe(*engine.schema(), *found), text);
   e.reply(http::status::ok, "application/json", text);
@@ -116,7 +120,9 @@ schema_api::schema_api(http::server& server, store::engine& engine, access& door
     server.group(prefix_of(spoken))
         .get("/schema",
              http::described(
-                 [&, spoken](http::exchange& e) { answer(e, engine, doors, spoken); },
+                 [&, spoken](http::exchange& e) {
+                   e.work.emplace(answer(e, engine, doors, spoken));
+                 },
                  guarded(doors, spoken,
                          describe(spoken,
                                   {.summary = "Which databases, tables and columns there are",

@@ -2,7 +2,8 @@
 // can ask for. The RonDB REST server has nothing of the kind.
 //
 // Contract: GET /{version}/schema is JSON, of the catalog that requests are planned with: of the
-// databases that who asks may read. One a shard.
+// databases that who asks may read. It waits for a look at the schema, whose rate is bounded
+// (weft/store/schema_looks.hpp); if that fails, it has what was seen last. One a shard.
 //
 //   app.add<weftd::schema_api>();
 #pragma once

@@ -42,7 +42,7 @@ class write_batch final : public weft::store::write_sink {
 
   /// What its operations are in this schema. False: one is wrong, and none is to be done.
   [[nodiscard]] bool plan(const weft::store::catalog& schema);
-  /// Of the first operation that names what the schema does not have; nothing: there is none.
+  /// Of the first operation that is wrong by the schema alone; nothing: there is none.
   [[nodiscard]] const std::optional<api_fault>& unknown() const noexcept { return unknown_; }
   /// What the engine is asked for, which may be done from now on.
   [[nodiscard]] std::span<const weft::store::key_write> start() noexcept {

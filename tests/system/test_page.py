@@ -237,6 +237,31 @@ def test_batches_scans_and_sql_in_the_page(server, open_page):
     assert page.is_clean()
 
 
+# Each index with the order that a scan by it has.
+ORDERED = {"PRIMARY": "part, name", "by size": "size, part, name", "by/tag & size": "tag, size, part, name", "once": "size, tag, part, name"}
+
+
+def test_rows_come_in_each_order_that_the_page_offers(server, data, open_page):
+    with closing(sqlite3.connect(data / "shop.db")) as database:
+        database.executescript("""
+            CREATE TABLE ordered(name VARCHAR(9) NOT NULL, tag VARCHAR(9), size INT, part INT NOT NULL, PRIMARY KEY(part, name));
+            CREATE INDEX "by size" ON ordered(size); CREATE INDEX "by/tag & size" ON ordered(tag, size); CREATE UNIQUE INDEX once ON ordered(size, tag);
+            INSERT INTO ordered VALUES('a', 'x', 3, 2), ('b', NULL, 1, 1), ('c', 'x', 2, 2), ('d', 'y', 1, 1), ('e', NULL, NULL, 3);""")
+    page = open_page(server.url("/#shop/ordered/scan"))
+    page.told(200)
+    offered = page.run("[...document.querySelector('select[name=order]').options].map((each) => [each.value, each.text])")
+    assert len(offered) == 2 * len(ORDERED)
+    for number, (value, text) in enumerate(offered):
+        name, way = text[:-2].replace("primary key", "PRIMARY"), {"\u2191": "ASC", "\u2193": "DESC"}[text[-1]]
+        page.fill("select[name=order]", value)
+        page.send(200)
+        order = ", ".join(f"{column} {way}" for column in ORDERED[name].split(", "))
+        assert [row[0] for row in page.rows()] == [name for name, in stored(data, f"SELECT name FROM ordered ORDER BY {order}")], text
+        asked = json.loads(page.run("document.getElementById('body').value"))
+        assert ("index" in asked) == (number > 0), asked
+    assert page.is_clean()
+
+
 @pytest.fixture
 def mixed(data, server, open_page):
     with closing(sqlite3.connect(data / "shop.db")) as database:

@@ -1,5 +1,6 @@
-"""A request that names what the schema does not have makes weftd look at the schema, and waits for that: what was made a moment ago is
-found, and those who ask for unknown names all the time do not make it look all the time. The schema is looked at every hour otherwise.
+"""A request that names what the schema does not have, or that the schema does not allow, makes weftd look at the schema, and waits for
+that: what was made or changed a moment ago is found. Clients that send such requests all the time do not make it look all the time. The
+schema is looked at every hour otherwise.
 """
 
 import contextlib
@@ -11,7 +12,7 @@ import time
 
 import httpx
 import pytest
-from row_client import VERSIONS, RowClient, given, operation
+from row_client import VERSIONS, RowClient, given, of_one, operation
 from row_engines import ENGINES, mariadb
 from weft_process import Server
 
@@ -35,6 +36,9 @@ class SqliteSchema:
     def make_database(self, name):
         self.run(name, "CREATE TABLE first(id INT PRIMARY KEY, v INT)", "INSERT INTO first VALUES(1, 1)")
 
+    def remove_database(self, name):
+        (self.folder / f"{name}.db").unlink()
+
 
 class MariadbSchema:
     def __init__(self, server):
@@ -47,6 +51,9 @@ class MariadbSchema:
     def make_database(self, name):
         self.ask(f"CREATE OR REPLACE DATABASE {name}")
         self.run(name, "CREATE TABLE first(id INT PRIMARY KEY, v INT)", "INSERT INTO first VALUES(1, 1)")
+
+    def remove_database(self, name):
+        self.ask(f"DROP DATABASE {name}")
 
 
 @pytest.fixture(params=ENGINES)
@@ -122,14 +129,122 @@ def test_a_key_of_another_shape_is_found(schema, server):
         assert rows_of(client.ask("shop/first/pk-read", {"filters": given(a=1, b=2)})) == {"v": 3}
 
 
-def test_unknown_names_are_looked_for_at_a_bounded_rate(schema, server):
+def of_table(name, **content):
+    """A write of its row 1."""
+    return operation(f"shop/{name}/pk-write", {**READ, "writeColumns": given(**content)})
+
+
+def of_key(value):
+    return {"filters": given(id=value)}
+
+
+def filtered(value):
+    return {"limit": 9, "filters": {"op": "CMP", "column": "v", "cond": "EQ", "value": value}}
+
+
+def by_key(value):
+    return {"limit": 9, "index": {"name": "PRIMARY", "ranges": [{"lower": {"values": [value]}}]}}
+
+
+# (what is changed, the columns before and after it, what only the later ones allow)
+CHANGES = [
+    ("type of the key, read", "id INT PRIMARY KEY, v INT", "id VARCHAR(9) PRIMARY KEY, v INT", lambda client: client.ask("shop/t/pk-read", of_key("x"))),
+    ("type of the key, in a batch", "id INT PRIMARY KEY, v INT", "id VARCHAR(9) PRIMARY KEY, v INT",
+     lambda client: client.batch(operation("shop/t/pk-read", of_key("x")), operation("shop/first/pk-read", READ))),
+    ("type of the key, removed", "id INT PRIMARY KEY, v INT", "id VARCHAR(9) PRIMARY KEY, v INT",
+     lambda client: client.delete(operation("shop/t/pk-delete", of_key("x")))),
+    ("type of the key, scanned", "id INT PRIMARY KEY, v INT", "id VARCHAR(9) PRIMARY KEY, v INT", lambda client: client.ask("shop/t/scan", by_key("x"))),
+    ("range of the key", "id TINYINT PRIMARY KEY, v INT", "id BIGINT PRIMARY KEY, v INT", lambda client: client.ask("shop/t/pk-read", of_key(2**40))),
+    ("length of the key", "id VARCHAR(3) PRIMARY KEY, v INT", "id VARCHAR(9) PRIMARY KEY, v INT", lambda client: client.ask("shop/t/pk-read", of_key("long x"))),
+    ("type of a value, written", "id INT PRIMARY KEY, v INT", "id INT PRIMARY KEY, v VARCHAR(9)", lambda client: client.write(of_table("t", v="abc"))),
+    ("type of a value, filtered", "id INT PRIMARY KEY, v INT", "id INT PRIMARY KEY, v VARCHAR(9)", lambda client: client.ask("shop/t/scan", filtered("ab"))),
+    ("to a time", "id INT PRIMARY KEY, v DATE", "id INT PRIMARY KEY, v VARCHAR(20)", lambda client: client.write(of_table("t", v="2026-02-30"))),
+    ("from bytes", "id INT PRIMARY KEY, v BLOB", "id INT PRIMARY KEY, v VARCHAR(20)", lambda client: client.write(of_table("t", v="no Base64"))),
+    ("length of a value", "id INT PRIMARY KEY, v VARCHAR(3)", "id INT PRIMARY KEY, v VARCHAR(9)", lambda client: client.write(of_table("t", v="longer"))),
+    ("NULL", "id INT PRIMARY KEY, v INT NOT NULL", "id INT PRIMARY KEY, v INT", lambda client: client.write(of_table("t", v=None))),
+    ("generated", "id INT PRIMARY KEY, v INT AS (id * 2)", "id INT PRIMARY KEY, v INT", lambda client: client.write(of_table("t", v=3))),
+    ("columns of an index", "id INT PRIMARY KEY, v INT", "id INT, v INT, w INT, PRIMARY KEY(id, v)",
+     lambda client: client.ask("shop/t/scan", {"limit": 9, "index": {"name": "PRIMARY", "ranges": [{"upper": {"values": [1, 2]}}]}})),
+]
+
+
+@pytest.mark.parametrize("before, after, ask", [each[1:] for each in CHANGES], ids=[each[0] for each in CHANGES])
+def test_a_value_that_a_changed_column_takes_is_accepted(schema, server, before, after, ask):
+    with RowClient(server) as client:
+        schema.run("shop", f"CREATE TABLE t({before})")
+        status, text = ask(client)
+        code = [each["code"] for each in json.loads(text)["result"]][0] if text.startswith('{"result"') else status
+        assert code == 400, text
+        schema.run("shop", "DROP TABLE t", f"CREATE TABLE t({after})")
+        seen = looks(server)
+        status, text = ask(client)
+        is_fine = status in (200, 404) and '"code":400' not in text
+        assert is_fine and looks(server) == seen + 1, text
+
+
+def test_a_table_whose_rows_can_be_told_apart_by_now_is_scanned(schema, server):
+    """Of SQLite alone: keys may be NULL, and no column of SQLite's own is left to tell such rows apart."""
+    if isinstance(schema, MariadbSchema):
+        pytest.skip("keys are never NULL")
+    names = "rowid INT, _rowid_ INT, oid INT"
+    with RowClient(server) as client:
+        schema.run("shop", f"CREATE TABLE t(id INT PRIMARY KEY, {names})")
+        assert client.ask("shop/t/scan", {"limit": 9})[0] == 400
+        schema.run("shop", "DROP TABLE t", f"CREATE TABLE t(id INT NOT NULL PRIMARY KEY, {names})")
+        assert rows_of(client.ask("shop/t/scan", {"limit": 9})) == []
+
+
+def test_a_table_that_has_transactions_by_now_is_written(schema, server):
+    """Of MariaDB alone."""
+    if isinstance(schema, SqliteSchema):
+        pytest.skip("all tables have transactions")
+    with RowClient(server) as client:
+        schema.run("shop", "CREATE TABLE t(id INT PRIMARY KEY, v INT) ENGINE=MyISAM")
+        # A row alone needs none, and nothing is looked for.
+        assert of_one(client.write(of_table("t", v=1)))[0] == 200
+        seen = looks(server)
+        assert of_one(client.write(of_table("t", v=2)))[0] == 200 and looks(server) == seen
+        assert client.write(of_table("t", v=3), of_table("first", v=3))[0] == 400
+        schema.run("shop", "ALTER TABLE t ENGINE=InnoDB")
+        status, text = client.write(of_table("t", v=4), of_table("first", v=4))
+        assert status == 200 and [each["code"] for each in json.loads(text)["result"]] == [200, 200], text
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_schema_has_what_was_made_a_moment_ago(schema, server, version):
+    def told():
+        with RowClient(server) as client:
+            status, text = client.ask("schema", "", version, "GET")
+        assert status == 200, text
+        return {database["name"]: {each["name"]: [column["name"] for column in each["columns"]] for each in database["tables"]}
+                for database in json.loads(text)["databases"]}
+
+    first = {"first": ["id", "v"]}
+    assert told()["shop"] == first
+    schema.run("shop", "CREATE TABLE new(id INT PRIMARY KEY)")
+    assert told()["shop"] == {**first, "new": ["id"]}
+    schema.run("shop", "ALTER TABLE new ADD COLUMN w INT")
+    assert told()["shop"] == {**first, "new": ["id", "w"]}
+    schema.run("shop", "DROP TABLE new")
+    schema.make_database("annex")
+    assert told()["annex"] == told()["shop"] == first
+    schema.remove_database("annex")
+    assert "annex" not in told()
+
+
+# (path, body) of the request `i` of the client `number`: an unknown name; a value that its column never takes.
+NEVER = {"name": lambda number, i: (f"none{number}/t{i}/pk-read", READ), "value": lambda number, i: ("shop/first/pk-read", of_key(f"{number} {i}"))}
+
+
+@pytest.mark.parametrize("which, code", [("name", 404), ("value", 400)])
+def test_what_is_never_found_is_looked_for_at_a_bounded_rate(schema, server, which, code):
     """However many ask: between two looks there is a pause, which all who ask wait for together."""
     clients, requests, answers = 8, 10, []
 
     def ask_for_nothing(number):
         with RowClient(server) as client:
             for i in range(requests):
-                answers.append(client.ask(f"none{number}/t{i}/pk-read", READ)[0])
+                answers.append(client.ask(*NEVER[which](number, i))[0])
 
     began = time.monotonic()
     threads = [threading.Thread(target=ask_for_nothing, args=(number,)) for number in range(clients)]
@@ -138,7 +253,7 @@ def test_unknown_names_are_looked_for_at_a_bounded_rate(schema, server):
     for each in threads:
         each.join()
     most = (time.monotonic() - began) / PAUSE_S + 1
-    assert answers == [404] * clients * requests
+    assert answers == [code] * clients * requests
     assert requests <= looks(server) <= most
     # Who names what there is waits for nobody.
     before = looks(server)
@@ -148,9 +263,21 @@ def test_unknown_names_are_looked_for_at_a_bounded_rate(schema, server):
     assert looks(server) == before
 
 
-def test_bad_requests_make_nobody_look(schema, server):
+def test_a_request_that_is_never_right_waits_for_one_look(schema, server):
+    wrong = operation("shop/first/pk-write", {"filters": given(id="x"), "writeColumns": given(v="y", w=1)})
     with RowClient(server) as client:
-        for path, body in (("shop/first/pk-read", {"filters": given(id="x")}), ("shop/first/pk-read", {}), ("shop/first/scan", {"limit": -1}),
-                           ("shop/fi%zz/pk-read", READ), ("shop/first/pk-read", {"filters": given(id=2)})):
+        for number, ask in enumerate((
+                lambda: client.ask("shop/first/pk-read", of_key("x")), lambda: client.batch(*[operation("shop/first/pk-read", of_key("x"))] * 9),
+                lambda: client.write(*[wrong] * 9), lambda: client.ask("shop/first/scan", filtered("x")), lambda: client.ask("shop/first/scan", by_key("x")))):
+            status, text = ask()
+            assert status == 400 or set(each["code"] for each in json.loads(text)["result"]) == {400}, text
+            assert looks(server) == number + 1
+
+
+def test_bad_requests_make_nobody_look(schema, server):
+    """What no schema would allow."""
+    with RowClient(server) as client:
+        for path, body in (("shop/first/pk-read", of_key(None)), ("shop/first/pk-read", {}), ("shop/first/scan", {"limit": -1}),
+                           ("shop/first/scan", filtered(None)), ("shop/fi%zz/pk-read", READ), ("shop/first/pk-read", of_key(2))):
             assert client.ask(path, body)[0] in (400, 404)
     assert looks(server) == 0

@@ -117,9 +117,9 @@ class engine {
   [[nodiscard]] virtual bool is_reachable() const noexcept { return true; }
   /// Sees whether the schema has changed, now and not at the next interval.
   [[nodiscard]] virtual task<result<void>> refresh() = 0;
-  /// For a caller that names what schema() does not have: waits for a look at the schema that
-  /// begins after the call. Afterwards schema() has what exists. Callers share looks, whose rate is
-  /// bounded (schema_looks.hpp).
+  /// For a caller that names what schema() does not have, or has a value that it does not allow:
+  /// waits for a look at the schema that begins after the call. Afterwards schema() has what
+  /// exists. Callers share looks, whose rate is bounded (schema_looks.hpp).
   [[nodiscard]] virtual task<result<void>> after_miss() = 0;
 
   /// Committed rows, each as of a moment after the call began.

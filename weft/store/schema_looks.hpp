@@ -1,7 +1,8 @@
-// When the schema is looked at because a request has named what it does not have.
+// When the schema is looked at because a request does not agree with it.
 //
-// Problem: a table that was created a moment ago must be found, but requests for unknown names must
-// not make the engine look all the time. Contract: one object for each engine. after_miss() waits
+// Problem: a table that was created a moment ago must be found, and a value that a column has been
+// changed for must be accepted. But requests that are wrong must not make the engine look all the
+// time. Contract: one object for each engine. after_miss() waits
 // for a look that begins after the call. All waiting callers share it. There is one look at a time.
 // The pause between two looks is ten times as long as the last look, at least 100 ms and at most
 // 1 s. A look belongs to the engine: it continues if the caller that started it stops waiting.

@@ -106,7 +106,12 @@ borrowing_task<result<void>> engine::write(std::span<const key_write> operations
   if (!std::ranges::all_of(operations,
                            [&](const key_write& each) { return each.to->database() == database; }))
     co_return fail(errc::invalid_argument);
-  if (!are_current(*s.schema, operations, to) || !s.are_meant(operations, to)) co_return {};
+  if (!are_current(*s.schema, operations, to)) co_return {};
+  if (!state::are_allowed(operations)) {
+    // By the schema alone, which may be another by now.
+    if (const auto looked = co_await after_miss(); !looked) co_return looked;
+    if (!are_current(*s.schema, operations, to) || !s.are_meant(operations, to)) co_return {};
+  }
   const time_point began = s.loop.now();
   write_run batch{operations, patience_of(s.options)};
   s.counts.batches_waiting.add(1);

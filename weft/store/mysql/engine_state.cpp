@@ -218,6 +218,13 @@ task<result<void>> engine::state::write(write_run& batch) {
   }
 }
 
+bool engine::state::are_allowed(std::span<const key_write> operations) {
+  const bool is_alone = operations.size() == 1;  // and needs no transaction
+  return std::ranges::all_of(operations, [is_alone](const key_write& each) {
+    return (is_alone || each.to->definition().has_transactions) && number_fault(each).empty();
+  });
+}
+
 bool engine::state::are_meant(std::span<const key_write> operations, write_sink& to) {
   std::string fault;
   const auto wrong = std::ranges::find_if(operations, [&fault](const key_write& each) {

@@ -114,6 +114,8 @@ struct engine::state {
   void note(bool is_there);
   void tell(std::string why);
   [[nodiscard]] std::string missing_databases() const;
+  /// Whether nothing that the schema says of the tables and their columns forbids them.
+  [[nodiscard]] static bool are_allowed(std::span<const key_write> operations);
   /// False: one has a value that its server would take for another, and `to` has been told of all.
   [[nodiscard]] bool are_meant(std::span<const key_write> operations, write_sink& to);
 

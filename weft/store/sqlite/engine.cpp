@@ -594,7 +594,12 @@ borrowing_task<result<std::string>> engine::scan(const scan_request& request, sc
   auto place = place_of(request, room);
   if (!place) co_return fail(place.error());
   if (!request.from->definition().has_distinct_rows) {
-    to.failed({.kind = failure_kind::invalid, .message = rows_are_alike});
+    // By the schema alone, which may be another by now.
+    if (const auto looked = co_await after_miss(); !looked) co_return fail(looked.error());
+    if (s.schema->current(*request.from) == nullptr)
+      to.failed({.kind = failure_kind::schema_changed, .message = schema_has_changed});
+    else
+      to.failed({.kind = failure_kind::invalid, .message = rows_are_alike});
     co_return std::string{};
   }
   const auto in_line = s.scans.enter();
