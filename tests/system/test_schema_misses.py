@@ -232,6 +232,37 @@ def test_the_schema_has_what_was_made_a_moment_ago(schema, server, version):
     assert "annex" not in told()
 
 
+GONE = {
+    "pk-read": lambda client, name: client.ask(f"{name}/first/pk-read", READ),
+    "scan": lambda client, name: client.ask(f"{name}/first/scan", {"limit": 1}),
+    "sql": lambda client, name: client.ask("sql", {"database": name, "query": "SELECT v FROM first"}),
+    "ronsql": lambda client, name: client.ask("ronsql", {"database": name, "query": "SELECT v FROM first"}),
+    "batch": lambda client, name: client.batch(operation(f"{name}/first/pk-read", READ)),
+    "batchwrite": lambda client, name: client.write(operation(f"{name}/first/pk-write", {**READ, "writeColumns": given(v=1)})),
+    "batchdelete": lambda client, name: client.delete(operation(f"{name}/first/pk-delete", READ)),
+}
+
+
+@pytest.mark.parametrize("has_been_asked", [False, True])
+@pytest.mark.parametrize("how", GONE)
+def test_a_database_that_is_removed_is_not_there(schema, server, how, has_been_asked):
+    """Whether or not something of it was open: for each way to ask that comes first."""
+    schema.make_database("annex")
+    with RowClient(server) as client:
+        if has_been_asked:
+            assert GONE[how](client, "annex")[0] == 200
+        else:
+            client.ask("schema", "", method="GET")  # from then on it is known
+        schema.remove_database("annex")
+        for _ in range(2):
+            status, text = GONE[how](client, "annex")
+            code = json.loads(text)["result"][0]["code"] if text.startswith('{"result"') else status
+            # Of SQL a server may say by itself that there is no such table.
+            is_told_by_server = isinstance(schema, MariadbSchema) and how.endswith("sql") and "doesn't exist" in text
+            assert code == (400 if is_told_by_server else 404), text
+        assert how != "ronsql" or client.headers["x-ronsql-error-class"] == "semantic"
+
+
 # (path, body) of the request `i` of the client `number`: an unknown name; a value that its column never takes.
 NEVER = {"name": lambda number, i: (f"none{number}/t{i}/pk-read", READ), "value": lambda number, i: ("shop/first/pk-read", of_key(f"{number} {i}"))}
 

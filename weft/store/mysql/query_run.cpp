@@ -54,8 +54,10 @@ task<result<bool>> query_run::run(connection& by, query_sink& to) {
 /// `is_at_end`: no rows are under way.
 task<result<bool>> query_run::run_inside(connection& by, query_sink& to, bool& is_at_end) {
   is_at_end = true;
-  if (const auto used = co_await by.use(request_.database); !used)
+  if (const auto used = co_await by.use(request_.database); !used) {
+    if (by.server_error() == ER_BAD_DB_ERROR) co_return fail(errc::not_found);
     co_return settle(by, used.error(), to);
+  }
   if (const auto begun = co_await by.run("START TRANSACTION READ ONLY"); !begun)
     co_return settle(by, begun.error(), to);
   auto select = co_await by.prepare(text_.sql);

@@ -17,7 +17,8 @@ constexpr std::size_t page_bytes = std::size_t{1024} * 1024;
 void cold_batch::run() {
   auto by = from_.reader(database_);
   if (!by) {
-    fail_all(failure_kind::input_output, by.error());
+    is_stale_ = !from_.has_file(database_);
+    if (!is_stale_) fail_all(failure_kind::input_output, by.error());
     return;
   }
   connection& reader = **by;

@@ -77,6 +77,8 @@ task<result<bool>> query_line::run_on_threads(storage& from, const query_request
     if (env.stop.stop_requested()) co_return fail(errc::cancelled);
     if (run.is_late()) co_return fail(errc::timed_out);
     if (!run.fault().message.empty()) {
+      if (run.fault().kind == failure_kind::input_output && !from.has_file(request.database))
+        co_return fail(errc::not_found);
       counts_.failed(run.fault().kind);
       to.failed(run.fault());
       co_return false;

@@ -238,6 +238,7 @@ borrowing_task<result<bool>> query_processes::run(storage& from, const query_req
   for (;;) {
     const auto ready = co_await blocking([&] { return make_ready(from, database); });
     if (!ready) co_return fail(ready.error());
+    if (!*ready && !from.has_file(database)) co_return fail(errc::not_found);
     if (!*ready) co_return fail_by({.kind = failure_kind::input_output, .message = ready->error()});
     std::optional<worker> by = take_idle(database, **ready);
     const bool is_used = by.has_value();
@@ -258,9 +259,9 @@ borrowing_task<result<bool>> query_processes::run(storage& from, const query_req
     const auto told = co_await with_deadline(deadline::at(until), ask(*by, asked));
     const bool has_failed = !asked.fault.message.empty();
     // Its files may have been made anew since it has opened them, or it may have ended long ago.
-    const bool is_stale = is_used && !asked.has_columns &&
-                          (has_failed ? asked.fault.kind == failure_kind::input_output
-                                      : !told && told.error() == errc::closed);
+    const bool is_of_file = has_failed ? asked.fault.kind == failure_kind::input_output
+                                       : !told && told.error() == errc::closed;
+    const bool is_stale = is_used && !asked.has_columns && is_of_file;
     const std::string why{asked.fault.message};  // of what the process has sent
     if (asked.is_at_rest && !is_stale) {
       co_await keep(from, std::move(*by));
@@ -269,6 +270,7 @@ borrowing_task<result<bool>> query_processes::run(storage& from, const query_req
       co_await by->process.end(loop_);
     }
     if (is_stale) continue;
+    if (is_of_file && !from.has_file(database)) co_return fail(errc::not_found);
     if (has_failed)
       co_return fail_by(
           {.kind = asked.fault.kind, .message = why, .of_query = asked.fault.of_query});

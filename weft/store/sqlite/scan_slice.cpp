@@ -108,7 +108,8 @@ void scan_slice::begin_turn() noexcept {
 void scan_slice::run() {
   auto by = from_.reader(request_.from->database());
   if (!by) {
-    fail(failure_kind::input_output, std::move(by.error()));
+    is_stale_ = !from_.has_file(request_.from->database());
+    if (!is_stale_) fail(failure_kind::input_output, std::move(by.error()));
     return;
   }
   connection& reader = **by;

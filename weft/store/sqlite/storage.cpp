@@ -92,6 +92,11 @@ std::string storage::path_of(std::string_view database) const {
   return weft::format("{}/{}{}", directory_, database, extension);
 }
 
+bool storage::has_file(std::string_view database) const {
+  const auto found = identify(path_of(database));
+  return found || found.error() != ENOENT;
+}
+
 std::string storage::create(const std::string& database) const {
   if (!is_database_name(database))
     return weft::format("\"{}\" is no name for a database: it is that of a file, without a folder",

@@ -52,6 +52,8 @@ class storage : public std::enable_shared_from_this<storage> {
   [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
   [[nodiscard]] std::string path_of(std::string_view database) const;
   [[nodiscard]] duration busy_timeout() const noexcept { return options_.busy_timeout; }
+  /// Whether its file is there now.
+  [[nodiscard]] bool has_file(std::string_view database) const;
   /// Sorted. A line for people, where the folder cannot be read.
   [[nodiscard]] std::expected<std::vector<std::string>, std::string> database_names() const;
 
