@@ -227,9 +227,11 @@ class Foreign:
 
     def check_writes(self, table, rows):
         for first in range(0, len(rows), BATCH):
-            self.ask("batchwrite", {"operations": [operation(f"{self.database}/{table}/pk-write", {
-                "filters": self.key_of(table, row), "writeColumns": given(**self.values_of(table, row))})
-                for row in rows[first:first + BATCH]]})
+            part = rows[first:first + BATCH]
+            answers = self.ask("batchwrite", {"operations": [operation(f"{self.database}/{table}/pk-write", {
+                "filters": self.key_of(table, row), "writeColumns": given(**self.values_of(table, row))}) for row in part]}, "0.2.0")
+            for row, answer in zip(part, answers["result"], strict=True):
+                assert answer["code"] == 200, (table, row, answer)
 
     def check_copy(self, table, form, order, before):
         rows, copy = self.folder / f"rows.{form}", self.folder / "copy"
