@@ -70,6 +70,21 @@ def test_large_numbers_stay_exact(server):
     assert '{"a":9223372036854775807,"b":-9223372036854775808}' in text
 
 
+def test_values_that_their_column_does_not_have_come_without_a_tag(server, folder):
+    """Unlike in rows (docs/store.md): a query's reply tells what is stored, and null of an infinite number, which JSON does not have."""
+    with sqlite3.connect(folder / "shop.db") as database:
+        database.executescript("""CREATE TABLE IF NOT EXISTS odd(id INTEGER PRIMARY KEY, d DOUBLE, n INT, t TEXT, b INT);
+            INSERT OR REPLACE INTO odd VALUES(1, 9e999, 'n/a', x'6162', x'00ff'), (2, -9e999, 1.5, 'plain', 7)""")
+    rows = httpx.post(server.url("/0.1.0/shop/odd/scan"), content='{"limit": 9}').json()["data"]
+    assert rows == [{"id": 1, "d": "\x10real:inf", "n": "\x10text:n/a", "t": "\x10blob:YWI=", "b": "\x10blob:AP8="},
+                    {"id": 2, "d": "\x10real:-inf", "n": "\x10real:1.5", "t": "plain", "b": 7}]
+    assert found(server, "SELECT * FROM odd")["data"] == [
+        {"id": 1, "d": None, "n": "n/a", "t": "ab", "b": "AP8="}, {"id": 2, "d": None, "n": 1.5, "t": "plain", "b": 7}]
+    assert found(server, "SELECT max(d) AS most, -max(d) AS least FROM odd")["data"] == [{"most": None, "least": None}]
+    # How a query tells them from NULL.
+    assert found(server, "SELECT CAST(d AS TEXT) AS d FROM odd")["data"] == [{"d": "Inf"}, {"d": "-Inf"}]
+
+
 def test_a_reply_has_bounds_and_says_so(server):
     few = found(server, "SELECT id FROM many", limit=3)
     assert (few["rows"], few["data"][-1], few["truncated"]) == (3, {"id": 3}, True)
