@@ -34,7 +34,9 @@ packet_gate::packet_gate(MYSQL* of, void* session) noexcept
   of->net.pvio->methods = &methods_;
   if (session == nullptr) return;
   BIO* const by = SSL_get_rbio(static_cast<SSL*>(session));
+  // It returns nothing.
   BIO_set_callback_arg(by, reinterpret_cast<char*>(this));
+  // Nor does this.
   BIO_set_callback_ex(by, &look_before_read);
 }
 

@@ -44,7 +44,7 @@ cached_statement* statement_cache::find_other(connection& by, const table& from,
 
 cached_statement* statement_cache::make(connection& by, const table& from,
                                         std::span<const column_position> columns) {
-  last_ = nullptr;  // the bound is not its any more
+  last_ = nullptr;                                    // the bound is not its any more
   bound_values(by, std::numeric_limits<int>::max());  // the schema has longer texts
   statement prepared = by.prepare(select_row(from, columns));
   if (prepared == nullptr) return nullptr;
