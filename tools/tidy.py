@@ -4,9 +4,9 @@
     tools/tidy.py                    all but tests
     tools/tidy.py weft/net           those whose path contains `weft/net`
 
-A source is skipped when nothing that could change the verdict has changed: its text, every header of ours that
-it reaches, its compile command, .clang-tidy and the tool's version. Tests are compiled with the same warnings,
-and left out here to keep the time bounded.
+A source is skipped when nothing that could change the verdict has changed, of itself and of those looked at with
+it: its text, every header of ours that it reaches, its compile command, .clang-tidy and the tool's version. Tests
+are compiled with the same warnings, and left out here to keep the time bounded.
 
 Nearly all of that time goes into the standard library's headers, so sources of one folder that are compiled alike
 are looked at together, without the compiler's own warnings, which the build has. Where anything is found, or two of
@@ -102,7 +102,7 @@ def main():
     tool = subprocess.run([TIDY, "--version"], capture_output=True, check=True).stdout
     tool += (ROOT / ".clang-tidy").read_bytes()
 
-    work, unchanged = {}, 0
+    work, changed = {}, set()
     for entry in json.loads((BUILD / "compile_commands.json").read_text()):
         source = Path(entry["file"]).resolve()
         if not source.is_relative_to(ROOT) or source.is_relative_to(ROOT / "build"):
@@ -111,23 +111,25 @@ def main():
         if is_test or wanted not in str(source) or not source.exists():
             continue
         stamp = CACHE / key_of(source, entry["command"], tool)
-        if stamp.exists():
-            unchanged += 1
-        else:
-            work[source] = stamp, flags_of(entry["file"], entry["command"])
+        work[source] = stamp, flags_of(entry["file"], entry["command"])
+        if not stamp.exists():
+            changed.add(source)
 
     for folder in CACHE, TOGETHER:
         folder.mkdir(parents=True, exist_ok=True)
-    failed, begin = 0, time.monotonic()
+    failed, checked, begin = 0, 0, time.monotonic()
+    # Of all sources, since what is found in one may depend on what stands before it.
+    groups = [group for group in groups_of(work) if changed.intersection(group[0])]
     with ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
-        for source, status, output in (verdict for group in pool.map(tidy, groups_of(work)) for verdict in group):
+        for source, status, output in (verdict for group in pool.map(tidy, groups) for verdict in group):
+            checked += 1
             print(f"  {'FAIL' if status else 'ok  '} {source.relative_to(ROOT)}", flush=True)
             if status:
                 failed += 1
                 print(output.replace(f"{ROOT}/", ""), flush=True)
             else:
                 work[source][0].touch()
-    print(f"  {len(work)} checked in {time.monotonic() - begin:.0f} s, {unchanged} unchanged, "
+    print(f"  {checked} checked in {time.monotonic() - begin:.0f} s, {len(work) - checked} unchanged, "
           f"{failed} with findings")
     return 1 if failed else 0
 
