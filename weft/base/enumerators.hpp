@@ -183,9 +183,9 @@ concept is_instantiated = !requires { T::weft_no_enumerator; };
 template <class T>
   requires is_instantiated<T>
 inline constexpr auto enumerators_of = [] {
-  constexpr enumerator_range range = values_of<T>();
+  static constexpr enumerator_range range = values_of<T>();
   static_assert(range.most - range.least < 16384, "weft::enum_range has 16384 values at most");
-  constexpr std::int64_t step = 64;
+  static constexpr std::int64_t step = 64;
   return []<std::int64_t... I>(std::integer_sequence<std::int64_t, I...>) {
     return joined(enumerators_among<T, consecutive_values<range.least + I * step>,
                                     std::min(std::int64_t{step},
