@@ -124,16 +124,21 @@ constexpr bool can_be(std::int64_t value) {
 template <class T, class Values, std::size_t Count>
   requires(Count <= 64)
 inline constexpr auto enumerators_among = [] {
-// An enum without a fixed type lacks some values; Clang warns where one becomes a constant.
+// An enum without a fixed type lacks some values; compilers warn where one becomes a constant.
 #if defined(__clang__)
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wenum-constexpr-conversion"
+#else
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
 #endif
   static constexpr auto names = []<std::size_t... I>(std::index_sequence<I...>) {
     return names_in<T, Count>(signature_with_values<static_cast<T>(Values::at(I))...>());
   }(std::make_index_sequence<Count>{});
 #if defined(__clang__)
 #pragma clang diagnostic pop
+#else
+#pragma GCC diagnostic pop
 #endif
   constexpr auto is_named = [&](std::size_t i) {
     return !names[i].empty() && can_be<T>(Values::at(i));
