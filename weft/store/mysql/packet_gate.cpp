@@ -29,8 +29,8 @@ long look_before_read(BIO* on, int operation, const char*, std::size_t, int, lon
 static_assert(std::is_standard_layout_v<packet_gate>, "its address is that of its methods");
 
 packet_gate::packet_gate(MYSQL* of, void* session) noexcept
-    : methods_{*of->net.pvio->methods}, read_{methods_.async_read}, of_{of} {
-  methods_.async_read = &read;
+    : methods_{*of->net.pvio->methods}, read_{reader_of(methods_)}, of_{of} {
+  reader_of(methods_) = &read;
   of->net.pvio->methods = &methods_;
   if (session == nullptr) return;
   BIO* const by = SSL_get_rbio(static_cast<SSL*>(session));

@@ -45,6 +45,14 @@ class packet_gate {
 
  private:
   static ssize_t read(MARIADB_PVIO* way, unsigned char* buffer, std::size_t length);
+  /// Connector/C has a function of its own for calls that do not wait, before 3.4.
+  template <class Methods>
+  [[nodiscard]] static auto& reader_of(Methods& methods) noexcept {
+    if constexpr (requires { methods.async_read; })
+      return methods.async_read;
+    else
+      return methods.read;
+  }
 
   PVIO_METHODS methods_;  // first: the library knows the gate by it
   ssize_t (*read_)(MARIADB_PVIO*, unsigned char*, std::size_t);
