@@ -112,6 +112,8 @@ task<result<void>> connection::see_through(int status, GoOn go_on) {
       status = go_on(status | MYSQL_WAIT_TIMEOUT);
     }
   }
+  // One that has come without a wait, where the gate does not hold it back.
+  if (outcome && gate_ != nullptr && gate_->is_shut()) outcome = co_await admit_packet();
   co_return outcome;
 }
 
@@ -413,7 +415,9 @@ std::optional<result<bool>> connection::take_row(statement& of, const environmen
     give_back_row();
   int told = 0;
   status = mysql_stmt_fetch_start(&told, of.get());
-  if (status != 0) return std::nullopt;
+  // A long row may have come before there is memory for it, where the gate does not hold it back.
+  const bool is_row = told == 0 || told == MYSQL_DATA_TRUNCATED;
+  if (status != 0 || (is_row && gate_ != nullptr && gate_->is_shut())) return std::nullopt;
   return settle_row(of, {}, told);
 }
 

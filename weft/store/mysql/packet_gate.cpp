@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <type_traits>
+#include <utility>
 
 #include <openssl/bio.h>
 #include <openssl/ssl.h>
@@ -29,8 +30,10 @@ long look_before_read(BIO* on, int operation, const char*, std::size_t, int, lon
 static_assert(std::is_standard_layout_v<packet_gate>, "its address is that of its methods");
 
 packet_gate::packet_gate(MYSQL* of, void* session) noexcept
-    : methods_{*of->net.pvio->methods}, read_{reader_of(methods_)}, of_{of} {
-  reader_of(methods_) = &read;
+    : methods_{*of->net.pvio->methods}, of_{of} {
+  reader* const own = reader_of(methods_);
+  if (own == nullptr) return;
+  read_ = std::exchange(*own, &read);
   of->net.pvio->methods = &methods_;
   if (session == nullptr) return;
   BIO* const by = SSL_get_rbio(static_cast<SSL*>(session));

@@ -7,7 +7,8 @@
 // the network, and the bytes stay with the server. wanted() returns how many bytes the library has
 // made room for, and let_in() opens the gate for as many. A row of more than 16 MiB comes in
 // several packets, each of which shuts the gate once more. narrow() gives the room of a packet
-// back.
+// back. By Connector/C 3.4 a shut gate does not hold reads back: what the kernel has is read, and
+// it is for the caller not to go on.
 //
 //   packet_gate gate{handle};
 //   while (gate.is_shut()) gate.let_in();  // after so much memory was reserved
@@ -45,17 +46,18 @@ class packet_gate {
 
  private:
   static ssize_t read(MARIADB_PVIO* way, unsigned char* buffer, std::size_t length);
-  /// Connector/C has a function of its own for calls that do not wait, before 3.4.
+  using reader = ssize_t (*)(MARIADB_PVIO*, unsigned char*, std::size_t);
+  /// Of calls that do not wait; nullptr: the library has none, as from Connector/C 3.4 on.
   template <class Methods>
-  [[nodiscard]] static auto& reader_of(Methods& methods) noexcept {
+  [[nodiscard]] static reader* reader_of(Methods& methods) noexcept {
     if constexpr (requires { methods.async_read; })
-      return methods.async_read;
+      return &methods.async_read;
     else
-      return methods.read;
+      return nullptr;
   }
 
   PVIO_METHODS methods_;  // first: the library knows the gate by it
-  ssize_t (*read_)(MARIADB_PVIO*, unsigned char*, std::size_t);
+  reader read_ = nullptr;
   MYSQL* of_;
   std::size_t let_in_ = open_bytes;
   bool is_given_up_ = false;
