@@ -24,7 +24,8 @@ class client_idn : public client_fixture {
       options.proxy = url("/");
       client asking{std::move(options), loop(), world().metrics().shard(0)};
       co_await body(asking);
-      EXPECT_TRUE((co_await asking.stop()).has_value());
+      const auto stopped = co_await asking.stop();
+      EXPECT_TRUE(stopped.has_value());
     });
   }
 };

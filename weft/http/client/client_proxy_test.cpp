@@ -35,7 +35,8 @@ class client_proxy : public client_fixture {
                      loop(),
                      world().metrics().shard(0)};
       co_await body(through);
-      EXPECT_TRUE((co_await through.stop()).has_value());
+      const auto stopped = co_await through.stop();
+      EXPECT_TRUE(stopped.has_value());
       co_await proxy.stop();
     });
   }
@@ -52,7 +53,8 @@ class client_proxy : public client_fixture {
       client through{{.proxy = proxy.url()}, loop(), world().metrics().shard(0)};
       const std::string why = co_await error_of(through, "https://a.test/");
       EXPECT_TRUE(why.contains(words)) << why;
-      EXPECT_TRUE((co_await through.stop()).has_value());
+      const auto stopped = co_await through.stop();
+      EXPECT_TRUE(stopped.has_value());
       co_await proxy.stop();
     });
   }

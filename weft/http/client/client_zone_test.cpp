@@ -58,7 +58,8 @@ class client_zone : public client_fixture {
       work.spawn(accept_all(*listener, work));
       client asking{{.redirects = 3}, loop(), world().metrics().shard(0)};
       co_await body(asking, listener->local_endpoint().port());
-      EXPECT_TRUE((co_await asking.stop()).has_value());
+      const auto stopped = co_await asking.stop();
+      EXPECT_TRUE(stopped.has_value());
       work.request_stop();
       co_await work.join();
     });
