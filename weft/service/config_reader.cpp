@@ -71,7 +71,7 @@ class option_range {
   /// "from 1 to 10", "at least 1s".
   [[nodiscard]] std::string text() const {
     if (type_.kind == option_kind::floating)
-      return text(bound_->least_text(), bound_->has_most(), bound_->most_text());
+      return text(as_real(bound_->least_text()), bound_->has_most(), as_real(bound_->most_text()));
     if (is_unsigned())
       return text(std::to_string(static_cast<std::uint64_t>(least())), true,
                   std::to_string(most()));

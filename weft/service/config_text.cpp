@@ -96,11 +96,12 @@ std::string time_text(std::int64_t value_ns) {
   return {};
 }
 
-std::string real_text(double value) {
-  std::string text = weft::format("{}", value);
-  if (text.find_first_of(".en") == std::string::npos) text += ".0";
-  return text;
+std::string as_real(std::string number) {
+  if (number.find_first_of(".en") == std::string::npos) number += ".0";
+  return number;
 }
+
+std::string real_text(double value) { return as_real(weft::format("{}", value)); }
 
 std::string quoted(std::string_view text) {
   std::string out = "\"";

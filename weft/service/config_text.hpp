@@ -26,6 +26,8 @@ enum class text_fault : std::uint8_t { none, malformed, out_of_range };
 [[nodiscard]] std::string time_text(std::int64_t value_ns);
 /// As TOML has it: always with a point, an exponent, or "inf" and "nan".
 [[nodiscard]] std::string real_text(double value);
+/// real_text(), of a number that is written already.
+[[nodiscard]] std::string as_real(std::string number);
 /// As a TOML string on one line, in double quotes, without a character that could control a
 /// terminal; what is no UTF-8 as U+FFFD.
 [[nodiscard]] std::string quoted(std::string_view text);
