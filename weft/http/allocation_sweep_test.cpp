@@ -237,10 +237,10 @@ class allocation_sweep : public each_backend {
       }
       for (int i = 0; i < 5'000 && finished_ < whole && !here.has_failed(); ++i)
         co_await world().sleep(std::chrono::milliseconds{1});
+      co_await turns(12);
     } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
       // It was the client's.
     }
-    co_await turns(12);
     co_return here.has_failed();
   }
 

@@ -114,7 +114,11 @@ class bare_websocket {
 
 /// What a backend keeps for a socket.
 constexpr std::size_t beside_the_pool_bytes = 72;
+#if defined(__clang__)
 constexpr std::size_t bytes_most = 1792;
+#else
+constexpr std::size_t bytes_most = 1808;  // GCC's frames are a little larger
+#endif
 
 class idle_websocket : public websocket_warm_test {};
 INSTANTIATE_TEST_SUITE_P(on, idle_websocket,
