@@ -59,12 +59,14 @@ def test_the_server_answers_as_the_document_says(schemathesis, server, tmp_path,
 def test_the_document_says_where_a_key_is_asked_for_and_what_is_refused(schemathesis, weftd, run_weftd, server, tmp_path):
     plain = httpx.get(server.url("/openapi.json")).json()
     assert "securitySchemes" not in plain["components"], "it has no keys"
-    (tmp_path / "keys.toml").write_text(run_weftd("keygen", "--databases", "*").stdout)
+    made = run_weftd("keygen", "--databases", "*")
+    (tmp_path / "keys.toml").write_text(made.stdout)
+    key = {"X-API-KEY": re.search(r"[0-9a-f]{16}\.[0-9a-f]{64}", made.stderr)[0]}
     with Server([weftd, "--listen", "127.0.0.1:0", "--threads", "1", "--keys", tmp_path / "keys.toml",
                  "--weftd.row_api.request_bytes=1000"]) as started:
         text = httpx.get(started.url("/openapi.json")).text
         told = started.url("/0.1.0/batch"), started.url("/0.2.0/batch")
-        refused = [httpx.post(url, content=b"x" * 2000) for url in told] + [httpx.post(url, json={"operations": [
+        refused = [httpx.post(url, content=b"x" * 2000, headers=key) for url in told] + [httpx.post(url, json={"operations": [
             {"method": "POST", "relative-url": "a/b/pk-read", "body": {"filters": [{"column": "a", "value": 1}]}}]}) for url in told]
     (tmp_path / "openapi.json").write_text(text)
     done = subprocess.run([TOOLS / "openapi-spec-validator", "--schema", "3.1", tmp_path / "openapi.json"], capture_output=True, text=True)

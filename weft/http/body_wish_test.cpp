@@ -76,6 +76,20 @@ TEST_P(body_wish_test, what_is_small_and_unread_costs_no_connection) {
   });
 }
 
+TEST_P(body_wish_test, a_short_one_beyond_its_bound_is_no_different) {
+  http()
+      .group("")
+      .within({.body_bytes = 10})
+      .taking_bodies_if([](const header_list& fields) { return fields.find("key").has_value(); })
+      .post("/short",
+            [](exchange& e) { e.reply_problem(status::unauthorized, "say who you are"); });
+  run([&]() -> task<void> {
+    auto client = co_await world().connect();
+    EXPECT_EQ((co_await client.ask("POST", "/short", "01234567890")).status, 401);
+    EXPECT_EQ((co_await client.ask("POST", "/short", "01234567890", "Key: k\r\n")).status, 413);
+  });
+}
+
 TEST_P(body_wish_test, whoever_may_has_it_read_whole) {
   begin();
   run([&]() -> task<void> {

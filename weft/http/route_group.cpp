@@ -1,5 +1,6 @@
 #include <weft/http/route_group.hpp>
 
+#include <memory>
 #include <ranges>
 
 #include <weft/http/server.hpp>
@@ -7,10 +8,12 @@
 namespace weft::http {
 namespace {
 
-/// For a body that came whole, with its head: others are refused before they have come.
-handler bounded(std::uint64_t body_bytes, handler next) {
-  return [body_bytes, next = std::move(next)](exchange& e) mutable {
-    if (e.request().body().size() <= body_bytes) return next(e);
+/// For a body that came whole, with its head: others are refused before they have come. The sender
+/// of one that is not wanted is the handler's to refuse.
+handler bounded(std::uint64_t body_bytes, std::shared_ptr<body_wish> wish, handler next) {
+  return [body_bytes, wish = std::move(wish), next = std::move(next)](exchange& e) mutable {
+    if (e.request().body().size() <= body_bytes || (wish && !(*wish)(e.request().headers())))
+      return next(e);
     e.reply_problem(status::content_too_large, "the body is longer than this path takes");
   };
 }
@@ -45,7 +48,8 @@ route_group route_group::wishing(std::shared_ptr<body_wish> wish) const {
 route_group& route_group::route(method which, std::string_view pattern, route_handler answer,
                                 lifetime* owner) {
   if (bounds_.body_bytes)
-    answer.wrap([&](handler inner) { return bounded(*bounds_.body_bytes, std::move(inner)); });
+    answer.wrap(
+        [&](handler inner) { return bounded(*bounds_.body_bytes, wish_, std::move(inner)); });
   if (wish_) answer.take_body_if(wish_);
   answer.obey(policies_);
   for (const std::shared_ptr<middleware>& each : around_ | std::views::reverse)
