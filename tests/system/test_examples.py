@@ -184,17 +184,16 @@ def test_bad_names_and_full_disks_are_told(example, backend, tmp_path):
 
 def test_an_upload_without_a_length_leaves_space_too(example, backend, tmp_path):
     with file_store(example, backend, tmp_path, preexec=small_disk(tmp_path, "100m")) as server:
-        with httpx.Client(base_url=server.url(""), timeout=60) as client:
-            def is_stored(name, megabytes):
-                try:
-                    return client.put(name, content=(b"x" * 2**20 for _ in range(megabytes))).status_code == 201
-                except httpx.TransportError:  # the reply came, and the end of the connection, before all was sent
-                    return False
-            assert is_stored("/small", 20)
-            assert not is_stored("/large", 40)
-            assert client.get("/large").status_code == 404
-            assert len(client.get("/small").content) == 20 * 2**20
-            wait_until(lambda: is_stored("/another", 10))  # what was stored of the large one is gone
+        def is_stored(name, megabytes):
+            try:
+                return httpx.put(server.url(name), content=(b"x" * 2**20 for _ in range(megabytes)), timeout=60).status_code == 201
+            except httpx.TransportError:  # the reply came, and the end of the connection, before all was sent
+                return False
+        assert is_stored("/small", 20)
+        assert not is_stored("/large", 40)
+        assert httpx.get(server.url("/large"), timeout=60).status_code == 404
+        assert len(httpx.get(server.url("/small"), timeout=60).content) == 20 * 2**20
+        wait_until(lambda: is_stored("/another", 10))  # what was stored of the large one is gone
         assert server.stop() == 0
 
 
