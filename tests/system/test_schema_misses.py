@@ -17,7 +17,7 @@ from row_engines import ENGINES, mariadb
 from weft_process import Server
 
 HOUR = "3600s"
-PAUSE_S = 0.1  # between two looks at least (weft/store/schema_looks.hpp)
+PAUSE_S = 0.01  # between two looks at least (weft/store/schema_looks.hpp)
 READ = {"filters": given(id=1)}
 
 

@@ -4,7 +4,7 @@
 // changed for must be accepted. But requests that are wrong must not make the engine look all the
 // time. Contract: one object for each engine. after_miss() waits
 // for a look that begins after the call. All waiting callers share it. There is one look at a time.
-// The pause between two looks is ten times as long as the last look, at least 100 ms and at most
+// The pause between two looks is ten times as long as the last look, at least 10 ms and at most
 // 1 s. A look belongs to the engine: it continues if the caller that started it stops waiting.
 // Errors are errc::cancelled and errc::timed_out of the wait itself, else the look's own.
 //
@@ -29,7 +29,7 @@ namespace weft::store {
 
 class schema_looks {
  public:
-  static constexpr duration pause_min = std::chrono::milliseconds{100};
+  static constexpr duration pause_min = std::chrono::milliseconds{10};
   static constexpr duration pause_max = std::chrono::seconds{1};
 
   using look = unique_function<task<result<void>>()>;
