@@ -3,6 +3,7 @@
 Each figure is the difference of two runs, so that starting and stopping cancel out.
 """
 
+import httpx
 import pytest
 from http2_floods import END_HEADERS, END_STREAM, HEADERS, PREFACE, SETTINGS, frame, literal
 from tracing import (calls_in, functions_in, instructions_in, profiled, skip_unless_traceable, traced)
@@ -10,6 +11,7 @@ from tracing import (calls_in, functions_in, instructions_in, profiled, skip_unl
 INSTRUCTIONS_MAX = 2_050  # a request, on epoll, the loop included and the kernel not
 HTTP2_INSTRUCTIONS_MAX = 4_500  # a request, of 32 at a time over one connection
 MIDDLEWARE_INSTRUCTIONS_MAX = 100
+METRICS_INSTRUCTIONS_MAX = 550_000  # a page of 14 KiB
 CONNECTIONS = 64
 PIPELINED = 16
 STREAMS = 32
@@ -212,6 +214,27 @@ def test_instructions_of_an_http2_request(weftd, tmp_path):
     report = f"{cost:.0f} instructions a request over HTTP/2; most of them in\n{profile_of(profiles, more)}"
     print(report)
     assert cost <= HTTP2_INSTRUCTIONS_MAX, report
+
+
+def test_instructions_of_the_metrics(weftd, tmp_path):
+    """Where a histogram has values: strangers may ask for the page, too."""
+    few, many = 20, 120
+    profiles = {}
+    written = {"operations": [{"method": "POST", "relative-url": "demo/users/pk-write", "body": {
+        "filters": [{"column": "id", "value": 1}], "writeColumns": [{"column": "name", "value": "a"}]}}]}
+    for pages in (few, many):
+        profile = profiles[pages] = tmp_path / f"{pages}.callgrind"
+        with profiled([weftd, "demo", "--data", tmp_path / f"{pages}", "--listen", "127.0.0.1:0", "--threads", "1", "--backend", "epoll",
+                       "--application.stall_limit=0s"], profile) as server:
+            assert httpx.post(server.url("/0.1.0/batchwrite"), json=written, timeout=60).status_code == 200
+            seen = httpx.get(server.url("/metrics")).text
+            assert "store_write_wait_ns_count 1\n" in seen
+            converse(server, connections=1, rounds=pages, request=lambda port: b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n",
+                     reply_end=seen[seen.rindex("\n", 0, -1):].encode())
+    cost = (instructions_in(profiles[many]) - instructions_in(profiles[few])) / (many - few)
+    report = f"{cost:.0f} instructions a page; most of them in\n{profile_of(profiles, many - few)}"
+    print(report)
+    assert cost <= METRICS_INSTRUCTIONS_MAX, report
 
 
 def test_instructions_of_a_middleware(example, tmp_path):

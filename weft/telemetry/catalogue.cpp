@@ -233,8 +233,10 @@ series catalogue::read(const family& of, const entry& from) const {
 snapshot catalogue::read() const {
   snapshot taken;
   const std::lock_guard lock{mutex_};
+  taken.all.reserve(last_size_);
   for (const auto& of : families_)
     for (const entry& from : of->entries) taken.all.push_back(read(*of, from));
+  const auto own = static_cast<std::ptrdiff_t>(taken.all.size());
   taken.all.push_back(
       {.name = "telemetry_series_refused_total",
        .help = "Instruments that were asked for in vain: too many series, or a wrong name",
@@ -244,9 +246,13 @@ snapshot catalogue::read() const {
        .by_shard = {},
        .values = {}});
   for (const auto& [number, add_series] : sources_) (*add_series)(taken);
-  std::ranges::sort(taken.all, [](const series& left, const series& right) {
+  constexpr auto order = [](const series& left, const series& right) {
     return std::tie(left.name, left.labels) < std::tie(right.name, right.labels);
-  });
+  };
+  const auto others = taken.all.begin() + own;
+  std::ranges::sort(others, taken.all.end(), order);
+  std::ranges::inplace_merge(taken.all, others, order);
+  last_size_ = taken.all.size();
   return taken;
 }
 

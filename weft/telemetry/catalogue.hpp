@@ -84,6 +84,7 @@ class catalogue {
   std::size_t histograms_ = 0;
   std::uint64_t refused_ = 0;
   std::vector<std::pair<std::size_t, std::unique_ptr<source>>> sources_;  // with their numbers
+  mutable std::size_t last_size_ = 0;  // of a snapshot: the next one takes its room at once
   std::size_t next_source_ = 1;
 };
 

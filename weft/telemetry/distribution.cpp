@@ -49,9 +49,17 @@ std::uint64_t distribution::percentile(double percent) const noexcept {
 }
 
 std::uint64_t distribution::count_up_to(std::uint64_t value) const noexcept {
+  return count_in(0, buckets::of(value) + 1);
+}
+
+std::uint64_t distribution::count_between(std::uint64_t low, std::uint64_t high) const noexcept {
+  return count_in(buckets::of(low) + 1, buckets::of(high) + 1);
+}
+
+std::uint64_t distribution::count_in(std::size_t begin, std::size_t end) const noexcept {
   if (buckets_.empty()) return 0;
   std::uint64_t seen = 0;
-  for (std::size_t bucket = 0; bucket <= buckets::of(value); ++bucket) seen += buckets_[bucket];
+  for (std::size_t bucket = begin; bucket < end; ++bucket) seen += buckets_[bucket];
   return seen;
 }
 

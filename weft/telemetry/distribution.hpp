@@ -40,12 +40,16 @@ class distribution {
 
   /// How many values did not exceed `value`, which is rounded up to the end of its bucket.
   [[nodiscard]] std::uint64_t count_up_to(std::uint64_t value) const noexcept;
+  /// How many values exceeded `low` but not `high`, each rounded up to the end of its bucket.
+  [[nodiscard]] std::uint64_t count_between(std::uint64_t low, std::uint64_t high) const noexcept;
 
   /// How a reader of shared buckets fills one: so many values of `bucket`, then sum and maximum.
   void add_bucket(std::size_t bucket, std::uint64_t count);
   void add_totals(std::uint64_t sum, std::uint64_t max) noexcept;
 
  private:
+  [[nodiscard]] std::uint64_t count_in(std::size_t begin, std::size_t end) const noexcept;
+
   std::uint64_t count_ = 0;
   std::uint64_t sum_ = 0;
   std::uint64_t max_ = 0;

@@ -118,4 +118,13 @@ TEST(distribution, counts_what_lies_below_a_bound) {
   EXPECT_EQ(values.count_up_to(~std::uint64_t{0}), 200U);
 }
 
+TEST(distribution, counts_what_lies_between_two_bounds) {
+  distribution values;
+  EXPECT_EQ(values.count_between(10, 20), 0U);
+  for (std::uint64_t value = 1; value <= 200; ++value) values.record(value);
+  EXPECT_EQ(values.count_between(10, 20), 10U);
+  EXPECT_EQ(values.count_between(20, 20), 0U);
+  EXPECT_EQ(values.count_between(150, ~std::uint64_t{0}), 50U);
+}
+
 }  // namespace

@@ -24,9 +24,20 @@ class number_text {
   std::size_t size_;
 };
 
+// Without a branch, so that the compiler looks at many characters at once.
+bool needs_escapes(std::string_view text) noexcept {
+  bool found = false;
+  for (const char c : text) found |= (c == '\n') | (c == '\\') | (c == '"');
+  return found;
+}
+
 // Backslashes and line ends; in label values quotes, too.
 void append_escaped(std::string& out, std::string_view text, bool quotes_too) {
-  for (char c : text) {
+  if (!needs_escapes(text)) {
+    out.append(text);
+    return;
+  }
+  for (const char c : text) {
     if (c == '\n') {
       out.append("\\n");
       continue;
@@ -36,9 +47,8 @@ void append_escaped(std::string& out, std::string_view text, bool quotes_too) {
   }
 }
 
-// One line; `bound` is the value of "le", where there is one.
-void append_line(std::string& out, const series& of, std::string_view suffix,
-                 std::string_view bound, const number_text& value) {
+// The name, and the labels without a closing brace. What the next label begins with.
+std::string_view append_opening(std::string& out, const series& of, std::string_view suffix) {
   out.append(of.name).append(suffix);
   std::string_view before = "{";
   for (const auto& [name, text] : of.labels) {
@@ -47,23 +57,39 @@ void append_line(std::string& out, const series& of, std::string_view suffix,
     out.push_back('"');
     before = ",";
   }
-  if (!bound.empty()) {
-    out.append(before).append("le=\"").append(bound).append("\"");
-    before = ",";
+  return before;
+}
+
+void append_line(std::string& out, const series& of, std::string_view suffix,
+                 const number_text& value) {
+  append_opening(out, of, suffix);
+  out.append(of.labels.empty() ? " " : "} ").append(value.text()).append("\n");
+}
+
+// All buckets' lines begin alike, and each counts the values of those before it, too.
+void append_buckets(std::string& out, const series& of) {
+  std::string opening;
+  opening.append(append_opening(opening, of, "_bucket")).append("le=\"");
+  const auto append_bucket = [&](std::string_view bound, std::uint64_t count) {
+    out.append(opening).append(bound).append("\"} ").append(number_text{count}.text());
+    out.push_back('\n');
+  };
+  std::uint64_t last = (std::uint64_t{1} << first_bound_bits) - 1;
+  std::uint64_t seen = of.values.count_up_to(last);
+  append_bucket(number_text{last}.text(), seen);
+  for (int bits = first_bound_bits + 1; bits <= last_bound_bits; ++bits) {
+    const std::uint64_t bound = (std::uint64_t{1} << bits) - 1;
+    seen += of.values.count_between(last, bound);
+    append_bucket(number_text{bound}.text(), seen);
+    last = bound;
   }
-  if (before == ",") out.push_back('}');
-  out.append(" ").append(value.text()).append("\n");
+  append_bucket("+Inf", of.values.count());
 }
 
 void append_histogram(std::string& out, const series& of) {
-  for (int bits = first_bound_bits; bits <= last_bound_bits; ++bits) {
-    const std::uint64_t bound = (std::uint64_t{1} << bits) - 1;
-    append_line(out, of, "_bucket", number_text{bound}.text(),
-                number_text{of.values.count_up_to(bound)});
-  }
-  append_line(out, of, "_bucket", "+Inf", number_text{of.values.count()});
-  append_line(out, of, "_sum", {}, number_text{of.values.sum()});
-  append_line(out, of, "_count", {}, number_text{of.values.count()});
+  append_buckets(out, of);
+  append_line(out, of, "_sum", number_text{of.values.sum()});
+  append_line(out, of, "_count", number_text{of.values.count()});
 }
 
 }  // namespace
@@ -81,7 +107,7 @@ void append_prometheus(const snapshot& from, std::string& out) {
     if (each.kind == series_kind::histogram)
       append_histogram(out, each);
     else
-      append_line(out, each, {}, {}, number_text{each.value});
+      append_line(out, each, {}, number_text{each.value});
   }
 }
 
