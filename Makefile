@@ -1,6 +1,6 @@
 # The verbs. Each works on a fresh clone: what is missing is installed first (tools/setup says what).
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-build setup-bench build run test bench bench-matrix lint format sanitize fuzz coverage \
+.PHONY: help setup setup-build setup-bench build run test test-long bench bench-matrix lint format sanitize fuzz coverage \
         sim autobahn mutants docs install build-stats package-check test-debian13 clean
 .NOTPARALLEL: # the tools below run in parallel by themselves, and apt does not
 
@@ -33,6 +33,9 @@ run: build/release/build.ninja ## build weftd and serve a demo database on LISTE
 
 test: setup build ## every test; the last line counts them
 	@tools/test
+
+test-long: setup build ## what takes too long for every change; continues where it was interrupted
+	@tools/test_long $(ARGS)
 
 setup-bench:
 	@tools/setup bench
