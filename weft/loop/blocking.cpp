@@ -117,7 +117,7 @@ void blocking_pool::trim_heaps() noexcept {
 }
 
 void blocking_pool::work() {
-  place_thread({.name = "blocking", .index = home_.shard(), .pin = pinning::never});
+  place_thread({.name = "blocking", .index = home_.shard(), .nice_more = nice_beside_loop});
   std::unique_lock lock{mutex_};
   for (std::size_t trimmed = trims_;;) {
     ++idle_;

@@ -1,7 +1,9 @@
 #include <weft/loop/blocking.hpp>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -42,6 +44,16 @@ TEST_P(blocking_test, gives_what_the_function_gives) {
     const auto moved = co_await blocking([] { return std::make_unique<int>(7); });
     EXPECT_EQ(**moved, 7);
   }(*loop_));
+  loop_->run();
+}
+
+TEST_P(blocking_threads_test, run_at_a_lower_priority_than_the_loop) {
+  open_with(1, 1);
+  loop_->spawn([]() -> task<void> {
+    const auto priority = [] { return ::getpriority(PRIO_PROCESS, 0); };
+    const auto there = co_await blocking(priority);
+    EXPECT_EQ(*there, std::min(priority() + 10, 19));
+  }());
   loop_->run();
 }
 

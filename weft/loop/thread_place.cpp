@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -41,6 +42,14 @@ void pin_to(unsigned cpu) {
                               std::system_category().message(code)));
 }
 
+void be_nicer(int more) {
+  errno = 0;
+  const int now = ::getpriority(PRIO_PROCESS, 0);  // of this thread, on Linux
+  if (errno == 0 && ::setpriority(PRIO_PROCESS, 0, now + more) == 0) return;
+  log::warning(
+      weft::format("a thread keeps its priority: {}", std::system_category().message(errno)));
+}
+
 }  // namespace
 
 unsigned usable_cpus() noexcept {
@@ -64,6 +73,7 @@ void place_thread(const thread_place& place) {
   // For people alone; the name is short enough.
   ::pthread_setname_np(::pthread_self(), name.c_str());
 
+  if (place.nice_more != 0) be_nicer(place.nice_more);
   cpu_set_t cpus;
   if (place.pin == pinning::never || ::sched_getaffinity(0, sizeof cpus, &cpus) != 0) return;
   const auto count = static_cast<unsigned>(CPU_COUNT(&cpus));

@@ -29,7 +29,12 @@ struct thread_place {
   unsigned index = 0;
   unsigned of = 1;  // so many like it
   pinning pin = pinning::never;
+  int nice_more = 0;  // than its maker, as nice(1) counts
 };
+
+/// Of threads that work beside a loop: on the loop's own CPU they get a tenth of the time, so that
+/// a long call does not add the scheduler's time slices to what requests wait.
+inline constexpr int nice_beside_loop = 10;
 
 void place_thread(const thread_place& place);
 /// From now on on this CPU alone; what the system said: 0, or an error of <cerrno>.

@@ -55,7 +55,7 @@ bool file_threads::withdraw(file_operation& op) noexcept {
 }
 
 void file_threads::work() noexcept {
-  place_thread({.name = "files"});
+  place_thread({.name = "files", .nice_more = nice_beside_loop});
   std::unique_lock lock{mutex_};
   for (;;) {
     changed_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
