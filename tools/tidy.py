@@ -5,8 +5,9 @@
     tools/tidy.py weft/net           those whose path contains `weft/net`
 
 A source is skipped when nothing that could change the verdict has changed, of itself and of those looked at with
-it: its text, every header of ours that it reaches, its compile command, .clang-tidy and the tool's version. Tests
-are compiled with the same warnings, and left out here to keep the time bounded.
+it: its text, every header of ours that it reaches, its compile command, .clang-tidy and the tool's version. What was
+found clean is remembered in ~/.cache/weft/tidy for all checkouts. Tests are compiled with the same warnings, and left
+out here to keep the time bounded.
 
 Nearly all of that time goes into the standard library's headers, so sources of one folder that are compiled alike
 are looked at together, without the compiler's own warnings, which the build has. Where anything is found, or two of
@@ -26,7 +27,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "tidy"
-CACHE = ROOT / "build" / "tidy-cache"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "weft" / "tidy"
+REMEMBERED_S = 90 * 24 * 3600
 TOGETHER = ROOT / "build" / "tidy-together"
 TOGETHER_MOST = 10
 TIDY = os.environ.get("CLANG_TIDY", "clang-tidy-19")
@@ -50,7 +52,7 @@ def reachable(source):
 
 
 def key_of(source, command, tool):
-    digest = hashlib.sha256(tool + command.encode())
+    digest = hashlib.sha256(tool + command.replace(str(ROOT), "").encode())
     for file in reachable(source):
         digest.update(str(file.relative_to(ROOT)).encode())
         digest.update(file.read_bytes())
@@ -112,11 +114,16 @@ def main():
             continue
         stamp = CACHE / key_of(source, entry["command"], tool)
         work[source] = stamp, flags_of(entry["file"], entry["command"])
-        if not stamp.exists():
+        if stamp.exists():
+            stamp.touch()  # it is in use
+        else:
             changed.add(source)
 
     for folder in CACHE, TOGETHER:
         folder.mkdir(parents=True, exist_ok=True)
+    for stamp in CACHE.iterdir():
+        if stamp.stat().st_mtime < time.time() - REMEMBERED_S:
+            stamp.unlink(missing_ok=True)
     failed, checked, begin = 0, 0, time.monotonic()
     # Of all sources, since what is found in one may depend on what stands before it.
     groups = [group for group in groups_of(work) if changed.intersection(group[0])]
