@@ -1,5 +1,6 @@
 #include <weft/store/sqlite/storage.hpp>
 
+#include <dirent.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <chrono>
 #include <filesystem>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <system_error>
 #include <tuple>
@@ -41,6 +43,13 @@ bool is_database_name(std::string_view name) noexcept {
   return !name.empty() && name.front() != '.' && name.find('/') == std::string_view::npos;
 }
 
+struct close_folder {
+  void operator()(DIR* folder) const noexcept { ::closedir(folder); }
+};
+using open_folder = std::unique_ptr<DIR, close_folder>;
+
+std::error_code last_error() noexcept { return {errno, std::system_category()}; }
+
 std::string describe_folder(const std::string& folder, const std::error_code& why) {
   return weft::format("\"{}\": {}: name a folder that this program may read", folder,
                       why.message());
@@ -57,8 +66,8 @@ std::vector<option_fault> engine_options::faults() const {
          weft::format("\"{}\": {}: name a program that runs queries, or leave it empty: "
                       "they run in this process then, and may take long to be stopped",
                       query_program, std::system_category().message(errno))});
-  std::error_code why;
-  const files::directory_iterator readable{directory, why};
+  const open_folder readable{::opendir(directory.c_str())};
+  const std::error_code why = readable == nullptr ? last_error() : std::error_code{};
   if (why && (why != std::errc::no_such_file_or_directory || create.empty()))
     found.push_back({"directory", describe_folder(directory, why)});
   return found;
@@ -109,15 +118,18 @@ std::string storage::create(const std::string& database) const {
   return code == SQLITE_OK ? std::string{} : made->describe(code);
 }
 
+/// Not by std::filesystem::directory_iterator: libstdc++'s ends the process if there is no memory.
 std::expected<std::vector<std::string>, std::string> storage::database_names() const {
+  const open_folder folder{::opendir(directory_.c_str())};
+  if (folder == nullptr) return std::unexpected{describe_folder(directory_, last_error())};
   std::vector<std::string> names;
-  std::error_code why;
-  for (files::directory_iterator at{directory_, why}, end; !why && at != end; at.increment(why)) {
-    const files::path& file = at->path();
-    if (file.extension() == extension && is_database_name(file.filename().string()))
-      names.push_back(file.stem().string());
+  for (errno = 0; const dirent* const at = ::readdir(folder.get()); errno = 0) {
+    std::string_view name = at->d_name;
+    if (!name.ends_with(extension)) continue;
+    name.remove_suffix(extension.size());
+    if (is_database_name(name)) names.emplace_back(name);
   }
-  if (why) return std::unexpected{describe_folder(directory_, why)};
+  if (errno != 0) return std::unexpected{describe_folder(directory_, last_error())};
   std::ranges::sort(names);
   return names;
 }
