@@ -142,7 +142,7 @@ class buffer_pool {
   /// `first` of them; the kept_slots that are lent next keep theirs. Gives where to go on;
   /// free_slots(): nowhere.
   std::size_t trim(std::size_t first, std::size_t count) noexcept;
-  static constexpr std::size_t kept_slots = 64;
+  static constexpr std::size_t kept_slots = 16;
   [[nodiscard]] std::size_t free_slots() const noexcept { return free_count_; }
 
   /// Slots lent out now, to users or to the kernel.
