@@ -3,6 +3,9 @@
 Each figure is the difference of two runs, so that starting and stopping cancel out.
 """
 
+import contextlib
+import sqlite3
+
 import httpx
 import pytest
 from http2_floods import END_HEADERS, END_STREAM, HEADERS, PREFACE, SETTINGS, frame, literal
@@ -218,13 +221,16 @@ def test_instructions_of_an_http2_request(weftd, tmp_path):
 
 def test_instructions_of_the_metrics(weftd, tmp_path):
     """Where a histogram has values: strangers may ask for the page, too."""
-    few, many = 20, 120
+    few, many = 20, 70
     profiles = {}
-    written = {"operations": [{"method": "POST", "relative-url": "demo/users/pk-write", "body": {
-        "filters": [{"column": "id", "value": 1}], "writeColumns": [{"column": "name", "value": "a"}]}}]}
+    (tmp_path / "data").mkdir()
+    with contextlib.closing(sqlite3.connect(tmp_path / "data/shop.db")) as database:
+        database.execute("CREATE TABLE t(id INT PRIMARY KEY, v INT)")
+    written = {"operations": [{"method": "POST", "relative-url": "shop/t/pk-write", "body": {
+        "filters": [{"column": "id", "value": 1}], "writeColumns": [{"column": "v", "value": 2}]}}]}
     for pages in (few, many):
         profile = profiles[pages] = tmp_path / f"{pages}.callgrind"
-        with profiled([weftd, "demo", "--data", tmp_path / f"{pages}", "--listen", "127.0.0.1:0", "--threads", "1", "--backend", "epoll",
+        with profiled([weftd, "--data", tmp_path / "data", "--listen", "127.0.0.1:0", "--threads", "1", "--backend", "epoll",
                        "--application.stall_limit=0s"], profile) as server:
             assert httpx.post(server.url("/0.1.0/batchwrite"), json=written, timeout=60).status_code == 200
             seen = httpx.get(server.url("/metrics")).text
