@@ -63,6 +63,10 @@ struct api_fault {
   return try_again("there is no memory for a reply of this size now: try again, or ask for less");
 }
 
+[[nodiscard]] inline api_fault no_memory_for_request() {
+  return try_again("there is no memory for a request of this size now: try again, or send less");
+}
+
 /// The engine has no rows just now: its server is not to be had.
 [[nodiscard]] inline api_fault not_reachable() {
   return try_again("the database server cannot be reached now: try again later");

@@ -182,9 +182,14 @@ template <class Request>
 [[nodiscard]] std::expected<Request, api_fault> read_document(std::string_view body,
                                                               request_memory& memory) {
   const using_memory here{memory};
+  if (!memory.hold_document(body.size())) return std::unexpected{no_memory_for_request()};
   std::expected<Request, api_fault> asked;
-  if (auto done = weft::json::read_lent<request_policy>(*asked, body, memory.document); !done)
-    asked = std::unexpected{not_such_a_request(done.error())};
+  try {
+    if (auto done = weft::json::read_lent<request_policy>(*asked, body, memory.document); !done)
+      asked = std::unexpected{not_such_a_request(done.error())};
+  } catch (const std::bad_alloc&) {
+    asked = std::unexpected{no_memory_for_request()};
+  }
   return asked;
 }
 

@@ -28,6 +28,20 @@ bool request_memory::count_reply() {
   return hold(parts_bytes_ + reply.capacity());
 }
 
+void request_memory::count_request() {
+  is_counted_ = true;
+  room.count_by(weft::event_loop::current().memory(), small_request_bytes);
+}
+
+bool request_memory::hold_document(std::size_t size_bytes) {
+  if (!is_counted_ || size_bytes <= small_request_bytes) return true;
+  weft::memory_share& all = weft::event_loop::current().memory();
+  held_document_ =
+      all.try_reserve(weft::memory_kind::requests, size_bytes, weft::memory_priority::normal);
+  if (!held_document_) all.note_refused();
+  return static_cast<bool>(held_document_);
+}
+
 bool request_memory::make_room(std::size_t more_bytes, weft::memory_reservation given) {
   held_.shrink(parts_bytes_ + reply.capacity());
   held_.join(std::move(given));
@@ -118,16 +132,22 @@ std::size_t using_memory::operations_max() noexcept {
 }
 
 request_memory_pool::lease request_memory_pool::take() {
-  if (free_.empty()) return {new request_memory, {this}};
-  request_memory* const memory = free_.back().release();
-  free_.pop_back();
-  held_bytes_ -= memory->held_bytes();
-  return {memory, {this}};
+  lease taken{nullptr, {this}};
+  if (free_.empty()) {
+    taken.reset(new request_memory);
+  } else {
+    taken.reset(free_.back().release());
+    free_.pop_back();
+    held_bytes_ -= taken->held_bytes();
+  }
+  if (counts_) taken->count_request();
+  return taken;
 }
 
 void request_memory_pool::take_back(request_memory* given) noexcept {
   std::unique_ptr<request_memory> memory{given};
   memory->give_up_reply();
+  memory->held_document_.reset();
   if (free_.size() == kept) return;
   clear(memory->document);
   memory->room.clear();

@@ -37,6 +37,9 @@ class request_memory {
  public:
   static constexpr std::size_t kept_bytes = 256 * 1024;
 
+  /// A request up to this size is not counted, where others are.
+  static constexpr std::size_t small_request_bytes = 16 * 1024;
+
   /// A reply up to this size is not asked about.
   static constexpr std::size_t uncounted_bytes = 64 * 1024;
 
@@ -49,6 +52,11 @@ class request_memory {
   weft::store::scratch room;  // for everything between
   /// What a batch may have that is read into it.
   std::size_t operations_max = 128;
+
+  /// Before a text of this size is read into `document`. False: the shard has no memory for it.
+  [[nodiscard]] bool hold_document(std::size_t size_bytes);
+  /// From now on, until it is given back, a large request counts against the memory of this shard.
+  void count_request();
 
   /// What it has of the system between two requests.
   [[nodiscard]] std::size_t held_bytes() const noexcept {
@@ -83,6 +91,10 @@ class request_memory {
   std::vector<std::string> parts_;
   std::size_t parts_bytes_ = 0;
   weft::memory_reservation held_;  // for the reply, where it is long
+  weft::memory_reservation held_document_;
+  bool is_counted_ = false;
+
+  friend class request_memory_pool;
 };
 
 /// On this thread, while it lives; not over a wait.
@@ -137,7 +149,8 @@ class request_memory_pool {
   static constexpr std::size_t kept = 16;
   static constexpr std::size_t kept_bytes = std::size_t{512} * 1024;
 
-  request_memory_pool() { free_.reserve(kept); }
+  /// `counts`: large requests count against the memory of the shard that takes them, on its loop.
+  explicit request_memory_pool(bool counts = false) : counts_{counts} { free_.reserve(kept); }
   /// The pool outlives it.
   [[nodiscard]] lease take();
 
@@ -146,6 +159,7 @@ class request_memory_pool {
 
   std::vector<std::unique_ptr<request_memory>> free_;
   std::size_t held_bytes_ = 0;  // of those
+  bool counts_;
 };
 
 }  // namespace weftd

@@ -81,7 +81,7 @@ class row_api {
   api_limits limits_;
   access& doors_;
   weft::store::engine& engine_;
-  request_memory_pool memories_;
+  request_memory_pool memories_{true};
 };
 
 }  // namespace weftd

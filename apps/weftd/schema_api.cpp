@@ -2,6 +2,8 @@
 
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <apps/weftd/access.hpp>
@@ -10,7 +12,9 @@
 #include <weft/coro/task.hpp>
 #include <weft/http/server.hpp>
 #include <weft/json/write.hpp>
+#include <weft/loop/event_loop.hpp>
 #include <weft/store/engine.hpp>
+#include <weft/store/turn_share.hpp>
 
 namespace weftd {
 
@@ -90,30 +94,70 @@ table_document describe(const store::table& table) {
   return made;
 }
 
-schema_document describe(const store::catalog& schema, const permit& found) {
-  schema_document made;
-  for (const std::string& name : schema.databases()) {
-    if (!found.allows(right::read, name)) continue;
-    database_document& database = made.databases.emplace_back(
-        name, found.allows(right::write, name).has_value(), std::vector<table_document>{});
-    for (const auto& each : schema.tables())
-      if (each->database() == name) database.tables.push_back(describe(*each));
-  }
-  return made;
-}
+/// As a schema_document, table by table: a schema may have thousands of them, and many may ask for
+/// it at once.
+class schema_text {
+ public:
+  schema_text(request_memory& memory, const permit& found) noexcept
+      : memory_{memory}, found_{found} {}
 
-weft::task<void> answer(http::exchange& e, store::engine& engine, access& doors,
-                        api_version spoken) {
+  /// False: there is no memory for more.
+  weft::task<bool> write(store::catalog_ref schema) {
+    memory_.reply = R"({"databases":[)";
+    std::string_view before;
+    for (const std::string& name : schema->databases()) {
+      if (!found_.allows(right::read, name)) continue;
+      memory_.reply.append(std::exchange(before, ","));
+      begin(name);
+      if (!co_await write_tables(*schema, name)) co_return false;
+      memory_.reply.append("]}");
+    }
+    memory_.reply.append("]}");
+    co_return true;
+  }
+
+ private:
+  void begin(const std::string& database) {
+    weft::json::write(database, piece_);
+    memory_.reply.append(R"({"name":)").append(piece_).append(R"(,"writable":)");
+    memory_.reply.append(found_.allows(right::write, database) ? "true" : "false");
+    memory_.reply.append(R"(,"tables":[)");
+  }
+
+  weft::task<bool> write_tables(const store::catalog& schema, const std::string& database) {
+    std::string_view before;
+    for (const auto& each : schema.tables()) {
+      if (each->database() != database) continue;
+      weft::json::write(describe(*each), piece_);
+      memory_.reply.append(std::exchange(before, ",")).append(piece_);
+      if (!memory_.has_room()) co_return false;
+      if (share_.is_used_up(memory_.reply_bytes()))
+        co_await store::next_turn(weft::event_loop::current());
+    }
+    co_return true;
+  }
+
+  request_memory& memory_;
+  const permit& found_;
+  store::turn_share share_;
+  std::string piece_;
+};
+
+}  // namespace
+
+weft::task<void> schema_api::answer(http::exchange& e, store::engine& engine, access& doors,
+                                    api_version spoken) {
   const auto found = doors.identify(e);
   if (!found) co_return reply(e, found.error(), spoken);
   // If the look fails, what was seen last is still the best answer.
   static_cast<void>(co_await engine.after_miss());
-  std::string text;
-  weft::json::write(describe(*engine.schema(), *found), text);
-  e.reply(http::status::ok, "application/json", text);
+  const auto memory = memories_.take();
+  schema_text text{*memory, *found};
+  if (co_await text.write(engine.schema()))
+    co_return co_await memory->send_all(e, http::status::ok);
+  memory->give_up_reply();
+  reply(e, no_memory(), spoken);
 }
-
-}  // namespace
 
 schema_api::schema_api(http::server& server, store::engine& engine, access& doors) {
   for (const api_version spoken : {api_version::v0_1_0, api_version::v0_2_0})

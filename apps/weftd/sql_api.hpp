@@ -60,7 +60,7 @@ class sql_api {
   sql_api_options options_;
   weft::store::query_engine& engine_;
   access& doors_;
-  request_memory_pool memories_;
+  request_memory_pool memories_{true};
 };
 
 }  // namespace weftd

@@ -2,7 +2,8 @@
 //
 // Contract: what make() gives stays where it is until clear(), which keeps the memory for the next
 // request, up to `kept_bytes`; so a warm scratch allocates nothing. Nothing is destroyed: for bytes
-// and trivial types. Single thread.
+// and trivial types. With count_by(), a large one counts against the memory budget, and make()
+// throws std::bad_alloc if the shard has no memory for it. Single thread.
 //
 //   scratch room;
 //   std::span<char> text = room.make(20);
@@ -15,6 +16,8 @@
 #include <string_view>
 #include <type_traits>
 #include <vector>
+
+#include <weft/loop/memory_share.hpp>
 
 namespace weft::store {
 
@@ -41,6 +44,13 @@ class scratch {
 
   void clear() noexcept;
 
+  /// What it has beyond `uncounted_bytes`, until clear(), is memory of requests of this share,
+  /// which outlives it.
+  void count_by(memory_share& all, std::size_t uncounted_bytes) noexcept {
+    share_ = &all;
+    uncounted_bytes_ = uncounted_bytes;
+  }
+
   /// What it has of the system.
   [[nodiscard]] std::size_t held_bytes() const noexcept { return held_bytes_; }
 
@@ -59,6 +69,7 @@ class scratch {
   }
   [[nodiscard]] void* take_elsewhere(std::size_t size_bytes);
   void enter(chunk& next) noexcept;
+  void count(std::size_t bytes);
 
   std::byte* here_ = nullptr;  // the chunk in use
   std::size_t room_ = 0;
@@ -66,6 +77,9 @@ class scratch {
   std::size_t entered_ = 0;  // chunks in use
   std::size_t held_bytes_ = 0;
   std::vector<chunk> chunks_;
+  memory_share* share_ = nullptr;
+  std::size_t uncounted_bytes_ = 0;
+  memory_reservation counted_;
 };
 
 }  // namespace weft::store
