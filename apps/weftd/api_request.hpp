@@ -177,19 +177,16 @@ inline constexpr weft::json::policy request_policy{
 /// What the API says of a body that is no such request.
 [[nodiscard]] api_fault not_such_a_request(const weft::json::error& why);
 
-/// Its lists lie in `memory`, too, which says how many operations a batch has.
+/// Its lists lie in `memory`, too, which says how many operations a batch has. Throws
+/// std::bad_alloc if the shard has no memory for it.
 template <class Request>
 [[nodiscard]] std::expected<Request, api_fault> read_document(std::string_view body,
                                                               request_memory& memory) {
   const using_memory here{memory};
-  if (!memory.hold_document(body.size())) return std::unexpected{no_memory_for_request()};
+  memory.hold_document(body.size());
   std::expected<Request, api_fault> asked;
-  try {
-    if (auto done = weft::json::read_lent<request_policy>(*asked, body, memory.document); !done)
-      asked = std::unexpected{not_such_a_request(done.error())};
-  } catch (const std::bad_alloc&) {
-    asked = std::unexpected{no_memory_for_request()};
-  }
+  if (auto done = weft::json::read_lent<request_policy>(*asked, body, memory.document); !done)
+    asked = std::unexpected{not_such_a_request(done.error())};
   return asked;
 }
 

@@ -1,6 +1,7 @@
 #include <apps/weftd/request_memory.hpp>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include <weft/base/assert.hpp>
@@ -33,13 +34,14 @@ void request_memory::count_request() {
   room.count_by(weft::event_loop::current().memory(), small_request_bytes);
 }
 
-bool request_memory::hold_document(std::size_t size_bytes) {
-  if (!is_counted_ || size_bytes <= small_request_bytes) return true;
+void request_memory::hold_document(std::size_t size_bytes) {
+  if (!is_counted_ || size_bytes <= small_request_bytes) return;
   weft::memory_share& all = weft::event_loop::current().memory();
   held_document_ =
       all.try_reserve(weft::memory_kind::requests, size_bytes, weft::memory_priority::normal);
-  if (!held_document_) all.note_refused();
-  return static_cast<bool>(held_document_);
+  if (held_document_) return;
+  all.note_refused();
+  throw std::bad_alloc{};
 }
 
 bool request_memory::make_room(std::size_t more_bytes, weft::memory_reservation given) {

@@ -53,8 +53,9 @@ class request_memory {
   /// What a batch may have that is read into it.
   std::size_t operations_max = 128;
 
-  /// Before a text of this size is read into `document`. False: the shard has no memory for it.
-  [[nodiscard]] bool hold_document(std::size_t size_bytes);
+  /// Before a text of this size is read into `document`. Throws std::bad_alloc if the shard has no
+  /// memory for it.
+  void hold_document(std::size_t size_bytes);
   /// From now on, until it is given back, a large request counts against the memory of this shard.
   void count_request();
 
