@@ -68,6 +68,8 @@ class permit {
   [[nodiscard]] static permit for_all() noexcept { return permit{}; }
 
   [[nodiscard]] bool is_for_all() const noexcept { return key_ == nullptr; }
+  /// Not of a permit for all. SIGHUP ends it: copy it before a wait.
+  [[nodiscard]] const api_key& key() const noexcept { return *key_; }
   [[nodiscard]] checked allows(right wanted, std::string_view database) const;
 
  private:

@@ -117,6 +117,16 @@ weft::task<void> request_memory::send_all(weft::http::exchange& e, weft::http::s
   e.end_body();
 }
 
+weft::task<void> serve_or_refuse(weft::http::exchange& e, api_version spoken,
+                                 weft::task<void> served) {
+  try {
+    co_return co_await std::move(served);
+  } catch (const std::bad_alloc&) {
+    if (e.replied()) throw;
+  }
+  reply(e, no_memory_for_request(), spoken);
+}
+
 using_memory::using_memory(request_memory& memory) noexcept
     : before_{std::exchange(in_use, &memory)} {}
 

@@ -56,8 +56,6 @@ class request_memory {
   /// Before a text of this size is read into `document`. Throws std::bad_alloc if the shard has no
   /// memory for it.
   void hold_document(std::size_t size_bytes);
-  /// From now on, until it is given back, a large request counts against the memory of this shard.
-  void count_request();
 
   /// What it has of the system between two requests.
   [[nodiscard]] std::size_t held_bytes() const noexcept {
@@ -85,6 +83,10 @@ class request_memory {
       weft::http::media_type type = weft::http::application_json);
 
  private:
+  friend class request_memory_pool;
+
+  /// From now on, until it is given back, a large request counts against the memory of this shard.
+  void count_request();
   [[nodiscard]] bool count_reply();
   void end_part();
   [[nodiscard]] bool hold(std::size_t bytes);
@@ -94,8 +96,6 @@ class request_memory {
   weft::memory_reservation held_;  // for the reply, where it is long
   weft::memory_reservation held_document_;
   bool is_counted_ = false;
-
-  friend class request_memory_pool;
 };
 
 /// On this thread, while it lives; not over a wait.
@@ -136,6 +136,11 @@ using request_vector = std::vector<T, request_allocator<T>>;
 /// As a document may fill it: with `Most` elements, a number or a function that gives it.
 template <class T, auto Most>
 using request_list = weft::json::bounded_vector<T, Most, request_allocator<T>>;
+
+/// Serves a request that changes nothing. If the shard has no memory for it, the reply is 503: it
+/// may be sent again.
+[[nodiscard]] weft::task<void> serve_or_refuse(weft::http::exchange& e, api_version spoken,
+                                               weft::task<void> served);
 
 class request_memory_pool {
  public:

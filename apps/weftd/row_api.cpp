@@ -232,11 +232,11 @@ void row_api::add_routes(http::server& server, reply_compression& compression, a
                  });
   auto long_api = compression.around(api);
   const auto read_row = [this, spoken](http::exchange& e) {
-    e.work.emplace(answer_row(e, spoken));
+    e.work.emplace(serve_or_refuse(e, spoken, answer_row(e, spoken)));
   };
   const auto scan = [this, spoken](http::exchange& e) {
     e.end_within(options_.scan_timeout);
-    e.work.emplace(answer_scan(e, spoken));
+    e.work.emplace(serve_or_refuse(e, spoken, answer_scan(e, spoken)));
   };
   api.post("/{db}/{table}/pk-read",
            http::described(read_row, guarded(doors_, spoken, describe_row_read(spoken))));
@@ -246,10 +246,11 @@ void row_api::add_routes(http::server& server, reply_compression& compression, a
     api.post(weft::format("{}/pk-read", path), http::described(read_row, {.hidden = true}));
     long_api.post(weft::format("{}/scan", path), http::described(scan, {.hidden = true}));
   }
-  long_api.post("/batch",
-                http::described(
-                    [this, spoken](http::exchange& e) { e.work.emplace(answer_reads(e, spoken)); },
-                    guarded(doors_, spoken, describe_reads(spoken))));
+  long_api.post("/batch", http::described(
+                              [this, spoken](http::exchange& e) {
+                                e.work.emplace(serve_or_refuse(e, spoken, answer_reads(e, spoken)));
+                              },
+                              guarded(doors_, spoken, describe_reads(spoken))));
   api.post("/batchwrite", http::described(
                               [this, spoken](http::exchange& e) {
                                 e.work.emplace(answer_writes(e, &check_writes, spoken));
@@ -265,116 +266,100 @@ void row_api::add_routes(http::server& server, reply_compression& compression, a
 }
 
 weft::task<void> row_api::answer_row(http::exchange& e, api_version spoken) {
-  try {
-    const auto who = doors_.identify(e);
-    if (!who) co_return reply(e, who.error(), spoken);
-    const auto memory = memories_.take();
-    const auto asked = read_document<pk_read_request>(e.request().body(), *memory);
-    if (!asked) co_return reply(e, asked.error(), spoken);
-    const auto path = table_in_path(e, *memory);
-    if (!path) co_return reply(e, path.error(), spoken);
-    auto fine = check(*asked, limits_, *memory);
-    if (fine) fine = who->allows(right::read, path->database);
-    if (!fine) co_return reply(e, fine.error(), spoken);
-    const std::string_view id =
-        asked->operationId ? asked->operationId->view() : std::string_view{};
-    if (is_unknown(engine_)) [[unlikely]]
-      co_return reply(e, not_reachable(), spoken);
-    bool has_looked = false;
-    for (int i = 0; i < attempts; ++i) {
-      const store::catalog_ref schema = engine_.schema();
-      const auto plan = plan_read(*schema, path->database, path->table, *asked, *memory);
-      if (!plan) {
-        if (const auto fault = co_await look_again(engine_, plan.error(), schema, has_looked))
-          co_return reply(e, *fault, spoken);
-        continue;
-      }
-      one_row found{*plan, id, *memory};
-      const auto done = co_await engine_.read({&*plan, 1}, found);
-      if (!done) co_return reply(e, not_done(done.error(), "read"), spoken);
-      if (found.failure()) co_return reply(e, *found.failure(), spoken);
-      if (!found.is_outdated()) co_return memory->send_row(e, found.code(), spoken);
+  const auto who = doors_.identify(e);
+  if (!who) co_return reply(e, who.error(), spoken);
+  const auto memory = memories_.take();
+  const auto asked = read_document<pk_read_request>(e.request().body(), *memory);
+  if (!asked) co_return reply(e, asked.error(), spoken);
+  const auto path = table_in_path(e, *memory);
+  if (!path) co_return reply(e, path.error(), spoken);
+  auto fine = check(*asked, limits_, *memory);
+  if (fine) fine = who->allows(right::read, path->database);
+  if (!fine) co_return reply(e, fine.error(), spoken);
+  const std::string_view id = asked->operationId ? asked->operationId->view() : std::string_view{};
+  if (is_unknown(engine_)) [[unlikely]]
+    co_return reply(e, not_reachable(), spoken);
+  bool has_looked = false;
+  for (int i = 0; i < attempts; ++i) {
+    const store::catalog_ref schema = engine_.schema();
+    const auto plan = plan_read(*schema, path->database, path->table, *asked, *memory);
+    if (!plan) {
+      if (const auto fault = co_await look_again(engine_, plan.error(), schema, has_looked))
+        co_return reply(e, *fault, spoken);
+      continue;
     }
-    co_return reply(e, outdated(), spoken);
-  } catch (const std::bad_alloc&) {
-    if (e.replied()) throw;
+    one_row found{*plan, id, *memory};
+    const auto done = co_await engine_.read({&*plan, 1}, found);
+    if (!done) co_return reply(e, not_done(done.error(), "read"), spoken);
+    if (found.failure()) co_return reply(e, *found.failure(), spoken);
+    if (!found.is_outdated()) co_return memory->send_row(e, found.code(), spoken);
   }
-  reply(e, no_memory_for_request(), spoken);
+  reply(e, outdated(), spoken);
 }
 
 weft::task<void> row_api::answer_scan(http::exchange& e, api_version spoken) {
-  try {
-    const auto who = doors_.identify(e);
-    if (!who) co_return reply(e, who.error(), spoken);
-    const auto memory = memories_.take();
-    const auto asked = read_document<scan_request>(e.request().body(), *memory);
-    if (!asked) co_return reply(e, asked.error(), spoken);
-    const auto path = table_in_path(e, *memory);
-    if (!path) co_return reply(e, path.error(), spoken);
-    auto fine = check(*asked, *memory);
-    if (fine) fine = who->allows(right::read, path->database);
-    if (!fine) co_return reply(e, fine.error(), spoken);
-    if (is_unknown(engine_)) [[unlikely]]
-      co_return reply(e, not_reachable(), spoken);
-    bool has_looked = false;
-    for (int i = 0; i < attempts; ++i) {
-      const store::catalog_ref schema = engine_.schema();
-      auto plan = plan_scan(*schema, path->database, path->table, *asked, *memory);
-      if (!plan) {
-        if (const auto fault = co_await look_again(engine_, plan.error(), schema, has_looked))
-          co_return reply(e, *fault, spoken);
-        continue;
-      }
-      plan->limit = std::min(plan->limit, options_.scan_rows);
-      scan_reply rows{*plan, options_.scan_bytes, *memory};
-      const auto rest = co_await engine_.scan(*plan, rows);
-      if (!rest) co_return reply(e, not_scanned(rest.error()), spoken);
-      if (rows.failure()) co_return reply(e, *rows.failure(), spoken);
-      if (rows.is_outdated()) continue;
-      rows.finish(*rest);
-      co_return co_await memory->send_all(e, http::status::ok);
+  const auto who = doors_.identify(e);
+  if (!who) co_return reply(e, who.error(), spoken);
+  const auto memory = memories_.take();
+  const auto asked = read_document<scan_request>(e.request().body(), *memory);
+  if (!asked) co_return reply(e, asked.error(), spoken);
+  const auto path = table_in_path(e, *memory);
+  if (!path) co_return reply(e, path.error(), spoken);
+  auto fine = check(*asked, *memory);
+  if (fine) fine = who->allows(right::read, path->database);
+  if (!fine) co_return reply(e, fine.error(), spoken);
+  if (is_unknown(engine_)) [[unlikely]]
+    co_return reply(e, not_reachable(), spoken);
+  bool has_looked = false;
+  for (int i = 0; i < attempts; ++i) {
+    const store::catalog_ref schema = engine_.schema();
+    auto plan = plan_scan(*schema, path->database, path->table, *asked, *memory);
+    if (!plan) {
+      if (const auto fault = co_await look_again(engine_, plan.error(), schema, has_looked))
+        co_return reply(e, *fault, spoken);
+      continue;
     }
-    co_return reply(e, outdated(), spoken);
-  } catch (const std::bad_alloc&) {
-    if (e.replied()) throw;
+    plan->limit = std::min(plan->limit, options_.scan_rows);
+    scan_reply rows{*plan, options_.scan_bytes, *memory};
+    const auto rest = co_await engine_.scan(*plan, rows);
+    if (!rest) co_return reply(e, not_scanned(rest.error()), spoken);
+    if (rows.failure()) co_return reply(e, *rows.failure(), spoken);
+    if (rows.is_outdated()) continue;
+    rows.finish(*rest);
+    co_return co_await memory->send_all(e, http::status::ok);
   }
-  reply(e, no_memory_for_request(), spoken);
+  reply(e, outdated(), spoken);
 }
 
 weft::task<void> row_api::answer_reads(http::exchange& e, api_version spoken) {
-  try {
-    const auto who = doors_.identify(e);
-    if (!who) co_return reply(e, who.error(), spoken);
-    const auto memory = memories_.take();
-    memory->operations_max = options_.batch_operations;
-    const auto asked = read_document<batch_read_request>(e.request().body(), *memory);
-    if (!asked) co_return reply(e, asked.error(), spoken);
-    auto fine = check_reads(*asked, limits_, *memory);
-    if (fine) fine = allows_all(*who, right::read, *asked->operations);
-    if (!fine) co_return reply(e, fine.error(), spoken);
-    if (is_unknown(engine_)) [[unlikely]]
-      co_return reply(e, not_reachable(), spoken);
-    bool has_looked = false;
-    for (int i = 0; i < attempts; ++i) {
-      const store::catalog_ref schema = engine_.schema();
-      read_batch reads{*schema, *asked->operations, options_.reply_bytes, *memory, spoken};
-      if (const api_fault* const unknown = reads.unknown()) {
-        const auto fault = co_await look_again(engine_, *unknown, schema, has_looked);
-        if (!fault) continue;
-        if (!fault->is_of_schema) co_return reply(e, *fault, spoken);
-      }
-      const auto done = co_await engine_.read(reads.plans(), reads);
-      if (!done) co_return reply(e, not_done(done.error(), "read"), spoken);
-      if (reads.failure()) co_return reply(e, *reads.failure(), spoken);
-      if (reads.is_outdated()) continue;
-      reads.finish();
-      co_return co_await memory->send_all(e, http::status::ok);
+  const auto who = doors_.identify(e);
+  if (!who) co_return reply(e, who.error(), spoken);
+  const auto memory = memories_.take();
+  memory->operations_max = options_.batch_operations;
+  const auto asked = read_document<batch_read_request>(e.request().body(), *memory);
+  if (!asked) co_return reply(e, asked.error(), spoken);
+  auto fine = check_reads(*asked, limits_, *memory);
+  if (fine) fine = allows_all(*who, right::read, *asked->operations);
+  if (!fine) co_return reply(e, fine.error(), spoken);
+  if (is_unknown(engine_)) [[unlikely]]
+    co_return reply(e, not_reachable(), spoken);
+  bool has_looked = false;
+  for (int i = 0; i < attempts; ++i) {
+    const store::catalog_ref schema = engine_.schema();
+    read_batch reads{*schema, *asked->operations, options_.reply_bytes, *memory, spoken};
+    if (const api_fault* const unknown = reads.unknown()) {
+      const auto fault = co_await look_again(engine_, *unknown, schema, has_looked);
+      if (!fault) continue;
+      if (!fault->is_of_schema) co_return reply(e, *fault, spoken);
     }
-    co_return reply(e, outdated(), spoken);
-  } catch (const std::bad_alloc&) {
-    if (e.replied()) throw;
+    const auto done = co_await engine_.read(reads.plans(), reads);
+    if (!done) co_return reply(e, not_done(done.error(), "read"), spoken);
+    if (reads.failure()) co_return reply(e, *reads.failure(), spoken);
+    if (reads.is_outdated()) continue;
+    reads.finish();
+    co_return co_await memory->send_all(e, http::status::ok);
   }
-  reply(e, no_memory_for_request(), spoken);
+  reply(e, outdated(), spoken);
 }
 
 weft::task<void> row_api::answer_writes(http::exchange& e, judge check, api_version spoken) {

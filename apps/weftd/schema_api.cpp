@@ -1,5 +1,6 @@
 #include <apps/weftd/schema_api.hpp>
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -149,10 +150,14 @@ weft::task<void> schema_api::answer(http::exchange& e, store::engine& engine, ac
                                     api_version spoken) {
   const auto found = doors.identify(e);
   if (!found) co_return reply(e, found.error(), spoken);
+  // The keys may be read again meanwhile.
+  std::optional<const api_key> key;
+  if (!found->is_for_all()) key.emplace(found->key());
+  const permit allowed = key ? permit{*key} : permit::for_all();
   // If the look fails, what was seen last is still the best answer.
   static_cast<void>(co_await engine.after_miss());
   const auto memory = memories_.take();
-  schema_text text{*memory, *found};
+  schema_text text{*memory, allowed};
   if (co_await text.write(engine.schema()))
     co_return co_await memory->send_all(e, http::status::ok);
   memory->give_up_reply();

@@ -230,7 +230,9 @@ void sql_api::add_routes(http::server& server, reply_compression& compression, a
   api.post(
       "/sql",
       http::described(
-          [this, spoken](http::exchange& e) { e.work.emplace(answer_sql(e, spoken)); },
+          [this, spoken](http::exchange& e) {
+            e.work.emplace(serve_or_refuse(e, spoken, answer_sql(e, spoken)));
+          },
           guarded(
               doors_, spoken,
               describe<sql_request, sql_document>(
@@ -240,72 +242,62 @@ void sql_api::add_routes(http::server& server, reply_compression& compression, a
                               R"("parameters":{"id":17}})",
                    .tag = "sql",
                    .success = "What was found"}))));
-  api.post("/ronsql",
-           http::described(
-               [this, spoken](http::exchange& e) { e.work.emplace(answer_ronsql(e, spoken)); },
-               guarded(doors_, spoken, describe_ronsql(spoken))));
+  api.post("/ronsql", http::described(
+                          [this, spoken](http::exchange& e) {
+                            e.work.emplace(serve_or_refuse(e, spoken, answer_ronsql(e, spoken)));
+                          },
+                          guarded(doors_, spoken, describe_ronsql(spoken))));
 }
 
 weft::task<void> sql_api::answer_sql(http::exchange& e, api_version spoken) {
-  try {
-    const auto who = doors_.identify(e);
-    if (!who) co_return reply(e, who.error(), spoken);
-    const auto memory = memories_.take();
-    const auto asked = read_document<sql_request>(e.request().body(), *memory);
-    if (!asked) co_return reply(e, asked.error(), spoken);
-    const auto given = parameters_of(*asked);
-    if (!given) co_return reply(e, given.error(), spoken);
-    const auto fine = who->allows(right::read, asked->database->view());
-    if (!fine) co_return reply(e, fine.error(), spoken);
-    const std::size_t limit =
-        asked->limit ? static_cast<std::size_t>(*asked->limit) : options_.rows;
-    memory->reply = "{";
-    sql_reply rows{*memory, options_.reply_bytes, {.tells_names = true}};
-    const auto is_all = co_await engine_.query({.database = asked->database->view(),
-                                                .text = asked->query->view(),
-                                                .parameters = *given,
-                                                .rows_max = std::min(limit, options_.rows)},
-                                               rows);
-    if (!is_all) co_return reply(e, not_queried(is_all.error()), spoken);
-    if (rows.failure()) co_return reply(e, *rows.failure(), spoken);
-    memory->reply += R"(],"rows":)";
-    memory->reply += std::to_string(rows.rows());
-    memory->reply += *is_all && !rows.is_cut() ? "}" : R"(,"truncated":true})";
-    co_return co_await memory->send_all(e, http::status::ok);
-  } catch (const std::bad_alloc&) {
-    if (e.replied()) throw;
-  }
-  reply(e, no_memory_for_request(), spoken);
+  const auto who = doors_.identify(e);
+  if (!who) co_return reply(e, who.error(), spoken);
+  const auto memory = memories_.take();
+  const auto asked = read_document<sql_request>(e.request().body(), *memory);
+  if (!asked) co_return reply(e, asked.error(), spoken);
+  const auto given = parameters_of(*asked);
+  if (!given) co_return reply(e, given.error(), spoken);
+  const auto fine = who->allows(right::read, asked->database->view());
+  if (!fine) co_return reply(e, fine.error(), spoken);
+  const std::size_t limit = asked->limit ? static_cast<std::size_t>(*asked->limit) : options_.rows;
+  memory->reply = "{";
+  sql_reply rows{*memory, options_.reply_bytes, {.tells_names = true}};
+  const auto is_all = co_await engine_.query({.database = asked->database->view(),
+                                              .text = asked->query->view(),
+                                              .parameters = *given,
+                                              .rows_max = std::min(limit, options_.rows)},
+                                             rows);
+  if (!is_all) co_return reply(e, not_queried(is_all.error()), spoken);
+  if (rows.failure()) co_return reply(e, *rows.failure(), spoken);
+  memory->reply += R"(],"rows":)";
+  memory->reply += std::to_string(rows.rows());
+  memory->reply += *is_all && !rows.is_cut() ? "}" : R"(,"truncated":true})";
+  co_await memory->send_all(e, http::status::ok);
 }
 
 weft::task<void> sql_api::answer_ronsql(http::exchange& e, api_version spoken) {
-  try {
-    const auto who = doors_.identify(e);
-    if (!who) co_return reply(e, who.error(), spoken);
-    const auto memory = memories_.take();
-    const auto asked = read_document<ronsql_request>(e.request().body(), *memory);
-    if (!asked) co_return reply(e, asked.error(), spoken);
-    auto fine = check(*asked);
-    if (fine) fine = who->allows(right::read, asked->database->view());
-    if (!fine) co_return reply(e, fine.error(), spoken);
-    const ronsql_form& form = *form_of(*asked);
-    const bool is_json = form.rows.is == row_form::kind::json;
-    if (is_json) begin_ronsql(*asked, form.rows.is_ascii, memory->reply);
-    sql_reply rows{*memory, options_.reply_bytes, form.rows};
-    const auto is_all = co_await engine_.query({.database = asked->database->view(),
-                                                .text = asked->query->view(),
-                                                .rows_max = options_.rows},
-                                               rows);
-    const store::query_fault of = rows.fault_of_query();
-    if (!is_all) co_return reply_classed(e, not_queried(is_all.error()), of, spoken);
-    if (rows.failure()) co_return reply_classed(e, *rows.failure(), of, spoken);
-    if (!*is_all || rows.is_cut()) co_return reply_classed(e, too_many(options_), of, spoken);
-    if (is_json) memory->reply += "]}";
-    co_return co_await memory->send_all(e, http::status::ok, form.type);
-  } catch (const std::bad_alloc&) {
-    if (e.replied()) throw;
-  }
-  reply_classed(e, no_memory_for_request(), store::query_fault::none, spoken);
+  const auto who = doors_.identify(e);
+  if (!who) co_return reply(e, who.error(), spoken);
+  const auto memory = memories_.take();
+  const auto asked = read_document<ronsql_request>(e.request().body(), *memory);
+  if (!asked) co_return reply(e, asked.error(), spoken);
+  auto fine = check(*asked);
+  if (fine) fine = who->allows(right::read, asked->database->view());
+  if (!fine) co_return reply(e, fine.error(), spoken);
+  const ronsql_form& form = *form_of(*asked);
+  const bool is_json = form.rows.is == row_form::kind::json;
+  if (is_json) begin_ronsql(*asked, form.rows.is_ascii, memory->reply);
+  sql_reply rows{*memory, options_.reply_bytes, form.rows};
+  const auto is_all = co_await engine_.query({.database = asked->database->view(),
+                                              .text = asked->query->view(),
+                                              .rows_max = options_.rows},
+                                             rows);
+  const store::query_fault of = rows.fault_of_query();
+  if (!is_all) co_return reply_classed(e, not_queried(is_all.error()), of, spoken);
+  if (rows.failure()) co_return reply_classed(e, *rows.failure(), of, spoken);
+  if (!*is_all || rows.is_cut()) co_return reply_classed(e, too_many(options_), of, spoken);
+  if (is_json) memory->reply += "]}";
+  co_await memory->send_all(e, http::status::ok, form.type);
 }
 
 }  // namespace weftd
