@@ -8,6 +8,7 @@ import signal
 import socket
 import sqlite3
 import subprocess
+import threading
 import tomllib
 from pathlib import Path
 
@@ -236,6 +237,35 @@ def test_keys_are_read_again_on_a_hangup(start, make_key, tmp_path):
         server.send_signal(signal.SIGHUP)
         server.wait_for_log("has no keys: nobody may read or write")
         assert server.stop() == 0
+
+
+def test_keys_that_are_read_again_leave_a_request_that_waits_its_own(start, make_key, tmp_path):
+    """Each waits for a look at the schema, after its key was found."""
+    key, file = make_key("--databases", "shop"), tmp_path / "keys.toml"
+    with start(threads="1") as server:
+        files = [file.read_text()]
+        file.write_text("")
+        make_key("--databases", "hr")
+        files.append(file.read_text())
+        told = []
+
+        def ask():
+            with httpx.Client(headers={"X-API-KEY": key}, timeout=60) as client:
+                for _ in range(40):
+                    reply = client.get(server.url("/0.1.0/schema"))
+                    told.append([each["name"] for each in reply.json()["databases"]] if reply.status_code == 200 else reply.status_code)
+
+        crowd = [threading.Thread(target=ask) for _ in range(8)]
+        for each in crowd:
+            each.start()
+        while any(each.is_alive() for each in crowd):
+            files.append(files.pop(0))
+            (tmp_path / "new.toml").write_text(files[0])
+            (tmp_path / "new.toml").replace(file)
+            server.send_signal(signal.SIGHUP)
+            crowd[0].join(0.01)
+        assert all(each in (401, ["shop"]) for each in told), told
+        assert server.stop() == 0, server.log
 
 
 def test_a_file_of_keys_that_is_no_file_any_more_keeps_no_shard(start, make_key, tmp_path):
