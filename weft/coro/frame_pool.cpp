@@ -7,6 +7,7 @@
 
 #include <weft/base/pages.hpp>
 #include <weft/base/poison.hpp>
+#include <weft/base/thread_owned.hpp>
 
 namespace weft::frame_pool {
 namespace {
@@ -130,9 +131,10 @@ class pool {
 
 constinit thread_local pool frames;
 
-struct slab_owner {
-  ~slab_owner() { frames.free_slabs(); }
-};
+void remember_to_free_slabs() {
+  static const thread_end end{[](void* of) { static_cast<pool*>(of)->free_slabs(); }};
+  if (!end.call_with(&frames)) throw std::bad_alloc{};
+}
 
 void pool::refill(std::size_t size_class) {
   if (unsorted_ != nullptr && size_class == sorted_class_) {
@@ -149,7 +151,7 @@ void pool::refill(std::size_t size_class) {
 void pool::cut(std::size_t size_class) {
   slab*& from = cutting_[size_class];
   if (from == nullptr) {
-    thread_local const slab_owner owner;
+    remember_to_free_slabs();
     char* const memory = map_pages(slab_bytes, slab_bytes);
     if (memory == nullptr) throw std::bad_alloc{};
     from = ::new (memory) slab{size_class};

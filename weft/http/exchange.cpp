@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <weft/base/log_parts.hpp>
+#include <weft/base/thread_owned.hpp>
 #include <weft/http/active_request.hpp>
 #include <weft/http/connection.hpp>
 #include <weft/http/connection_host.hpp>
@@ -26,10 +27,10 @@ constexpr std::size_t copied_body_bytes = 2048;
 
 /// Room for a body that is written just before its reply; kept, so that a warm request allocates
 /// nothing.
-std::string& scratch() noexcept {
-  thread_local std::string text;
-  return text;
-}
+struct reply_text {
+  std::string text;
+};
+std::string& scratch() { return thread_owned<reply_text>::here().text; }
 
 /// Whether they leave in one piece. `memory`: the body's, if that may be sent from.
 bool fits(const reply_head& head, std::string_view body, const body_memory* memory) noexcept {

@@ -9,6 +9,7 @@
 
 #include <weft/base/assert.hpp>
 #include <weft/base/format.hpp>
+#include <weft/base/thread_owned.hpp>
 #include <weft/base/utf8.hpp>
 #include <weft/http/exchange.hpp>
 #include <weft/http/form.hpp>
@@ -140,8 +141,11 @@ bool read_parameter(const option_type& type, const member_bound* bound, void* ob
 }
 
 /// What is decoded while it is read; kept, so that warm requests allocate nothing.
+struct decoded_text {
+  std::string room;
+};
 std::span<char> decoding_room(std::size_t size_bytes) {
-  thread_local std::string room;
+  std::string& room = thread_owned<decoded_text>::here().room;
   if (room.size() < size_bytes) room.resize(size_bytes);
   return room;
 }

@@ -24,8 +24,8 @@
 namespace weft {
 namespace {
 
-thread_local event_loop* current_loop = nullptr;
-thread_local const char this_thread_mark = 0;  // whose address names the thread
+constinit thread_local event_loop* current_loop = nullptr;
+constinit thread_local const char this_thread_mark = 0;  // whose address names the thread
 
 constexpr std::uint64_t turns_between_notes = 64;
 

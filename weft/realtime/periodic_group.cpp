@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <weft/base/thread_owned.hpp>
 #include <weft/realtime/allocation_guard.hpp>
 #include <weft/realtime/utilisation.hpp>
 
@@ -12,7 +13,9 @@ namespace weft::realtime {
 namespace {
 
 /// More than one only where a simulated world runs several loops on a thread.
-thread_local std::vector<std::unique_ptr<periodic_group>> groups_here;
+struct groups_here {
+  std::vector<std::unique_ptr<periodic_group>> all;
+};
 
 }  // namespace
 
@@ -32,7 +35,9 @@ periodic_group::~periodic_group() {
 }
 
 periodic_group* periodic_group::find(const event_loop& loop) noexcept {
-  for (const auto& each : groups_here)
+  const groups_here* const here = thread_owned<groups_here>::find();
+  if (here == nullptr) return nullptr;
+  for (const auto& each : here->all)
     if (&each->loop_ == &loop) return each.get();
   return nullptr;
 }
@@ -40,7 +45,9 @@ periodic_group* periodic_group::find(const event_loop& loop) noexcept {
 periodic_group& periodic_group::join(event_loop& loop, periodic_member& member) {
   periodic_group* group = find(loop);
   if (group == nullptr)
-    group = groups_here.emplace_back(std::make_unique<periodic_group>(loop)).get();
+    group = thread_owned<groups_here>::here()
+                .all.emplace_back(std::make_unique<periodic_group>(loop))
+                .get();
   group->members_.push_back(member);
   return *group;
 }
@@ -48,8 +55,9 @@ periodic_group& periodic_group::join(event_loop& loop, periodic_member& member) 
 /// Nobody is in the line by then: who is has a periodic.
 void periodic_group::leave(periodic_member& member) noexcept {
   members_.erase(member);
-  if (members_.empty())
-    std::erase_if(groups_here, [this](const auto& each) { return each.get() == this; });
+  if (!members_.empty()) return;
+  std::erase_if(thread_owned<groups_here>::find()->all,
+                [this](const auto& each) { return each.get() == this; });
 }
 
 void periodic_group::hold_back(released_task& task) noexcept {

@@ -11,7 +11,8 @@
 
 namespace weft::http::http2 {
 nghttp2_session_callbacks* client_callbacks::table() {
-  thread_local const callbacks_handle made = [] {
+  // Kept for good: sessions of any thread may outlive whatever ends it.
+  static nghttp2_session_callbacks* const made = [] {
     callbacks_handle all = make_callbacks();
     nghttp2_session_callbacks_set_on_header_callback(all.get(), &on_header);
     nghttp2_session_callbacks_set_on_invalid_header_callback(all.get(), &on_invalid_header);
@@ -19,9 +20,9 @@ nghttp2_session_callbacks* client_callbacks::table() {
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(all.get(), &on_data);
     nghttp2_session_callbacks_set_on_stream_close_callback(all.get(), &on_close);
     nghttp2_session_callbacks_set_send_data_callback(all.get(), &on_send_data);
-    return all;
+    return all.release();
   }();
-  return made.get();
+  return made;
 }
 
 session_handle client_callbacks::open(client_session& session) {

@@ -11,10 +11,10 @@ namespace weft::http::ws {
 
 std::uint32_t next_mask_key() noexcept {
   struct drawn_keys {
-    std::array<std::uint32_t, 64> keys;  // as many bytes as are never given in part
+    std::array<std::uint32_t, 64> keys{};  // as many bytes as are never given in part
     std::size_t used = std::tuple_size_v<decltype(keys)>;
   };
-  thread_local drawn_keys drawn;
+  constinit thread_local drawn_keys drawn;
   if (drawn.used == drawn.keys.size()) {
     const auto given = ::getrandom(drawn.keys.data(), sizeof drawn.keys, 0);
     WEFT_ASSERT(given == sizeof drawn.keys, "the kernel gives no random numbers");

@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 
+#include <weft/base/thread_owned.hpp>
 #include <weft/http/websocket/deflate_parameters.hpp>
 #include <weft/http/websocket/message_deflate.hpp>
 
@@ -20,8 +21,7 @@ namespace weft::http::ws {
 class shared_codecs {
  public:
   [[nodiscard]] static shared_codecs& of_this_thread() {
-    thread_local shared_codecs own;
-    return own;
+    return thread_owned<shared_codecs>::here();
   }
 
   [[nodiscard]] message_deflater& deflater(int window_bits) {

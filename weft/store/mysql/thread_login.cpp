@@ -12,7 +12,7 @@
 namespace weft::store::mysql {
 namespace {
 
-thread_local thread_wait* of_this_thread = nullptr;
+constinit thread_local thread_wait* of_this_thread = nullptr;
 
 /// What the library calls where it would wait within a handshake. Where nobody is on a thread that
 /// may, it is to give up rather than to keep a loop.

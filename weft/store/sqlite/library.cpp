@@ -14,6 +14,7 @@
 
 #include <weft/base/log.hpp>
 #include <weft/base/sanitizers.hpp>
+#include <weft/base/thread_owned.hpp>
 #include <weft/store/sqlite/memory_budget.hpp>
 #include <weft/store/sqlite/nowait_reads.hpp>
 #include <weft/store/sqlite/open_files.hpp>
@@ -28,7 +29,8 @@ constexpr unsigned kept_of_a_class = 32;  // a look-up has three blocks at a tim
 /// One thread's blocks that nobody uses, by size. A block may come from another thread.
 class kept_blocks {
  public:
-  ~kept_blocks() {
+  /// At the end of its thread, of which other objects may end later.
+  void free_all() noexcept {
     has_ended_ = true;
     for (list& each : lists_)
       while (free_block* const block = each.first) {
@@ -53,7 +55,7 @@ class kept_blocks {
     if constexpr (WEFT_SANITIZED != 0) return std::free(block);
     const std::size_t size_class = malloc_usable_size(block) / class_bytes;
     if (size_class == 0 || size_class > classes || has_ended_ ||
-        lists_[size_class - 1].count == kept_of_a_class) {
+        lists_[size_class - 1].count == kept_of_a_class || !will_free_all()) {
       std::free(block);
       return;
     }
@@ -63,6 +65,11 @@ class kept_blocks {
   }
 
  private:
+  [[nodiscard]] bool will_free_all() noexcept {
+    static const thread_end end{[](void* of) { static_cast<kept_blocks*>(of)->free_all(); }};
+    return will_free_all_ || (will_free_all_ = end.call_with(this));
+  }
+
   struct free_block {
     free_block* next;
   };
@@ -71,10 +78,11 @@ class kept_blocks {
     unsigned count = 0;
   };
   std::array<list, classes> lists_{};
-  bool has_ended_ = false;  // other objects of the thread may end later
+  bool has_ended_ = false;
+  bool will_free_all_ = false;
 };
 
-thread_local kept_blocks kept;
+constinit thread_local kept_blocks kept;
 
 void* take_block(int bytes) {
   const auto wanted = static_cast<std::size_t>(bytes);

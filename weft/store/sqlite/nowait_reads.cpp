@@ -19,7 +19,7 @@ struct thread_mode {
   bool has_missed = false;
   blind_reads blind = blind_reads::wait;
 };
-thread_local thread_mode mode;
+constinit thread_local thread_mode mode;
 
 std::atomic<bool> seen_blind{false};
 

@@ -33,8 +33,8 @@ struct vfs_state {
 vfs_state state;
 
 /// What this thread has opened last.
-thread_local file_identity opened_last;
-thread_local int descriptor_last = -1;
+constinit thread_local file_identity opened_last;
+constinit thread_local int descriptor_last = -1;
 
 struct known_indexes {
   std::mutex mutex;
