@@ -1,6 +1,7 @@
 #include <weft/loop/buffer_pool.hpp>
 
 #include <algorithm>
+#include <new>
 
 #include <weft/base/assert.hpp>
 #include <weft/base/pages.hpp>
@@ -44,12 +45,17 @@ std::size_t buffer_pool::trim(std::size_t first, std::size_t count) noexcept {
 
 bool buffer_pool::grow() noexcept {
   if ((chunks_.size() + 1) * slots_per_chunk > slots_max_) return false;
+  try {
+    chunks_.reserve(chunks_.size() + 1);
+    free_.resize((chunks_.size() + 1) * slots_per_chunk);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
   char* const memory = map_pages(slots_per_chunk * slot_bytes, slot_bytes);
   if (memory == nullptr) return false;
   const auto first = static_cast<std::uint32_t>(chunks_.size() * slots_per_chunk);
   chunks_.push_back(memory);
   poison(memory, slots_per_chunk * slot_bytes);
-  free_.resize(chunks_.size() * slots_per_chunk);
   if (memory_ != nullptr) memory_->add(memory_kind::buffers, slots_per_chunk * slot_bytes);
   // Lowest numbers are lent first.
   for (std::uint32_t i = slots_per_chunk; i > 0; --i) free_[free_count_++] = first + i - 1;

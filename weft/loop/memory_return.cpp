@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <new>
 #include <tuple>
 
 #include <weft/coro/frame_pool.hpp>
@@ -93,11 +94,15 @@ task<void> return_memory(event_loop& loop, memory_return_options options) {
   for (std::uint64_t seen = 0;;) {
     if (!co_await sleep_for(loop, options.interval)) co_return;
     if (loop.gauges().resumptions - seen <= own_resumptions) continue;
-    if (!co_await return_frames(loop, options)) co_return;
-    if (!co_await return_buffers(loop, options)) co_return;
-    // Where no thread is to be had for it, another time.
-    static_cast<void>(co_await blocking(&trim_heap));
-    if (loop.has_threads()) loop.blocking_threads().trim_heaps();
+    try {
+      if (!co_await return_frames(loop, options)) co_return;
+      if (!co_await return_buffers(loop, options)) co_return;
+      // Where no thread is to be had for it, another time.
+      static_cast<void>(co_await blocking(&trim_heap));
+      if (loop.has_threads()) loop.blocking_threads().trim_heaps();
+    } catch (const std::bad_alloc&) {
+      continue;  // there is none for the work itself: another time
+    }
     trim_end_of_thread_heap();
     seen = loop.gauges().resumptions;
   }

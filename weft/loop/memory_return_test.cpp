@@ -9,8 +9,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <thread>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <weft/base/sanitizers.hpp>
@@ -18,6 +20,7 @@
 #include <weft/loop/blocking.hpp>
 #include <weft/loop/loop_fixture_test.hpp>
 #include <weft/loop/sleep.hpp>
+#include <weft/testing/allocation_failure.hpp>
 
 namespace weft {
 namespace {
@@ -180,6 +183,25 @@ TEST_P(memory_return_threads_test, idle_blocking_threads_give_back_the_ends_of_t
   }(*loop_, late, was_given_back));
   loop_->run();
   EXPECT_TRUE(was_given_back);
+}
+
+/// It is no task of anybody's: its end would be the program's.
+TEST_P(memory_return_threads_test, goes_on_when_there_was_no_memory_for_a_look) {
+  if (!testing::allocation_failure::is_available()) GTEST_SKIP() << "malloc is not ours here";
+  map_large_blocks();
+  loop_->spawn(return_memory(*loop_, {.interval = 1ms}));
+  bool has_failed = false;
+  loop_->spawn([](event_loop& loop, bool& failed) -> task<void> {
+    std::optional<testing::allocation_failures> none{std::in_place, 1, testing::failing::for_good};
+    while (!none->has_failed()) std::ignore = co_await sleep_for(loop, 1ms);
+    failed = none->has_failed();
+    std::ignore = co_await sleep_for(loop, 3ms);
+    none.reset();
+    EXPECT_FALSE((co_await this_task::environment()).stop.stop_requested());
+    loop.request_stop();
+  }(*loop_, has_failed));
+  loop_->run();  // would throw
+  EXPECT_TRUE(has_failed);
 }
 #endif
 

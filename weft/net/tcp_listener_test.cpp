@@ -4,6 +4,7 @@
 #include <netinet/tcp.h>
 #include <unistd.h>
 
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +15,7 @@
 
 #include <weft/net/address_claim.hpp>
 #include <weft/net/loopback_test.hpp>
+#include <weft/testing/allocation_failure.hpp>
 
 namespace weft::net {
 namespace {
@@ -342,6 +344,49 @@ TEST_P(tcp_listener_on_sockets_test, pauses_without_descriptors_and_recovers) {
     co_await tasks.join();
     EXPECT_EQ(gone + accepted.size(), clients.size());
     EXPECT_EQ(log.warnings, 1) << "said once, not each time that somebody leaves and another comes";
+  });
+}
+
+/// Those that come meanwhile may be closed. Nobody else is, and the program goes on.
+TEST_P(tcp_listener_on_sockets_test, goes_on_when_there_was_no_memory_for_connections) {
+  if (!testing::allocation_failure::is_available()) GTEST_SKIP() << "malloc is not ours here";
+  run([&]() -> task<void> {
+    constexpr std::size_t many = 300;  // more than there is room for without asking the system
+    auto listener = tcp_listener::bind(loop(), endpoint::loopback(0));
+    const endpoint where = listener->local_endpoint();
+    scope tasks{co_await this_task::environment()};
+    std::vector<tcp_stream> accepted;
+    accepted.reserve(many + 1);
+    tasks.spawn([](tcp_listener& from, std::vector<tcp_stream>& into) -> task<void> {
+      for (;;) {
+        try {
+          auto stream = co_await from.accept();
+          if (!stream) co_return;
+          into.push_back(std::move(*stream));
+          continue;
+        } catch (const std::bad_alloc&) {}  // of the log, or of a coroutine
+        co_await yield{event_loop::current()};
+      }
+    }(*listener, accepted));
+    co_await turns(2);
+    std::vector<raw_socket> clients;
+    for (std::size_t i = 0; i < many; ++i) {
+      clients.push_back(raw_socket::open());
+      EXPECT_TRUE(clients.back().connect(where));
+    }
+    {
+      const testing::allocation_failures none{1, testing::failing::for_good};
+      while (!none.has_failed()) co_await turns(1);
+      co_await turns(10);
+    }
+    const std::size_t before = accepted.size();
+    EXPECT_LT(before, many);
+    clients.push_back(raw_socket::open());
+    EXPECT_TRUE(clients.back().connect(where));
+    while (accepted.size() == before)
+      EXPECT_TRUE((co_await sleep_for(loop(), std::chrono::milliseconds{1})).has_value());
+    tasks.request_stop();
+    co_await tasks.join();
   });
 }
 

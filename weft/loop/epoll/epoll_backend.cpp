@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 #include <span>
 #include <utility>
 
@@ -97,6 +98,7 @@ class epoll_backend final : public backend {
   [[gnu::noinline]] void send_held() noexcept;
   [[gnu::noinline]] bool start_other(operation& op) noexcept;
   result<descriptor*> add(result<int> fd);
+  [[nodiscard]] epoll_descriptor* insert(int fd) noexcept;
   void release(epoll_descriptor& d) noexcept;
   bool attempt(operation& op) noexcept;
   [[gnu::noinline]] bool attempt_accept(accept_operation& op) noexcept;
@@ -129,7 +131,9 @@ epoll_backend::~epoll_backend() {
 
 result<descriptor*> epoll_backend::add(result<int> fd) {
   if (!fd) return fail(fd.error());
-  epoll_descriptor& d = sockets_.insert(*fd);
+  epoll_descriptor* const added = insert(*fd);
+  if (added == nullptr) return fail(error{errc::exhausted, ENOMEM});
+  epoll_descriptor& d = *added;
   d.owner = this;
   epoll_event interest{.events = edge_events, .data = {.u64 = d.tag}};
   if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, *fd, &interest) != 0) {
@@ -138,6 +142,16 @@ result<descriptor*> epoll_backend::add(result<int> fd) {
     return fail(why);
   }
   return &d;
+}
+
+/// nullptr: there is no memory for it, and it is closed.
+epoll_descriptor* epoll_backend::insert(int fd) noexcept {
+  try {
+    return &sockets_.insert(fd);
+  } catch (const std::bad_alloc&) {
+    ::close(fd);
+    return nullptr;
+  }
 }
 
 void epoll_backend::release(epoll_descriptor& d) noexcept {

@@ -1,9 +1,11 @@
 // Listeners on io_uring: a multishot accept fills a queue, from which accepts are answered.
 
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 #include <utility>
 
 #include <weft/loop/socket_calls.hpp>
@@ -19,11 +21,10 @@ constexpr std::size_t backlog_limit = 256;
 
 result<descriptor*> uring_backend::listen(const raw_address& address,
                                           const listen_options& options) {
-  const auto fd = open_listener(address, options);
-  if (!fd) return fail(fd.error());
-  uring_descriptor& d = add(*fd);
-  d.accepted = std::make_unique<std::deque<int>>();
-  return &d;
+  auto line = std::make_unique<std::deque<int>>();
+  const auto added = add(open_listener(address, options));
+  if (added) (*added)->accepted = std::move(line);
+  return added;
 }
 
 bool uring_backend::start_accept(accept_operation& op) noexcept {
@@ -40,17 +41,21 @@ bool uring_backend::start_accept(accept_operation& op) noexcept {
 
 /// Past the ring, which is to have nothing to do with the listener now. True: answered.
 bool uring_backend::accept_now(uring_descriptor& d, accept_operation& op) noexcept {
-  const int fd = accept_connection(d.fd);
-  op.result = std::min(fd, 0);
-  if (fd >= 0) op.accepted = &add(fd);
+  give_connection(accept_connection(d.fd), op);
   return true;
+}
+
+/// `fd`: or a negated errno.
+void uring_backend::give_connection(int fd, accept_operation& op) noexcept {
+  op.accepted = fd >= 0 ? keep(fd) : nullptr;
+  op.result = fd >= 0 && op.accepted == nullptr ? -ENOMEM : std::min(fd, 0);
 }
 
 bool uring_backend::take_connection(uring_descriptor& d, accept_operation& op) noexcept {
   if (!d.accepted->empty()) {
-    op.accepted = &add(d.accepted->front());
-    op.result = 0;
+    const int fd = d.accepted->front();
     d.accepted->pop_front();
+    give_connection(fd, op);
     return true;
   }
   if (d.failure == 0) return false;
@@ -65,7 +70,12 @@ bool uring_backend::serve_acceptor(uring_descriptor& d, accept_operation& op) no
 void uring_backend::on_accept(uring_descriptor& d, const io_uring_cqe& cqe) noexcept {
   d.armed = (cqe.flags & IORING_CQE_F_MORE) != 0;
   if (cqe.res >= 0) {
-    d.accepted->push_back(cqe.res);
+    try {
+      d.accepted->push_back(cqe.res);
+    } catch (const std::bad_alloc&) {
+      ::close(cqe.res);
+      d.failure = ENOMEM;  // whoever accepts pauses
+    }
     if (d.accepted->size() >= backlog_limit) disarm(d);
   } else if (cqe.res != -ECANCELED && cqe.res != -EINTR && !died_in_line(-cqe.res)) {
     d.failure = static_cast<std::int16_t>(-cqe.res);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 #include <utility>
 
 #include <weft/base/assert.hpp>
@@ -51,17 +52,27 @@ uring_backend::~uring_backend() {
   if (wake_ >= 0) ::close(wake_);
 }
 
-uring_descriptor& uring_backend::add(int fd) {
-  uring_descriptor& d = *sockets_.create();
-  d.fd = fd;
-  open_.push_back(d);
-  return d;
+/// nullptr: there is no memory for it, and it is closed.
+uring_descriptor* uring_backend::keep(int fd) noexcept {
+  try {
+    uring_descriptor& d = *sockets_.create();
+    d.fd = fd;
+    open_.push_back(d);
+    return &d;
+  } catch (const std::bad_alloc&) {
+    ::close(fd);
+    return nullptr;
+  }
+}
+
+result<uring_descriptor*> uring_backend::add(result<int> fd) noexcept {
+  if (!fd) return fail(fd.error());
+  if (uring_descriptor* const added = keep(*fd)) return added;
+  return fail(error{errc::exhausted, ENOMEM});
 }
 
 result<descriptor*> uring_backend::open_stream(int family) {
-  const auto fd = open_stream_socket(family);
-  if (!fd) return fail(fd.error());
-  return &add(*fd);
+  return add(open_stream_socket(family));
 }
 
 std::unique_ptr<loose_socket> uring_backend::loosen(descriptor& socket) {

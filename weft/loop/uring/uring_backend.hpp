@@ -42,7 +42,7 @@ class uring_backend final : public backend {
   result<descriptor*> open_datagram(int family, const datagram_options& options) override;
   std::unique_ptr<loose_socket> loosen(descriptor& socket) override;
   result<descriptor*> adopt(std::unique_ptr<loose_socket> socket) override {
-    return &add(loose_file::take(std::move(socket)));
+    return add(loose_file::take(std::move(socket)));
   }
   result<raw_address> local_address(const descriptor& socket) const override {
     return socket_address(socket.fd);
@@ -81,7 +81,8 @@ class uring_backend final : public backend {
     return static_cast<uring_descriptor&>(*op.target);
   }
 
-  uring_descriptor& add(int fd);
+  [[nodiscard]] uring_descriptor* keep(int fd) noexcept;
+  [[nodiscard]] result<uring_descriptor*> add(result<int> fd) noexcept;
   void answer(operation& op, int result) noexcept;
   bool list(listed_operation& op) noexcept;
   void on_listed(listed_operation& op, int result) noexcept;
@@ -96,6 +97,7 @@ class uring_backend final : public backend {
   bool take_buffer(uring_descriptor& d, receive_operation& op) noexcept;
   bool take_connection(uring_descriptor& d, accept_operation& op) noexcept;
   bool accept_now(uring_descriptor& d, accept_operation& op) noexcept;
+  void give_connection(int fd, accept_operation& op) noexcept;
   bool serve_acceptor(uring_descriptor& d, accept_operation& op) noexcept;
   bool take_datagrams(uring_descriptor& d, receive_datagrams_operation& op) noexcept;
   void prepare_receive_datagrams(uring_descriptor& d) noexcept;
@@ -112,6 +114,7 @@ class uring_backend final : public backend {
   void on_accept(uring_descriptor& d, const io_uring_cqe& cqe) noexcept;
   void on_datagram(uring_descriptor& d, const io_uring_cqe& cqe) noexcept;
   void serve_datagram_readers() noexcept;
+  void serve_datagram_reader(uring_descriptor& d) noexcept;
   void on_wake(const io_uring_cqe& cqe) noexcept;
   void serve_reader(uring_descriptor& d) noexcept;
   void watch_wake() noexcept;

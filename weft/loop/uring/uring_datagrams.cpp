@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include <weft/loop/datagram_calls.hpp>
@@ -39,11 +40,9 @@ void unpack(buffer_ref&& bytes, datagram& into) noexcept {
 }  // namespace
 
 result<descriptor*> uring_backend::open_datagram(int family, const datagram_options& options) {
-  const auto fd = open_datagram_socket(family, options);
-  if (!fd) return fail(fd.error());
-  uring_descriptor& d = add(*fd);
-  d.datagrams = true;
-  return &d;
+  const auto added = add(open_datagram_socket(family, options));
+  if (added) (*added)->datagrams = true;
+  return added;
 }
 
 bool uring_backend::start_receive_datagrams(receive_datagrams_operation& op) noexcept {
@@ -110,22 +109,29 @@ void uring_backend::on_datagram(uring_descriptor& d, const io_uring_cqe& cqe) no
     wait_for_buffer(d);
   else if (cqe.res < 0 && cqe.res != -ECANCELED && cqe.res != -EINTR)
     d.failure = static_cast<std::int16_t>(-cqe.res);
-  if (fed_.empty() || fed_.back() != &d) fed_.push_back(&d);
+  if (!fed_.empty() && fed_.back() == &d) return;
+  try {
+    fed_.push_back(&d);
+  } catch (const std::bad_alloc&) {
+    serve_datagram_reader(d);
+  }
 }
 
 /// After all answers at hand, so that a reader is given them together.
 void uring_backend::serve_datagram_readers() noexcept {
-  for (uring_descriptor* d : fed_) {
-    if (d->reader == nullptr) continue;
-    auto& op = static_cast<receive_datagrams_operation&>(*d->reader);
-    if (take_datagrams(*d, op)) {
-      d->reader = nullptr;
-      context_.ready.push(op, priority::normal);
-    } else if (!d->armed && !d->starved.is_linked()) {
-      arm(*d);
-    }
-  }
+  for (uring_descriptor* d : fed_) serve_datagram_reader(*d);
   fed_.clear();
+}
+
+void uring_backend::serve_datagram_reader(uring_descriptor& d) noexcept {
+  if (d.reader == nullptr) return;
+  auto& op = static_cast<receive_datagrams_operation&>(*d.reader);
+  if (take_datagrams(d, op)) {
+    d.reader = nullptr;
+    context_.ready.push(op, priority::normal);
+  } else if (!d.armed && !d.starved.is_linked()) {
+    arm(d);
+  }
 }
 
 }  // namespace weft
