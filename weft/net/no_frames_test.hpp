@@ -1,8 +1,8 @@
 // For tests of what remains where the frame pool gives nothing.
 //
 // Contract: while one lives, and testing::allocation_failure is available, the next frame of
-// `least_bytes` to 512 bytes that this thread asks for is refused; smaller ones that it has freed
-// are there. One at a time.
+// `least_bytes` to `most_bytes` that this thread asks for is refused; smaller ones that it has
+// freed are there. One at a time.
 //
 //   const no_frames none;
 //   EXPECT_FALSE((co_await stream.write("lost")).has_value());
@@ -22,7 +22,7 @@ namespace weft::net {
 class no_frames {
  public:
   /// Takes all that the pool has, by size, so that it must ask for another slab.
-  explicit no_frames(std::size_t least_bytes = step_bytes) {
+  explicit no_frames(std::size_t least_bytes = step_bytes, std::size_t most_bytes = 512) {
     blocks_.reserve(1'000'000);
     for (std::size_t each = most_bytes; each >= least_bytes; each -= step_bytes) take_all(each);
     refused_.emplace(slab_bytes);
@@ -34,7 +34,6 @@ class no_frames {
   }
 
  private:
-  static constexpr std::size_t most_bytes = 512;
   static constexpr std::size_t step_bytes = 16;
   static constexpr std::size_t slab_bytes = 64 * 1024;
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <exception>
 #include <iterator>
 #include <ranges>
 #include <system_error>
@@ -12,6 +13,7 @@
 #include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
 #include <weft/base/log_escape.hpp>
+#include <weft/base/log_parts.hpp>
 #include <weft/base/memory_limit.hpp>
 #include <weft/base/without_user.hpp>
 #include <weft/loop/make_backend.hpp>
@@ -345,22 +347,29 @@ task<void> application::state::watch_signals(event_loop& loop, detail::signal_wa
       stop_all();
       co_return;
     }
-    const int number = *taken;
-    if (number == 0) continue;
+    if (*taken == 0) continue;
     // To write to the log, and to read files again.
     const realtime::allocation_guard allowed{realtime::on_allocation::allow};
-    if (number == SIGHUP) {
-      log::info("SIGHUP: services read their files again");
-      for (const std::string& fault : settings.read_log_again(cli))
-        log::error(weft::format("the log stays as it is: {}", fault));
-      const std::lock_guard lock{mutex};
-      for (shard* each : shards) each->reload();
+    if (*taken == SIGHUP) {
+      read_again();
       continue;
     }
-    log::info(weft::format("{}: stopping; once more to end at once",
-                           number == SIGINT ? "SIGINT" : "SIGTERM"));
+    log::info(*taken == SIGINT ? "SIGINT: stopping; once more to end at once"
+                               : "SIGTERM: stopping; once more to end at once");
     stop_all();
     co_return;
+  }
+}
+
+void application::state::read_again() noexcept {
+  log::info("SIGHUP: services read their files again");
+  try {
+    for (const std::string& fault : settings.read_log_again(cli))
+      log::error(weft::format("the log stays as it is: {}", fault));
+    const std::lock_guard lock{mutex};
+    for (shard* each : shards) each->reload();
+  } catch (const std::exception& why) {
+    log::error_of({"not all files are read again, send SIGHUP once more: ", why.what()});
   }
 }
 

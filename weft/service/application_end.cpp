@@ -3,9 +3,9 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <exception>
 #include <mutex>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -13,6 +13,7 @@
 #include <weft/base/failure_note.hpp>
 #include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
+#include <weft/base/log_parts.hpp>
 #include <weft/loop/event_loop.hpp>
 #include <weft/loop/leftovers.hpp>
 #include <weft/loop/thread_place.hpp>
@@ -34,8 +35,8 @@ void application::state::stop_all() {
       watchdog = std::thread{[this] { watch_end(); }};
       unpin_thread(watchdog.native_handle());
     }
-  } catch (const std::system_error& why) {
-    log::warning(weft::format("nothing watches that the program ends: {}", why.what()));
+  } catch (const std::exception& why) {
+    log::error_of({"nothing watches that the program ends: ", why.what()});
   }
   if (shards_mesh != nullptr) shards_mesh->request_stop();
 }

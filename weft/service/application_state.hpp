@@ -65,6 +65,7 @@ struct application::state {
   void ask_for_leftovers();
   void tell_leftovers(shard& of) const;
   task<void> watch_signals(event_loop& loop, detail::signal_watch& signals);
+  void read_again() noexcept;
 
   int argc;
   char** argv;

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -18,7 +20,9 @@
 #include <weft/loop/event_loop.hpp>
 #include <weft/loop/on.hpp>
 #include <weft/loop/sleep.hpp>
+#include <weft/net/no_frames_test.hpp>
 #include <weft/telemetry/registry.hpp>
+#include <weft/testing/allocation_failure.hpp>
 
 namespace {
 
@@ -219,6 +223,37 @@ TEST_F(application_run, ends_whole_when_a_task_of_one_shard_throws) {
   EXPECT_EQ(app.run(), 1);
   EXPECT_EQ(stopped, 3);
   EXPECT_EQ(log.count("a task of this shard threw: broken"), 1U);
+}
+
+/// Stops by a coroutine, for whose frame there is no memory at first.
+struct stopped_late {
+  explicit stopped_late(weft::event_loop& loop) : loop_{loop} {}
+  weft::task<weft::result<void>> stop() {
+    static_cast<void>(co_await weft::sleep_for(loop_, std::chrono::milliseconds{1}));
+    ++stopped;
+    co_return weft::result<void>{};
+  }
+  weft::event_loop& loop_;
+};
+/// Asked just before the services stop.
+struct without_frames {
+  [[nodiscard]] std::size_t connections() const {
+    none.emplace(16, 4096);
+    return 0;
+  }
+  mutable std::optional<weft::net::no_frames> none;
+};
+
+TEST_F(application_run, stops_its_services_when_there_is_memory_again) {
+  if (!weft::testing::allocation_failure::is_available()) GTEST_SKIP() << "malloc is not ours here";
+  option = "--threads=1";
+  arguments[1] = option.data();
+  weft::application app{2, arguments.data()};
+  app.add<stopped_late>();
+  app.add<without_frames>();
+  EXPECT_EQ(run(app), 1) << "that is not how a program should end";
+  EXPECT_EQ(log.count("out of memory: services go on to stop when there is some"), 1U);
+  EXPECT_EQ(stopped, 1);
 }
 
 TEST_F(application_run, leaves_out_what_the_options_do_not_want) {

@@ -4,6 +4,7 @@
 
 #include <weft/base/format.hpp>
 #include <weft/base/log.hpp>
+#include <weft/base/log_parts.hpp>
 
 namespace weft {
 
@@ -37,10 +38,9 @@ void container::reload() {
     if (each->kind->reload == nullptr || each->state != detail::service_state::started) continue;
     try {
       const auto done = each->kind->reload(each->object);
-      if (!done)
-        log::error(weft::format("{} goes on as before: {}", each->title(), done.error().message()));
+      if (!done) log::error_of({each->kind->name, " goes on as before: ", done.error().message()});
     } catch (const std::exception& why) {
-      log::error(weft::format("{} goes on as before: {}", each->title(), why.what()));
+      log::error_of({each->kind->name, " goes on as before: ", why.what()});
     }
   }
 }

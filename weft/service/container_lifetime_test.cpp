@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,7 +13,9 @@
 #include <weft/loop/backend.hpp>
 #include <weft/loop/event_loop.hpp>
 #include <weft/loop/sleep.hpp>
+#include <weft/net/no_frames_test.hpp>
 #include <weft/service/event_bus.hpp>
+#include <weft/testing/allocation_failure.hpp>
 
 using namespace std::chrono_literals;
 
@@ -213,6 +216,36 @@ TEST_F(container_lifetime, takes_out_what_is_registered_before_the_service_is_de
     EXPECT_EQ(all.notes, (lines{"up: nobody", "taken out"})) << "when all have stopped";
   }
   EXPECT_EQ(all.notes, (lines{"up: nobody", "taken out", "destroyed"}));
+}
+
+struct sleepy_one {
+  sleepy_one(diary& into, weft::event_loop& on) : all{into.notes}, loop{on} {}
+  task<result<void>> stop() {
+    static_cast<void>(co_await weft::sleep_for(loop, 1ms));
+    all.push_back("sleepy stops");
+    co_return result<void>{};
+  }
+  lines& all;
+  weft::event_loop& loop;
+};
+/// After whose stop() there is no memory for another frame, at first.
+struct greedy_one {
+  greedy_one(diary& into, sleepy_one&) : all{into.notes} {}
+  void stop() {
+    all.push_back("greedy stops");
+    none.emplace();
+  }
+  lines& all;
+  std::optional<weft::net::no_frames> none;
+};
+
+TEST_F(container_lifetime, a_stop_for_which_there_is_no_memory_is_tried_again) {
+  if (!weft::testing::allocation_failure::is_available()) GTEST_SKIP() << "malloc is not ours here";
+  weft::container services;
+  services.add<sleepy_one>();
+  services.add<greedy_one>();
+  run(services);
+  EXPECT_EQ(all.notes, (lines{"up: nobody", "greedy stops", "sleepy stops"}));
 }
 
 }  // namespace

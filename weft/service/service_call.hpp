@@ -4,12 +4,15 @@
 // errc::unavailable, and the log says how. The call obeys the stop request and the deadline of
 // `asking`, which outlives it, and works for the service. Up to its first wait the service's
 // lifetime is the current one. What is no coroutine is called at once, without a suspension;
-// nothing here allocates.
+// nothing here allocates. A coroutine for whose frame there is no
+// memory fails, or is tried again in each turn until there is some: a stop() must not be left out,
+// for what refers to the service would outlive it.
 //
-//   auto up = co_await service_call{service, service.kind->start, asking};
+//   auto up = co_await service_call{service, service.kind->start, asking, no_memory::fails};
 #pragma once
 
 #include <coroutine>
+#include <cstdint>
 #include <optional>
 
 #include <weft/base/result.hpp>
@@ -21,11 +24,18 @@
 
 namespace weft::detail {
 
+/// What becomes of a call for whose coroutine there is none.
+enum class no_memory : std::uint8_t { fails, waits };
+
 class [[nodiscard]] service_call final : private runnable {
  public:
-  service_call(service_record& service, const service_step& step,
-               const environment& asking) noexcept
-      : runnable{&run_leg}, service_{service}, step_{step}, environment_{asking} {
+  service_call(service_record& service, const service_step& step, const environment& asking,
+               no_memory without) noexcept
+      : runnable{&run_leg},
+        service_{service},
+        step_{step},
+        environment_{asking},
+        without_{without} {
     environment_.owner = &service;
     environment_.called_by = &asking;
   }
@@ -51,6 +61,8 @@ class [[nodiscard]] service_call final : private runnable {
   std::optional<task_awaiter<result<void>>> awaited_;
   std::optional<lifetime::making>* making_ = nullptr;  // while the first leg runs
   result<void> outcome_;
+  no_memory without_;
+  bool lacks_memory_ = false;
 };
 
 }  // namespace weft::detail

@@ -70,6 +70,18 @@ class until_owner_ends : private registration {
 
 }  // namespace
 
+/// Also of a stop that there was no memory for, and that is to be asked for again.
+class service_changes::stop_count {
+ public:
+  explicit stop_count(unsigned& stops) noexcept : stops_{stops} { ++stops_; }
+  stop_count(const stop_count&) = delete;
+  stop_count& operator=(const stop_count&) = delete;
+  ~stop_count() { --stops_; }
+
+ private:
+  unsigned& stops_;
+};
+
 /// What those who are called by a change obey, and how stop_all() hastens it.
 struct service_changes::under_way {
   under_way(service_changes& changes, const environment& asking) noexcept
@@ -165,7 +177,8 @@ task<result<void>> service_changes::start_made(bool goes_on) {
   while (service_record* const next = graph_.made_after(last_started_)) {
     if (stops_ != 0) co_return fail(errc::closed);
     calling_ = next;
-    const result<void> up = co_await service_call{*next, next->kind->start, now_->starts};
+    const result<void> up =
+        co_await service_call{*next, next->kind->start, now_->starts, no_memory::fails};
     calling_ = nullptr;
     if (up) {
       next->state = service_state::started;
@@ -282,7 +295,7 @@ task<result<void>> service_changes::take_down(const services& going) {
     calling_ = each;
     stopping_.store(each->kind, std::memory_order_release);
     result<void> down;
-    if (up) down = co_await service_call{*each, each->kind->stop, now_->stops};
+    if (up) down = co_await service_call{*each, each->kind->stop, now_->stops, no_memory::waits};
     each->request_end();
     if (!each->idle()) co_await each->ended();
     stopping_.store(nullptr, std::memory_order_relaxed);
@@ -357,7 +370,7 @@ task<result<void>> service_changes::stop_all() {
         weft::format("{} waits for all to stop, which waits for it to end: ask the "
                      "program to stop instead",
                      one->name()));
-  ++stops_;
+  const stop_count one_more{stops_};
   graph_.wake_all();
   const lock_guard turn = co_await take_last_turn(asking);
   co_await end_parts(last_started_);  // of those that were made and not started
@@ -365,26 +378,28 @@ task<result<void>> service_changes::stop_all() {
   co_await stop_started(asking, outcome);
   co_await end_parts(nullptr);  // of others, which may have been called until now
   ended_ = true;
-  --stops_;
   co_return outcome;
 }
 
 task<void> service_changes::stop_started(const environment& asking, result<void>& outcome) {
   while (service_record* const last = last_started_) {
-    last_started_ = graph_.made_before(*last);
-    graph_.tell_leaving({&last, 1});
-    last->state = service_state::made;
-    calling_ = last;
     stopping_.store(last->kind, std::memory_order_release);
-    const result<void> down = co_await service_call{*last, last->kind->stop, asking};
+    if (last->state == service_state::started) {
+      graph_.tell_leaving({&last, 1});
+      last->state = service_state::made;
+      calling_ = last;
+      const result<void> down =
+          co_await service_call{*last, last->kind->stop, asking, no_memory::waits};
+      calling_ = nullptr;
+      keep_first(outcome, down);
+      tell_unclean(*last, down);
+    }
     if (!last->idle()) {
       last->stop_tasks();
       co_await last->ended();
     }
     stopping_.store(nullptr, std::memory_order_relaxed);
-    calling_ = nullptr;
-    tell_unclean(*last, down);
-    keep_first(outcome, down);
+    last_started_ = graph_.made_before(*last);
   }
 }
 

@@ -61,6 +61,7 @@ class service_changes {
  private:
   enum class kind : std::uint8_t { start, stop, restart, remove };
   struct under_way;
+  class stop_count;
   using services = std::vector<service_record*>;
 
   [[nodiscard]] task<result<void>> change(kind what, service_handle named);

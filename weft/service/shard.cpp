@@ -1,6 +1,8 @@
 #include <weft/service/shard.hpp>
 
+#include <chrono>
 #include <exception>
+#include <new>
 #include <utility>
 
 #include <weft/base/format.hpp>
@@ -8,6 +10,11 @@
 #include <weft/loop/sleep.hpp>
 
 namespace weft {
+namespace {
+
+constexpr duration memory_pause = std::chrono::milliseconds{10};
+
+}  // namespace
 
 shard::shard(unsigned index, std::unique_ptr<event_loop> loop, duration stop_timeout)
     : index_{index}, loop_{std::move(loop)}, stop_timeout_{stop_timeout} {
@@ -31,20 +38,43 @@ task<void> shard::live(reports tell) {
   // Starting and stopping heed deadlines of their own, not the stop request that ends the time
   // between them.
   environment own{.runs_on = loop_.get()};
-  const auto started = co_await services_.start().in(own);
+  task<bool> stopped = stop_services();  // made now: there may be no memory for it then
+  bool is_up = false;
+  try {
+    is_up = (co_await services_.start().in(own)).has_value();
+  } catch (const std::exception& why) {
+    log::error_of({"the services did not start: ", why.what()});
+  }
   phase_ = phase::running;
-  tell.started(started.has_value());
-  if (started) {
+  tell.started(is_up);
+  if (is_up) {
     co_await until_stopped{*loop_};
-    tell.stopping(services_.connections());
+    try {
+      tell.stopping(services_.connections());
+    } catch (const std::bad_alloc&) {
+      log::error("out of memory: how many connections are drained is not told");
+    }
   }
   phase_ = phase::stopping;
   own.until = deadline::at(loop_->now() + stop_timeout_);
-  const auto stopped = co_await services_.stop().in(own);
+  clean_ = co_await std::move(stopped).in(own) && is_up;
   phase_ = phase::ending;
-  if (!stopped)
-    log::warning(weft::format("services did not stop cleanly: {}", stopped.error().message()));
-  clean_ = started && stopped;
+}
+
+/// However often there is no memory for it: what refers to a service must not outlive it.
+task<bool> shard::stop_services() {
+  for (bool is_first = true;; is_first = false) {
+    try {
+      const auto stopped = co_await services_.stop();
+      if (!stopped)
+        log::warning(weft::format("services did not stop cleanly: {}", stopped.error().message()));
+      co_return stopped&& is_first;
+    } catch (const std::bad_alloc&) {
+      log::error("out of memory: services go on to stop when there is some");
+    }
+    // Where the time is over there is no pause, and the program's end is near.
+    static_cast<void>(co_await sleep_for(*loop_, memory_pause));
+  }
 }
 
 void shard::reload() {

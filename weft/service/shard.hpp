@@ -53,6 +53,7 @@ class shard {
  private:
   enum class phase : std::uint8_t { starting, running, stopping, ending };
   task<void> live(reports tell);
+  task<bool> stop_services();
 
   unsigned index_;
   std::unique_ptr<event_loop> loop_;
