@@ -63,6 +63,13 @@ struct api_fault {
   return try_again("there is no memory for a reply of this size now: try again, or ask for less");
 }
 
+/// Of a reply that is larger than all memory that replies may have.
+[[nodiscard]] inline api_fault never_memory() {
+  return {weft::http::status::content_too_large,
+          "the reply has more bytes than the memory budget (application.memory_bytes) has room "
+          "for: ask for fewer rows or columns at once, or raise the budget"};
+}
+
 [[nodiscard]] inline api_fault no_memory_for_request() {
   return try_again("there is no memory for a request of this size now: try again, or send less");
 }

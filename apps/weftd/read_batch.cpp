@@ -62,7 +62,7 @@ void read_batch::check_size() {
               "the reply would have more than {} bytes: ask for fewer rows or columns at once",
               bytes_max_)});
   else if (!memory_.has_room())
-    fail(no_memory());
+    fail(memory_.why_no_room());
 }
 
 void read_batch::row(std::size_t operation, std::span<const store::value> values) {
@@ -80,7 +80,7 @@ void read_batch::long_row(std::size_t operation, std::span<const store::value> v
   if (is_full()) return;
   const store::key_read& plan = plans_[operation];
   const std::size_t size = row_head_max + data_size_max(*plan.from, plan.columns, values);
-  memory_.make_room(size, std::move(memory)) ? row(operation, values) : fail(no_memory());
+  memory_.make_room(size, std::move(memory)) ? row(operation, values) : fail(memory_.why_no_room());
 }
 
 void read_batch::missing(std::size_t operation) {

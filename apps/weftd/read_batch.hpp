@@ -49,6 +49,7 @@ class read_batch final : public weft::store::read_sink {
   void failed(std::size_t operation, const weft::store::failure& why) override;
   [[nodiscard]] bool is_turn_over() override { return share_.is_used_up(memory_.reply_bytes()); }
   [[nodiscard]] bool is_full() const override { return failure_ || is_outdated_; }
+  [[nodiscard]] std::size_t kept_bytes() const override { return memory_.reserved_bytes(); }
 
   void fail(api_fault why);
   void check_size();

@@ -13,7 +13,7 @@
 namespace weftd {
 namespace {
 
-thread_local request_memory* in_use = nullptr;
+constinit thread_local request_memory* in_use = nullptr;
 
 void clear(std::string& text) noexcept {
   if (text.capacity() > request_memory::kept_bytes)
@@ -64,7 +64,10 @@ void request_memory::end_part() {
 }
 
 bool request_memory::hold(std::size_t bytes) {
-  if (bytes <= held_.bytes()) return true;
+  if (bytes <= held_.bytes()) {
+    held_.shrink(bytes);  // what was reserved for a long row was more than its text has
+    return true;
+  }
   const std::size_t more_bytes = bytes - held_.bytes();
   weft::memory_share& all = weft::event_loop::current().memory();
   auto more =
@@ -73,11 +76,18 @@ bool request_memory::hold(std::size_t bytes) {
     held_.join(std::move(more));
     return true;
   }
+  refused_bytes_ = bytes;
   // Who asks again finds some, if others take nothing of what is held for them.
   all.note_refused();
   const std::size_t most = all.budget().ceiling(weft::memory_priority::normal);
   all.budget().ask_for_relief(most - std::min(most, more_bytes));
   return false;
+}
+
+api_fault request_memory::why_no_room() const {
+  const weft::memory_share& all = weft::event_loop::current().memory();
+  return all.may_ever_have(refused_bytes_, weft::memory_priority::normal) ? no_memory()
+                                                                          : never_memory();
 }
 
 void request_memory::give_up_reply() noexcept {
@@ -98,7 +108,7 @@ void request_memory::send_row(weft::http::exchange& e, weft::http::status code,
                               api_version spoken) {
   if (reply.size() <= uncounted_bytes) [[likely]]
     return e.reply(code, weft::http::application_json.text(), reply);
-  hold(reply.size()) ? send(e, code) : weftd::reply(e, no_memory(), spoken);
+  hold(reply.size()) ? send(e, code) : weftd::reply(e, why_no_room(), spoken);
 }
 
 weft::task<void> request_memory::send_all(weft::http::exchange& e, weft::http::status code,

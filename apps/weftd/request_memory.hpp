@@ -69,6 +69,10 @@ class request_memory {
   /// Before a long row: room for as much as is made of it. False: as has_room(). `given` was
   /// reserved for it.
   [[nodiscard]] bool make_room(std::size_t more_bytes, weft::memory_reservation given);
+  /// Why there was no room: less may be in use later, or there never is that much.
+  [[nodiscard]] api_fault why_no_room() const;
+  /// Reserved for the reply.
+  [[nodiscard]] std::size_t reserved_bytes() const noexcept { return held_.bytes(); }
   /// Forgets the reply, and gives its memory back.
   void give_up_reply() noexcept;
   /// Sends a reply of one part, whose memory is given away if that is long.
@@ -95,6 +99,7 @@ class request_memory {
   std::size_t parts_bytes_ = 0;
   weft::memory_reservation held_;  // for the reply, where it is long
   weft::memory_reservation held_document_;
+  std::size_t refused_bytes_ = 0;  // of a reply, for which there was no room
   bool is_counted_ = false;
 };
 

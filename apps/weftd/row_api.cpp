@@ -176,7 +176,7 @@ class one_row final : public store::read_sink {
     if (memory_.make_room(size, std::move(memory)))
       row(operation, values);
     else
-      failure_ = no_memory();
+      failure_ = memory_.why_no_room();
   }
   void missing(std::size_t /*operation*/) override {
     code_ = http::status::not_found;

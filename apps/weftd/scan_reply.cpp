@@ -37,7 +37,7 @@ bool scan_reply::long_row(std::span<const store::value> values, weft::memory_res
   if (!has_no_room_)
     row(values);
   else if (rows_ == 0)
-    failure_ = no_memory();
+    failure_ = memory_.why_no_room();
   return !has_no_room_;
 }
 

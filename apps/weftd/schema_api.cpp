@@ -161,7 +161,7 @@ weft::task<void> schema_api::answer(http::exchange& e, store::engine& engine, ac
   if (co_await text.write(engine.schema()))
     co_return co_await memory->send_all(e, http::status::ok);
   memory->give_up_reply();
-  reply(e, no_memory(), spoken);
+  reply(e, memory->why_no_room(), spoken);
 }
 
 schema_api::schema_api(http::server& server, store::engine& engine, access& doors) {

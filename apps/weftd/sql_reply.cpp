@@ -109,7 +109,7 @@ bool sql_reply::append(std::span<const store::value> values) {
   }
   reply_ += is_json() ? '}' : '\n';
   ++rows_;
-  if (!memory_.has_room()) failure_ = no_memory();
+  if (!memory_.has_room()) failure_ = memory_.why_no_room();
   return !failure_ && memory_.reply_bytes() < bytes_max_;
 }
 
@@ -118,7 +118,7 @@ bool sql_reply::long_row(std::span<const store::value> values, weft::memory_rese
   if (memory_.reply_bytes() + store::bytes_of(values) - values.size_bytes() > bytes_max_)
     return leave_out_row(reply_.size());
   if (memory_.make_room(row_size_max(values), std::move(memory))) return append(values);
-  failure_ = no_memory();
+  failure_ = memory_.why_no_room();
   return false;
 }
 

@@ -37,6 +37,13 @@ bool memory_budget::take(std::size_t size_bytes, memory_priority as) noexcept {
   return true;
 }
 
+std::size_t memory_budget::permanent_bytes() noexcept {
+  const std::lock_guard lock{mutex_};
+  std::size_t bytes = 0;
+  for (const member& each : members_) bytes += each.permanent_bytes();
+  return bytes;
+}
+
 void memory_budget::join(member& who) {
   const std::lock_guard lock{mutex_};
   members_.push_back(who);

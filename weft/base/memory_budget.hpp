@@ -64,6 +64,8 @@ class memory_budget {
     /// Others need memory: the least that is dispensable is to be given back until at most
     /// `target_bytes` of the budget are taken. Any thread, and under the budget's lock.
     virtual void ask_for_relief(std::size_t target_bytes) noexcept = 0;
+    /// What it holds as long as it is there. Any thread, and under the budget's lock.
+    [[nodiscard]] virtual std::size_t permanent_bytes() const noexcept = 0;
     list_hook in_budget;
   };
 
@@ -97,6 +99,10 @@ class memory_budget {
   [[nodiscard]] std::size_t members() const noexcept {
     return count_.load(std::memory_order_relaxed);
   }
+
+  /// What all members hold as long as they are there, in bytes. Not for each request: it takes the
+  /// lock.
+  [[nodiscard]] std::size_t permanent_bytes() noexcept;
 
   void join(member& who);
   /// None of its functions is called from now on.

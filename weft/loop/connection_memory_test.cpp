@@ -105,6 +105,7 @@ TEST_F(connection_memory_test, refuses_who_comes_beyond_half_of_the_budget) {
 TEST_F(connection_memory_test, shares_half_of_the_budget_among_the_shards) {
   struct : memory_budget::member {
     void ask_for_relief(std::size_t /*target_bytes*/) noexcept override {}
+    [[nodiscard]] std::size_t permanent_bytes() const noexcept override { return 0; }
   } other;
   budget_.join(other);
   EXPECT_EQ(all().most_bytes(), most / 2);

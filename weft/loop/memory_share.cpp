@@ -70,6 +70,13 @@ memory_gauges memory_share::gauges() const noexcept {
   return all;
 }
 
+/// A pool of buffers keeps the most that it has had.
+std::size_t memory_share::permanent_bytes() const noexcept {
+  const std::size_t buffers = in_use_[std::to_underlying(memory_kind::buffers)].get();
+  const std::size_t caches = in_use_[std::to_underlying(memory_kind::caches)].get();
+  return in_slices(caches + buffers);
+}
+
 void memory_share::draw_anyway() noexcept {
   const std::size_t more = in_slices(used_ - drawn_);
   budget_.take_anyway(more);

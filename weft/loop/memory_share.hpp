@@ -123,9 +123,12 @@ class memory_share final : private memory_budget::member, private runnable, priv
   [[nodiscard]] bool is_short(memory_priority as) const noexcept {
     return budget_.taken() > budget_.ceiling(as);
   }
-  /// Whether so many bytes can be reserved at all.
+  /// Whether so many bytes can be reserved at all, once nobody else is served.
   [[nodiscard]] bool may_ever_have(std::size_t size_bytes, memory_priority as) const noexcept {
-    return size_bytes <= budget_.ceiling(as);
+    const std::size_t most = budget_.ceiling(as);
+    if (size_bytes <= most / 4) [[likely]]
+      return true;
+    return size_bytes <= most && budget_.permanent_bytes() <= most - size_bytes;
   }
   /// Empty: there are not so many, or others wait for some.
   [[nodiscard]] memory_reservation try_reserve(memory_kind kind, std::size_t size_bytes,
@@ -192,6 +195,7 @@ class memory_share final : private memory_budget::member, private runnable, priv
   void serve_lines() noexcept;
   void try_again_soon() noexcept;
   void ask_for_relief(std::size_t target_bytes) noexcept override;
+  [[nodiscard]] std::size_t permanent_bytes() const noexcept override;
   void relieve(std::size_t target_bytes) noexcept;
   void drop(slow_peer& who) noexcept;
   static void on_asked(runnable& self) noexcept;

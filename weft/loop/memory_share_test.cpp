@@ -218,6 +218,16 @@ TEST_F(memory_share_test, what_can_never_be_had_is_refused_at_once) {
   EXPECT_TRUE(share_->may_ever_have(8 * slice, low));
 }
 
+TEST_F(memory_share_test, what_others_hold_for_good_can_never_be_had) {
+  const auto cache = share_->hold(memory_kind::caches, 2 * slice);
+  const auto rows = share_->hold(memory_kind::queries, 3 * slice);  // for a while
+  customer too_much;
+  ask(too_much, 6 * slice + 1, low);
+  EXPECT_EQ(too_much.refused, errc::limit_exceeded);
+  EXPECT_TRUE(share_->may_ever_have(6 * slice, low));
+  EXPECT_FALSE(share_->try_reserve(bodies, 6 * slice, low));
+}
+
 TEST_F(memory_share_test, no_size_is_so_large_that_it_passes_for_a_small_one) {
   const auto some = share_->try_reserve(bodies, 100, low);
   for (const std::size_t huge : {SIZE_MAX, SIZE_MAX - 200, SIZE_MAX - slice})

@@ -293,9 +293,11 @@ void append_json(std::string_view text, std::string& out) {
 }
 
 std::size_t json_size_max(const value& content, const column& of) noexcept {
-  constexpr std::size_t number = 512;  // a double with all its digits
+  constexpr std::size_t decimal = 512;  // a double with all its digits
+  constexpr std::size_t number = 32;
   constexpr std::size_t tag = 64;
-  if (content.kind() != value_kind::text && content.kind() != value_kind::bytes) return number;
+  if (content.kind() != value_kind::text && content.kind() != value_kind::bytes)
+    return of.type == column_type::decimal ? decimal : number;
   const std::string_view text = content.as_text();
   const bool may_be_base64 =
       content.kind() == value_kind::bytes || is_bytes(of.type) || of.is_dynamic;

@@ -119,7 +119,7 @@ task<result<void>> connection::see_through(int status, GoOn go_on) {
 
 task<result<void>> connection::admit_packet() {
   const std::size_t packet_bytes = gate_->wanted();
-  const std::size_t made_bytes = packet_bytes + told_bytes(packet_bytes);
+  const std::size_t made_bytes = packet_bytes + told_bytes(packet_bytes, row_columns_);
   const std::size_t held_bytes = packet_memory_.bytes() + row_memory_.bytes();
   const bool may_wait = row_wait_ != row_wait::none;
   if (!may_wait && packet_bytes > unwanted_bytes_max) co_return fail(errc::exhausted);

@@ -230,6 +230,7 @@ class connection {
   bool is_logged_in_ = false;
   bool has_met_read_only_ = false;
   row_wait row_wait_ = row_wait::in_line;
+  std::size_t row_columns_ = 0;
   bool was_row_beyond_memory_ = false;
   unsigned server_error_ = 0;
   failure_kind failure_kind_ = failure_kind::other;
@@ -254,6 +255,7 @@ class [[nodiscard]] connection::next_row {
   std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> waiting) {
     int status = 0;
     by_.row_wait_ = wait_;
+    by_.row_columns_ = of_.row_columns();
     taken_ = by_.take_row(of_, *waiting.promise().env, status);
     if (taken_) [[likely]]
       return waiting;

@@ -221,7 +221,7 @@ key_lookup::found key_lookup::copy_row(connection& by, std::span<const value> ro
   copied.long_bytes = bytes_ - before;
   long_bytes_ += copied.long_bytes;
   long_rows_.join(by.take_row_memory(copied.long_bytes));
-  told_memory_.join(by.take_row_memory(told_bytes(copied.long_bytes)));
+  told_memory_.join(by.take_row_memory(told_bytes(copied.long_bytes, row.size())));
   return copied;
 }
 
@@ -273,8 +273,9 @@ void key_lookup::refuse_all(failure_kind why, std::string_view message) {
 void key_lookup::tell_row(std::size_t operation, read_sink& to) {
   const found& row = found_[operation];
   if (row.long_bytes == 0) return to.row(operation, row.values);
-  to.long_row(operation, row.values,
-              told_memory_.split(told_bytes(row.long_bytes), memory_kind::replies));
+  to.long_row(
+      operation, row.values,
+      told_memory_.split(told_bytes(row.long_bytes, row.values.size()), memory_kind::replies));
 }
 
 std::size_t key_lookup::tell(std::size_t first, read_sink& to, engine_counts& counts) {

@@ -120,7 +120,8 @@ task<result<bool>> query_run::tell_rows(connection& by, statement& select, query
 bool query_run::tell_row(connection& by, const statement& select, query_sink& to) {
   if (!by.has_long_row()) [[likely]]
     return to.row(select.row());
-  return to.long_row(select.row(), by.take_row_memory(told_bytes(bytes_of(select.row()))));
+  const std::span<const value> row = select.row();
+  return to.long_row(row, by.take_row_memory(told_bytes(bytes_of(row), row.size())));
 }
 
 bool query_run::refuse(std::string_view why, query_sink& to) {

@@ -72,7 +72,7 @@ void scan_run::keep_row(connection& by, const statement& from) {
   if (!by.has_long_row()) return;
   const std::size_t bytes = part_bytes_ - before;
   part_memory_.join(by.take_row_memory(bytes));
-  told_memory_.join(by.take_row_memory(told_bytes(bytes)));
+  told_memory_.join(by.take_row_memory(told_bytes(bytes, part_.back().size())));
 }
 
 void scan_run::forget_part() noexcept {
@@ -117,7 +117,8 @@ bool scan_run::tell_row(std::span<const value> row, scan_sink& to) {
     to.row(wanted);
     return true;
   }
-  return to.long_row(wanted, told_memory_.split(told_bytes(bytes), memory_kind::replies));
+  return to.long_row(wanted,
+                     told_memory_.split(told_bytes(bytes, row.size()), memory_kind::replies));
 }
 
 void scan_run::adapt(std::size_t rows_max) noexcept {

@@ -136,6 +136,8 @@ void statement::end_rows() noexcept {
 
 std::vector<column> statement::columns() const { return result_columns(get()); }
 
+std::size_t statement::row_columns() const noexcept { return mysql_stmt_field_count(get()); }
+
 std::string statement::computed_bits() const { return mysql::computed_bits(get()); }
 
 bool statement::next() {

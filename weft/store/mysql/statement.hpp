@@ -38,6 +38,7 @@ class statement {
   /// What the rows of a run have: no two names alike, and types as the server tells them. Empty: it
   /// gives no rows.
   [[nodiscard]] std::vector<column> columns() const;
+  [[nodiscard]] std::size_t row_columns() const noexcept;
   /// Of those, one of type BIT that the server computes, and whose values nobody can read for sure
   /// (result_columns.hpp); empty: there is none.
   [[nodiscard]] std::string computed_bits() const;

@@ -67,9 +67,20 @@ bool cold_batch::read_one(connection& by, sqlite3_stmt* select, const key_read& 
     found_.push_back({.is = found::outcome::missing});
     return true;
   }
-  if (memory.was_exceeded()) return leave(memory.wanted());
+  if (memory.was_exceeded())
+    return leave(std::max(memory.wanted(), found_.empty() ? measure(by, operation) : 0));
   keep_failure(kind_of(code), by.describe(code));
   return by.in_transaction();
+}
+
+/// How many bytes the row has that SQLite had no memory for; 0: a single value of it is too long.
+/// SQLite holds all values of a row at once, and counts them one by one.
+std::size_t cold_batch::measure(connection& by, const key_read& operation) const {
+  memory_budget memory{page_bytes + bytes_max_};
+  const memory_budget::use here{memory};
+  const statement sizes = by.prepare(select_sizes(*operation.from, operation.columns));
+  if (sizes == nullptr || step_to_row(sizes.get(), operation) != SQLITE_ROW) return 0;
+  return told_row_bytes(sizes.get(), operation.columns.size());
 }
 
 bool cold_batch::keep_row(sqlite3_stmt* row, const key_read& operation) {
@@ -105,8 +116,9 @@ std::size_t cold_batch::tell(std::size_t first, std::size_t from, read_sink& to,
         if (each.bytes <= long_row_bytes)
           to.row(first + i, each.values);
         else
-          to.long_row(first + i, each.values,
-                      memory.split(told_bytes(each.bytes), memory_kind::replies));
+          to.long_row(
+              first + i, each.values,
+              memory.split(told_bytes(each.bytes, each.values.size()), memory_kind::replies));
         break;
       case found::outcome::missing: to.missing(first + i); break;
       case found::outcome::failed:

@@ -33,8 +33,9 @@ class cold_batch {
   /// Of rows of no known size.
   static constexpr std::size_t bytes_max_at_first = std::size_t{448} * 1024;
   /// For what is made of the rows, beside the rows; SQLite has its copy before that is made.
-  [[nodiscard]] static constexpr std::size_t memory_for(std::size_t bytes) noexcept {
-    return bytes + told_bytes(bytes);
+  [[nodiscard]] static constexpr std::size_t memory_for(std::size_t bytes,
+                                                        std::size_t columns) noexcept {
+    return bytes + told_bytes(bytes, columns);
   }
 
   /// `version`: of the schema that the operations are of; `file`: that they are to be of; none: of
@@ -73,6 +74,7 @@ class cold_batch {
   void read_all(connection& by);
   [[nodiscard]] bool read_one(connection& by, sqlite3_stmt* select, const key_read& operation);
   [[nodiscard]] bool keep_row(sqlite3_stmt* row, const key_read& operation);
+  [[nodiscard]] std::size_t measure(connection& by, const key_read& operation) const;
   [[nodiscard]] bool leave(std::size_t row_bytes) noexcept;
   void keep_failure(failure_kind why, std::string_view message);
   void fail_all(failure_kind why, std::string_view message);

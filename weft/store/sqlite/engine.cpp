@@ -48,6 +48,9 @@ constexpr unsigned refreshes_max = 3;
 constexpr duration look_at_refused = std::chrono::seconds{1};
 constexpr std::string_view file_was_replaced =
     "the database's file was replaced while its rows were read: ask again";
+constexpr std::string_view rows_are_too_large =
+    "the rows have more bytes than the memory budget (application.memory_bytes) has room for: ask "
+    "for fewer rows or columns at once, or raise the budget";
 constexpr std::string_view row_is_too_large =
     "the row has more bytes than the memory budget (application.memory_bytes) has room for: ask "
     "for fewer columns, or raise the budget";
@@ -111,7 +114,8 @@ struct engine::state {
 
   void read_warm(std::span<const key_read> operations, progress& at, read_sink& to);
   /// For a row of so many bytes, and for what is made of it. errc::limit_exceeded: there never is.
-  [[nodiscard]] task<result<memory_reservation>> reserve_for(std::size_t row_bytes);
+  [[nodiscard]] task<result<memory_reservation>> reserve(std::size_t size_bytes,
+                                                         std::size_t kept_bytes);
   [[nodiscard]] task<result<void>> read_cold(std::span<const key_read> operations, progress& at,
                                              read_sink& to);
   [[nodiscard]] task<result<void>> tell_cold(std::span<const key_read> operations, progress& at,
@@ -397,10 +401,15 @@ bool engine::state::are_same_files(const progress& at) const noexcept {
   });
 }
 
-task<result<memory_reservation>> engine::state::reserve_for(std::size_t row_bytes) {
+/// `kept_bytes`: which the same request keeps meanwhile. errc::limit_exceeded: there never is
+/// memory for both.
+task<result<memory_reservation>> engine::state::reserve(std::size_t size_bytes,
+                                                        std::size_t kept_bytes) {
+  if (!loop.memory().may_ever_have(size_bytes + kept_bytes, memory_priority::normal))
+    co_return fail(errc::limit_exceeded);
   auto memory = co_await with_timeout(
-      memory_wait, reserve_memory(loop.memory(), memory_kind::queries,
-                                  cold_batch::memory_for(row_bytes), memory_priority::normal));
+      memory_wait,
+      reserve_memory(loop.memory(), memory_kind::queries, size_bytes, memory_priority::normal));
   if (!memory && memory.error() != errc::limit_exceeded) co_return fail(errc::exhausted);
   co_return memory;
 }
@@ -419,6 +428,7 @@ task<result<void>> engine::state::read_cold(std::span<const key_read> operations
   const std::int64_t version = at.at->version();
   const auto seen = std::ranges::find(at.files, name, &progress::seen_file::database);
   const auto file = seen != at.files.end() ? std::optional{seen->is} : file_of(name);
+  const std::size_t columns = operations[at.done].columns.size();
   for (std::size_t bytes_max = cold_batch::bytes_max_at_first;;) {
     const bool is_long = bytes_max > cold_batch::bytes_max_at_first;
     if (is_long && operations.size() > 1 && !at.turn) {
@@ -426,7 +436,7 @@ task<result<void>> engine::state::read_cold(std::span<const key_read> operations
         co_return fail(errc::exhausted);
       at.turn.reset(&long_turns);
     }
-    auto memory = co_await reserve_for(bytes_max);
+    auto memory = co_await reserve(cold_batch::memory_for(bytes_max, columns), to.kept_bytes());
     if (!memory && memory.error() == errc::limit_exceeded) {
       refuse_row(operations, at, to);
       co_return {};
@@ -458,10 +468,11 @@ task<result<void>> engine::state::tell_cold(std::span<const key_read> operations
   co_return {};
 }
 
-/// Of a row for which there never is the memory.
+/// Of a row for which there never is the memory, alone or beside those before it.
 void engine::state::refuse_row(std::span<const key_read> operations, progress& at, read_sink& to) {
   counts.failed(failure_kind::too_large);
-  to.failed(at.done, {.kind = failure_kind::too_large, .message = row_is_too_large});
+  to.failed(at.done, {.kind = failure_kind::too_large,
+                      .message = to.kept_bytes() == 0 ? row_is_too_large : rows_are_too_large});
   at.done = to.is_full() ? operations.size() : at.done + 1;
   at.why = shard_database::outcome::told;
 }
@@ -612,7 +623,7 @@ borrowing_task<result<std::string>> engine::scan(const scan_request& request, sc
   for (std::size_t left = request.limit, refreshes = 0; left > 0;) {
     memory_reservation memory;
     if (bytes_max != cold_batch::bytes_max_at_first) {
-      auto given = co_await s.reserve_for(bytes_max);
+      auto given = co_await s.reserve(cold_batch::memory_for(bytes_max, request.columns.size()), 0);
       if (!given && given.error() == errc::limit_exceeded) {
         s.counts.failed(failure_kind::too_large);
         to.failed({.kind = failure_kind::too_large, .message = row_is_too_large});

@@ -47,6 +47,14 @@ inline void take_values(sqlite3_stmt* row, const key_read& operation,
   return bytes;
 }
 
+/// row_bytes(), of the row whose sizes this one has: its first values.
+[[nodiscard]] inline std::size_t told_row_bytes(sqlite3_stmt* sizes, std::size_t columns) noexcept {
+  std::size_t bytes = columns * sizeof(value);
+  for (std::size_t i = 0; i < columns; ++i)
+    bytes += static_cast<std::size_t>(sqlite3_column_int64(sizes, static_cast<int>(i)));
+  return bytes;
+}
+
 /// Copies of the first values of the row, which are of these columns, and how many bytes they have.
 [[nodiscard]] inline std::span<const value> copy_values(sqlite3_stmt* row, const table& from,
                                                         std::span<const column_position> columns,

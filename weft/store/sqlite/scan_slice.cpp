@@ -133,7 +133,7 @@ void scan_slice::find_all(connection& by) {
   const progress_question asked{by, &look_up_from_work, this};
   int code = SQLITE_DONE;
   for (const scan_step& step : steps_behind(request_, place_)) {
-    code = find(by, {request_, place_, {.step = step, .by_steps = pace_.by_steps}});
+    code = find(by, step);
     if (code != SQLITE_DONE) break;
   }
   if (code == SQLITE_INTERRUPT || is_too_long_)
@@ -143,7 +143,8 @@ void scan_slice::find_all(connection& by) {
 }
 
 /// What the last step gave; SQLITE_ROW: there is more.
-int scan_slice::find(connection& by, const scan_sql& sql) {
+int scan_slice::find(connection& by, scan_step from) {
+  const scan_sql sql{request_, place_, {.step = from, .by_steps = pace_.by_steps}};
   const known_function asked{by, tells_found_ ? &tell_whether_turn_is_over : nullptr, this};
   if (asked.code() != SQLITE_OK) return asked.code();
   const statement select = by.prepare(sql.text());
@@ -156,17 +157,31 @@ int scan_slice::find(connection& by, const scan_sql& sql) {
   int code = sql.bind(select.get(), rows_max_ - rows_.size() + 1);
   if (code != SQLITE_OK) return code;
   const int found = static_cast<int>(request_.columns.size() + place_size_);
-  while (!has_more_ && (code = step(select.get())) == SQLITE_ROW)
+  while (!has_more_ && (code = step(by, select.get(), from)) == SQLITE_ROW)
     take(select.get(), !tells_found_ || sqlite3_column_int(select.get(), found) != 0);
   return code;
 }
 
-int scan_slice::step(sqlite3_stmt* select) {
+/// cold_batch::measure(), of the first row. Of one that is not found, where it is by steps that the
+/// slice has come to it, it may be another row's.
+std::size_t scan_slice::measure(connection& by, scan_step from) {
+  memory_budget memory{own_bytes + bytes_max_};
+  const memory_budget::use here{memory};
+  const scan_sql sql{request_, place_, {.step = from, .sizes = true}};
+  const statement sizes = by.prepare(sql.text());
+  if (sizes == nullptr || sql.bind(sizes.get(), 1) != SQLITE_OK) return 0;
+  return sqlite3_step(sizes.get()) == SQLITE_ROW
+             ? told_row_bytes(sizes.get(), request_.columns.size())
+             : 0;
+}
+
+int scan_slice::step(connection& by, sqlite3_stmt* select, scan_step from) {
   memory_budget memory{own_bytes + bytes_max_};
   const memory_budget::use here{memory};
   const int code = sqlite3_step(select);
   const bool has_ended = code == SQLITE_ROW || code == SQLITE_DONE || code == SQLITE_INTERRUPT;
-  if (!has_ended && memory.was_exceeded()) leave(memory.wanted());
+  if (!has_ended && memory.was_exceeded())
+    leave(std::max(memory.wanted(), rows_.empty() ? measure(by, from) : 0));
   return code;
 }
 
@@ -205,7 +220,8 @@ std::size_t scan_slice::tell(scan_sink& to, std::size_t first, memory_reservatio
     const std::span<const value> values = rows_[i].values;
     if (const std::size_t bytes = bytes_of(values); bytes <= long_row_bytes)
       to.row(values);
-    else if (!to.long_row(values, memory.split(told_bytes(bytes), memory_kind::replies)))
+    else if (!to.long_row(values,
+                          memory.split(told_bytes(bytes, values.size()), memory_kind::replies)))
       return i;
     if (to.is_turn_over()) return i + 1;
   }

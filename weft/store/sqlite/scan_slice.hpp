@@ -79,14 +79,15 @@ class scan_slice {
 
  private:
   void find_all(connection& by);
-  [[nodiscard]] int find(connection& by, const scan_sql& sql);
+  [[nodiscard]] int find(connection& by, scan_step from);
+  [[nodiscard]] std::size_t measure(connection& by, scan_step from);
   void begin_turn() noexcept;
   struct found {
     std::span<const value> values;
     std::span<const value> place;
   };
 
-  [[nodiscard]] int step(sqlite3_stmt* select);
+  [[nodiscard]] int step(connection& by, sqlite3_stmt* select, scan_step from);
   void take(sqlite3_stmt* row, bool is_found);
   /// Ends before a row of so many bytes.
   void leave(std::size_t row_bytes) noexcept;

@@ -39,7 +39,7 @@ scan_sql::scan_sql(const scan_request& request, std::span<const value> place, sc
     : scan_text{request, " IS "},
       tie_breakers_{request.from->definition().tie_breakers},
       tells_found_{part.by_steps && request.where != nullptr} {
-  add_columns();
+  add_columns(part.sizes);
   add_conditions(place, part.step);
   add_order();
   for (const std::string& each : tie_breakers_)
@@ -70,10 +70,10 @@ void scan_sql::add_term(std::size_t at) {
     text_ += tie_breakers_[at - order_.size()];
 }
 
-void scan_sql::add_columns() {
+void scan_sql::add_columns(bool sizes) {
   text_ = "SELECT ";
   for (const column_position at : request_.columns) {
-    add_name(at);
+    sizes ? append_size_of(request_.from->columns()[at].name, text_) : add_name(at);
     text_ += ',';
   }
   for (std::size_t at = 0; at < order_.size() + tie_breakers_.size(); ++at) {

@@ -45,6 +45,8 @@ struct scan_part {
   scan_step step{};
   /// In the order of the index, whatever else SQLite thinks best.
   bool by_steps = false;
+  /// How many bytes each of the columns wanted has, instead of the columns.
+  bool sizes = false;
 };
 
 class scan_sql final : public scan_text {
@@ -61,7 +63,7 @@ class scan_sql final : public scan_text {
     const column* of;
   };
 
-  void add_columns();
+  void add_columns(bool sizes);
   void add_conditions(std::span<const value> place, scan_step step);
   void add_row(std::size_t columns);
   void add_values(std::span<const value> of);

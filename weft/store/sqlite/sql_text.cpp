@@ -66,6 +66,21 @@ void append_conflict(const key_write& of, std::string& out) {
   append_settings(of, out);
 }
 
+std::string select(const table& from, std::span<const column_position> columns,
+                   void (*append_column)(std::string_view, std::string&)) {
+  std::string sql = "SELECT ";
+  for (const column_position at : columns) {
+    if (!sql.ends_with(' ')) sql += ',';
+    append_column(from.columns()[at].name, sql);
+  }
+  if (columns.empty()) sql += '1';
+  sql += " FROM ";
+  append_name(from.name(), sql);
+  sql += " WHERE ";
+  append_key_condition(from, sql);
+  return sql;
+}
+
 }  // namespace
 
 void append_name(std::string_view name, std::string& out) {
@@ -100,18 +115,18 @@ std::string write_row(const key_write& operation) {
   return sql;
 }
 
+void append_size_of(std::string_view name, std::string& out) {
+  out += "length(CAST(";
+  append_name(name, out);
+  out += " AS BLOB))";
+}
+
 std::string select_row(const table& from, std::span<const column_position> columns) {
-  std::string sql = "SELECT ";
-  for (const column_position at : columns) {
-    if (!sql.ends_with(' ')) sql += ',';
-    append_name(from.columns()[at].name, sql);
-  }
-  if (columns.empty()) sql += '1';
-  sql += " FROM ";
-  append_name(from.name(), sql);
-  sql += " WHERE ";
-  append_key_condition(from, sql);
-  return sql;
+  return select(from, columns, append_name);
+}
+
+std::string select_sizes(const table& from, std::span<const column_position> columns) {
+  return select(from, columns, append_size_of);
 }
 
 }  // namespace weft::store::sqlite

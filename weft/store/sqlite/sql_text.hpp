@@ -20,5 +20,10 @@ void append_name(std::string_view name, std::string& out);
 [[nodiscard]] std::string write_row(const key_write& operation);
 
 [[nodiscard]] std::string select_row(const table& from, std::span<const column_position> columns);
+/// select_row(), of how many bytes each of the columns has.
+[[nodiscard]] std::string select_sizes(const table& from, std::span<const column_position> columns);
+
+/// `length(CAST("a" AS BLOB))`: SQLite holds one value at a time for it.
+void append_size_of(std::string_view name, std::string& out);
 
 }  // namespace weft::store::sqlite
