@@ -23,7 +23,7 @@ constexpr std::uint64_t own_resumptions = 16;
 
 #ifdef __GLIBC__
 /// Less is not worth the page faults.
-constexpr std::size_t heap_least_bytes = 4 * 1024 * 1024;
+constexpr std::size_t heap_least_bytes = 1024 * 1024;
 /// Parts of replies are larger. Were they in the heaps, each shard's would keep its own peak, and
 /// together a multiple of the budget. Smaller blocks would cost more by their page faults than they
 /// would save.
