@@ -38,11 +38,6 @@ connection::connection(connection_host& host, net::tcp_stream stream,
   join(host);
 }
 
-connection::~connection() {
-  if (turned_away_) --host_.turned_away;
-  leave(host_);
-}
-
 void* connection::operator new(std::size_t size_bytes) { return frame_pool::allocate(size_bytes); }
 
 void connection::operator delete(void* memory, std::size_t size_bytes) noexcept {

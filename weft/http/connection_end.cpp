@@ -205,6 +205,13 @@ void connection::hand_over(std::unique_ptr<upgraded> to) noexcept {
   upgraded::begin(std::move(to), std::move(stream));
 }
 
+connection::~connection() {
+  // A server that stops does not wait for whoever takes nothing.
+  if (is_cut_ && host_.stopping.stop_requested()) stream_.end_within(leaving_time);
+  if (turned_away_) --host_.turned_away;
+  leave(host_);
+}
+
 bool connection::must_linger() const noexcept {
   if (refused_ || keep_) return refused_;
   return !received().empty() || host_.draining.stop_requested() || stream_.has_input();

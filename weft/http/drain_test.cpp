@@ -435,6 +435,19 @@ TEST_P(drain_test, sends_what_is_queued_before_the_end) {
   });
 }
 
+TEST_F(drain_in_memory, gives_up_a_client_that_takes_nothing_soon_after_the_deadline) {
+  const std::string large(10'000'000, 'x');
+  http().get("/", [&] { return large; });
+  run([&]() -> task<void> {
+    auto client = co_await world().connect();
+    co_await client.send(plain_get);
+    while (http().requests() == 0) co_await yield{loop()};
+    co_await stop_within(http(), std::chrono::seconds{1});
+    std::ignore = co_await sleep_for(loop(), std::chrono::seconds{1});
+    EXPECT_LT((co_await client.rest()).size(), large.size());
+  });
+}
+
 TEST_F(drain_in_memory, lets_in_who_stands_in_line) {
   http().get("/", [] { return "in"; });
   run([&]() -> task<void> {

@@ -268,14 +268,14 @@ void stream_state::give_up_output() noexcept {
   if (outgoing_ != nullptr && !sending()) wake_waiters();
 }
 
-void stream_state::abandon() noexcept {
+void stream_state::abandon(duration longest) noexcept {
   abandoned_ = true;
   if (is_secured_)
     secured().abandoned();
   else if (reading_ != nullptr)
     loop_.io().cancel(*reading_);
   pump();
-  if (sending()) loop_.timers().arm(*outgoing_, loop_.now() + linger_time);
+  if (sending()) loop_.timers().arm(*outgoing_, loop_.now() + longest);
   end_if_abandoned();
 }
 

@@ -3,7 +3,7 @@
 //
 // Contract: internal to net. Made by a listener or a connect, owned by the tcp_stream until that is
 // dropped or closed, then by itself until the last operation has answered: it sends what is queued,
-// for at most linger_time, closes the descriptor and ends. One send is in flight at a time; a
+// for linger_time as a rule, closes the descriptor and ends. One send is in flight at a time; a
 // failed send fails all later ones with the same error. An idle stream has no `outgoing_`.
 // Of a stream that is secured this is a part of a tls_state, and `queue_` has what is not sealed
 // yet.
@@ -128,8 +128,8 @@ class stream_state : private flushable {
   /// That, for those who still have the stream: nobody waits to write any more.
   void give_up_output() noexcept;
 
-  /// The tcp_stream has gone: finish sending, close, end.
-  void abandon() noexcept;
+  /// The tcp_stream has gone: send for `longest` at most what is queued, close, end.
+  void abandon(duration longest = linger_time) noexcept;
   /// The descriptor has been closed by whoever had the stream: end now.
   void closed() noexcept;
 

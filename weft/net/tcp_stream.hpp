@@ -142,6 +142,10 @@ class tcp_stream {
   ~tcp_stream() {
     if (state_ != nullptr) state_->abandon();
   }
+  /// Ends it as its destruction does, but gives up after `longest` what the peer does not take.
+  void end_within(duration longest) noexcept {
+    if (state_ != nullptr) std::exchange(state_, nullptr)->abandon(longest);
+  }
 
   /// The next bytes, at most 16 KiB, in a buffer of the shard's pool.
   [[nodiscard]] stream_read read() noexcept { return stream_read{*state_}; }
