@@ -6,7 +6,7 @@ import threading
 
 import httpx
 import pytest
-from weft_process import Server
+from weft_process import Server, wait_until
 
 
 def values(**content):
@@ -43,7 +43,7 @@ def server(weftd, shop, backend):
 
 
 def post(server, *operations, path="batchwrite", version="0.1.0", method="POST"):
-    return httpx.request(method, server.url(f"/{version}/{path}"), content=json.dumps({"operations": operations}))
+    return httpx.request(method, server.url(f"/{version}/{path}"), content=json.dumps({"operations": operations}), timeout=60)
 
 
 def rows(shop, query="SELECT id, name, age FROM people ORDER BY id"):
@@ -120,6 +120,29 @@ def test_a_database_that_another_program_holds_is_503(weftd, shop):
         other.rollback()
         assert post(server, write("pk-write", 1, name="New")).status_code == 200
         assert server.stop() == 0, server.log
+
+
+def waiting(server):
+    page = server.get("/metrics")[1]
+    return sum(int(line.split()[1]) for line in page.splitlines() if line.startswith("store_write_batches_waiting "))
+
+
+def test_writes_that_wait_for_a_lock_are_told_so_before_the_server_ends(weftd, shop):
+    """All of them together wait for busy_timeout; each after the other, they would take a minute."""
+    with Server([weftd, "--listen", "127.0.0.1:0", "--threads", "1", "--data", shop,
+                 "--store.sqlite.engine.busy_timeout=3s"]) as server, sqlite3.connect(shop / "shop.db") as other:
+        other.execute("BEGIN IMMEDIATE")
+        replies = []
+        clients = [threading.Thread(target=lambda: replies.append(post(server, write("pk-write", 1, name="New")))) for _ in range(20)]
+        for client in clients:
+            client.start()
+        wait_until(lambda: replies or waiting(server) >= 15)  # some are in the first transaction
+        assert server.stop() == 0, server.log
+        for client in clients:
+            client.join()
+        assert {reply.status_code for reply in replies} == {503}, [reply.text for reply in replies]
+        other.rollback()
+        assert rows(shop)[0] == (1, "Ada", 36)
 
 
 def test_writes_of_many_at_once_are_all_done(server, shop):

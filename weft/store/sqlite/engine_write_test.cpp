@@ -404,8 +404,8 @@ TEST_P(writes_of_many, wait_in_a_line_that_has_an_end) {
   });
 }
 
-TEST_P(writes_of_many, leave_the_line_when_asked_and_not_later) {
-  options_.busy_timeout = std::chrono::seconds{20};
+TEST_P(writes_of_many, leave_the_line_and_wait_for_no_lock_when_asked) {
+  options_.busy_timeout = std::chrono::hours{1};
   run([&](engine& shop) -> task<void> {
     program_that_writes other{path_of("shop")};
     scope writers{co_await this_task::environment()};
@@ -415,15 +415,37 @@ TEST_P(writes_of_many, leave_the_line_when_asked_and_not_later) {
     };
     writers.spawn(write_first());
     co_await until_taken(shop);
-    writers.request_stop();
+    // Behind one that has begun.
     EXPECT_EQ(co_await with_timeout(std::chrono::milliseconds{5},
                                     change_all(shop, {{write_kind::insert, 51, "x"}})),
               "timed_out");
-    EXPECT_EQ(first, "");  // it has begun, and is awaited
-    other.end();
+    EXPECT_EQ(first, "");
+    writers.request_stop();
     co_await writers.join();
-    EXPECT_EQ(first, "ok");
+    EXPECT_EQ(first, kind_text(failure_kind::busy));
+    other.end();
+    EXPECT_EQ(co_await note_of(shop, 50), "-");
     EXPECT_EQ(co_await note_of(shop, 51), "-");
+  });
+}
+
+/// Each transaction could wait anew.
+TEST_P(writes_of_many, wait_together_for_the_same_lock) {
+  options_.busy_timeout = std::chrono::milliseconds{300};
+  run([&](engine& shop) -> task<void> {
+    program_that_writes other{path_of("shop")};
+    scope writers{co_await this_task::environment()};
+    std::vector<std::string> told;
+    const auto write_one = [&](int i) -> task<void> {
+      told.push_back(co_await change_all(shop, {{write_kind::insert, i, "x"}}));
+    };
+    constexpr int count = 1000;  // five minutes, one after the other
+    for (int i = 0; i < count; ++i) writers.spawn(write_one(50 + i));
+    co_await writers.join();
+    EXPECT_EQ(told.size(), count);
+    for (const std::string& each : told) EXPECT_EQ(each, kind_text(failure_kind::busy));
+    other.end();
+    EXPECT_EQ(co_await change_all(shop, {{write_kind::insert, 50, "x"}}), "ok");
   });
 }
 

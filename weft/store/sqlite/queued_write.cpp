@@ -22,6 +22,7 @@ bool queued_write::begin(std::coroutine_handle<> waiting, const environment& env
     return false;
   }
   waiting_ = waiting;
+  asked_at_ = home_.now();
   if (const auto taken = by_.submit(*this); !taken) return refuse(taken.error());
   env.stop.subscribe(*this);
   if (!env.until.is_never()) home_.timers().arm(*this, env.until.when());
@@ -34,7 +35,8 @@ bool queued_write::refuse(error why) noexcept {
 }
 
 void queued_write::give_up(errc why) noexcept {
-  if (!by_.take_back(*this)) return;
+  is_given_up_.store(true, std::memory_order_relaxed);
+  if (!by_.take_back(*this)) return;  // it is being written
   refusal_ = why;
   home_.schedule(*this);
 }

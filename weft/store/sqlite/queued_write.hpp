@@ -3,7 +3,8 @@
 // Contract: awaited once, on the shard; what it spans stays until then. A stop request or a
 // deadline takes it back while it waits in line (errc::cancelled, errc::timed_out); once the writer
 // has begun it is awaited. Then tell() says of each operation what has become of it, unless
-// is_stale(): the schema is of another version, and nothing was done. Where there are no threads it
+// is_stale(): the schema is of another version, and nothing was done. Once it is given up, the
+// writer does not wait for a lock for it any more. Where there are no threads it
 // is made at once. Whatever runs out of memory on the way, what is said of a batch is true, or is
 // failure_kind::unknown; an allocation that fails once its commit is durable changes nothing of it.
 //
@@ -11,6 +12,7 @@
 //   if (auto waited = co_await batch; !waited) co_return fail(waited.error());
 #pragma once
 
+#include <atomic>
 #include <coroutine>
 #include <cstdint>
 #include <optional>
@@ -20,6 +22,7 @@
 #include <vector>
 
 #include <weft/base/intrusive_list.hpp>
+#include <weft/base/time.hpp>
 #include <weft/coro/task.hpp>
 #include <weft/coro/timer.hpp>
 #include <weft/loop/event_loop.hpp>
@@ -66,6 +69,12 @@ class queued_write : private stop_registration, private timer, private runnable 
   [[nodiscard]] bool is_stale() const noexcept { return is_stale_; }
   /// Whether it was the first of those in its commit.
   [[nodiscard]] bool has_led_commit() const noexcept { return has_led_commit_; }
+  /// Whether its caller does not want to wait any more. Any thread.
+  [[nodiscard]] bool is_given_up() const noexcept {
+    return is_given_up_.load(std::memory_order_relaxed);
+  }
+  /// By the loop's clock; of the loop's time where it has no threads.
+  [[nodiscard]] time_point asked_at() const noexcept { return asked_at_; }
   /// Tells `to` what has become of it.
   void tell(engine_counts& counts, write_sink& to) const;
 
@@ -111,6 +120,8 @@ class queued_write : private stop_registration, private timer, private runnable 
   std::span<const key_write> operations_;
   std::vector<write_outcome> outcomes_;
   std::coroutine_handle<> waiting_;
+  time_point asked_at_ = time_point::min();
+  std::atomic<bool> is_given_up_ = false;
   std::optional<error> refusal_;
   stage stage_ = stage::undone;
   bool is_stale_ = false;

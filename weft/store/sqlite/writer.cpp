@@ -52,7 +52,7 @@ int note_log_pages(void* pages, sqlite3*, const char*, int count) {
 
 writer::writer(served_file& file, const engine_options& options,
                std::atomic<std::uint64_t>& commits)
-    : file_{file}, options_{options}, commits_{commits} {}
+    : file_{file}, options_{options}, commits_{commits}, patience_{options.busy_timeout} {}
 
 writer::~writer() { end(false); }
 
@@ -174,6 +174,12 @@ std::span<queued_write* const> writer::take_group() {
 
 void writer::write(std::span<queued_write* const> batches) noexcept {
   const std::lock_guard lock{writing_};
+  patience_.begin(batches);
+  write_held(batches);
+  patience_.end();
+}
+
+void writer::write_held(std::span<queued_write* const> batches) noexcept {
   try {
     const auto ready = make_ready();
     if (ready) {
@@ -206,11 +212,10 @@ std::expected<void, writer::fault> writer::make_ready() {
   return {};
 }
 
-std::expected<connection, writer::fault> writer::open() const {
+std::expected<connection, writer::fault> writer::open() {
   auto opened = file_.open(access::read_write);
   if (!opened) return std::unexpected{fault{failure_kind::input_output, std::move(opened.error())}};
-  const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(options_.busy_timeout);
-  sqlite3_busy_timeout(opened->get(), static_cast<int>(timeout.count()));
+  patience_.attach(opened->get());
   const std::string settings = weft::format(
       "PRAGMA journal_mode=WAL;PRAGMA synchronous={};PRAGMA wal_autocheckpoint=0;"
       "PRAGMA foreign_keys=ON;PRAGMA mmap_size=0;PRAGMA journal_size_limit={}",
@@ -224,6 +229,8 @@ void writer::write_group_or_each(std::span<queued_write* const> batches) {
   write_group group{*connection_, *statements_};
   const write_group::outcome outcome = group.run(batches);
   if (group.has_moved()) return;
+  const bool is_locked = kind_of(group.code()) == failure_kind::busy;
+  if (!is_locked) patience_.note_free();
   if (outcome != write_group::outcome::undone) commits_.fetch_add(1, std::memory_order_release);
   if (outcome == write_group::outcome::done) {
     if (!is_commit_in_place(batches)) return;
@@ -234,6 +241,10 @@ void writer::write_group_or_each(std::span<queued_write* const> batches) {
   is_suspect_ = is_suspect_ || group.is_stuck() || is_of_file(group.code());
   if (outcome == write_group::outcome::unknown) return;
   if (batches.size() == 1) return fail_batch(*batches.front(), group, group.culprit());
+  if (is_locked) {  // for each of them
+    for (queued_write* const each : batches) fail_batch(*each, group, std::nullopt);
+    return;
+  }
   // What is too much for one of them need not be for the others.
   for (queued_write* const& each : batches) {
     if (is_suspect_)
@@ -417,8 +428,7 @@ int writer::move_pages(int how) noexcept {
   sqlite3* const database = connection_->get();
   sqlite3_busy_timeout(database, wait_for_readers_ms);
   const int code = sqlite3_wal_checkpoint_v2(database, nullptr, how, nullptr, nullptr);
-  const auto usual = std::chrono::duration_cast<std::chrono::milliseconds>(options_.busy_timeout);
-  sqlite3_busy_timeout(database, static_cast<int>(usual.count()));
+  patience_.attach(database);
   if (connection_->look() == file_place::in_place) connection_->remember();
   file_.note_trace(*connection_);
   return code;

@@ -32,6 +32,7 @@
 #include <weft/base/intrusive_list.hpp>
 #include <weft/base/result.hpp>
 #include <weft/store/sqlite/engine_options.hpp>
+#include <weft/store/sqlite/lock_wait.hpp>
 #include <weft/store/sqlite/queued_write.hpp>
 #include <weft/store/sqlite/served_file.hpp>
 #include <weft/store/sqlite/write_group.hpp>
@@ -81,13 +82,14 @@ class writer {
   [[nodiscard]] bool has_log();
   [[nodiscard]] std::span<queued_write* const> take_group();
   void write(std::span<queued_write* const> batches) noexcept;
+  void write_held(std::span<queued_write* const> batches) noexcept;
   struct fault {
     failure_kind why;
     std::string message;
   };
   [[nodiscard]] result<void> start_thread();
   [[nodiscard]] std::expected<void, fault> make_ready();
-  [[nodiscard]] std::expected<connection, fault> open() const;
+  [[nodiscard]] std::expected<connection, fault> open();
   [[nodiscard]] std::expected<void, std::string> settle_held();
   [[nodiscard]] bool is_log_of_another(file_place place) noexcept;
   void forsake(file_place place);
@@ -121,6 +123,7 @@ class writer {
 
   // Who writes, alone.
   std::mutex writing_;
+  lock_wait patience_;
   std::optional<connection> connection_;
   std::optional<text_statements> statements_;
   int log_pages_ = 0;
