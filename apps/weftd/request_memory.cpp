@@ -45,10 +45,15 @@ void request_memory::hold_document(std::size_t size_bytes) {
 }
 
 bool request_memory::make_room(std::size_t more_bytes, weft::memory_reservation given) {
+  // The engine keeps its copy of the row meanwhile, which has three quarters of that.
+  const std::size_t row_bytes = given.bytes() / 4 * 3;
   held_.shrink(parts_bytes_ + reply.capacity());
   held_.join(std::move(given));
   end_part();
-  if (!hold(parts_bytes_ + reply.size() + more_bytes)) return false;
+  if (!hold(parts_bytes_ + reply.size() + more_bytes)) {
+    refused_bytes_ += row_bytes;
+    return false;
+  }
   reply.reserve(reply.size() + more_bytes);
   return true;
 }
