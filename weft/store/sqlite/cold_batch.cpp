@@ -62,7 +62,13 @@ bool cold_batch::read_one(connection& by, sqlite3_stmt* select, const key_read& 
   const memory_budget::use here{memory};
   const running_statement run{select};
   const int code = step_to_row(select, operation);
-  if (code == SQLITE_ROW) return keep_row(select, operation);
+  if (code == SQLITE_ROW) {
+    if (!keep_row(select, operation)) return false;
+    // A blob of zeros is made when it is copied.
+    if (!memory.was_exceeded()) return true;
+    found_.pop_back();
+    return leave(memory.wanted());
+  }
   if (code == SQLITE_DONE) {
     found_.push_back({.is = found::outcome::missing});
     return true;

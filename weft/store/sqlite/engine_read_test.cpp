@@ -70,6 +70,7 @@ TEST_P(engine_read, knows_all_that_a_schema_says) {
                                             {.name = "d",
                                              .type = column_type::integer,
                                              .is_generated = true,
+                                             .is_computed_when_read = true,
                                              .is_dynamic = true}},
                                 .key = {1, 0},
                                 .indexes = {{.name = "by_c", .columns = {2, 1}, .is_unique = true}},

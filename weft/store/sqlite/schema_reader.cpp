@@ -49,7 +49,9 @@ declared_column read_column(sqlite3_stmt* row) {
   const auto key_place = static_cast<std::size_t>(sqlite3_column_int(row, 4));
   made.is_nullable = sqlite3_column_int(row, 2) == 0 && key_place == 0;
   made.has_default = sqlite3_column_type(row, 3) != SQLITE_NULL;
+  constexpr int is_virtual = 2;  // sqlite.org/pragma.html#pragma_table_xinfo
   made.is_generated = sqlite3_column_int(row, 5) != 0;
+  made.is_computed_when_read = sqlite3_column_int(row, 5) == is_virtual;
   return {std::move(made), key_place, sqlite3_stricmp(declared.c_str(), "INTEGER") == 0};
 }
 

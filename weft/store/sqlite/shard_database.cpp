@@ -1,5 +1,6 @@
 #include <weft/store/sqlite/shard_database.hpp>
 
+#include <algorithm>
 #include <string_view>
 
 #include <weft/store/sqlite/row_lookup.hpp>
@@ -14,6 +15,13 @@ int run_once(connection& by, statement& kept, std::string_view sql) noexcept {
   const running_statement run{kept.get()};
   const int code = sqlite3_step(kept.get());
   return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+/// Functions make NULL of a text that is longer than SQLITE_LIMIT_LENGTH, and may take long.
+bool computes_any(const key_read& operation) noexcept {
+  return std::ranges::any_of(operation.columns, [&](column_position at) {
+    return operation.from->columns()[at].is_computed_when_read;
+  });
 }
 
 }  // namespace
@@ -86,6 +94,7 @@ shard_database::outcome shard_database::read(std::size_t number, const key_read&
     return connection_ ? fail(code, kind_of(code), number, here, to) : outcome::cold;
   cached_statement* select = statements_.find(*connection_, *operation.from, operation.columns);
   if (select == nullptr) {
+    if (computes_any(operation)) return outcome::cold;
     if (const int code = check_schema(); code != SQLITE_OK) {
       const outcome found = fail(code, kind_of(code), number, here, to);
       if (found == outcome::stale) end_turn();
