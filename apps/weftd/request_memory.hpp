@@ -69,9 +69,10 @@ class request_memory {
   /// Before a long row: room for as much as is made of it. False: as has_room(). `given` was
   /// reserved for it.
   [[nodiscard]] bool make_room(std::size_t more_bytes, weft::memory_reservation given);
-  /// Why there was no room: less may be in use later, or there never is that much.
+  /// The reply after has_room() or make_room() has returned false: 503 if a retry may succeed,
+  /// otherwise 413.
   [[nodiscard]] api_fault why_no_room() const;
-  /// Reserved for the reply.
+  /// Bytes reserved for the reply.
   [[nodiscard]] std::size_t reserved_bytes() const noexcept { return held_.bytes(); }
   /// Forgets the reply, and gives its memory back.
   void give_up_reply() noexcept;

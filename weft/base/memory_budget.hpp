@@ -64,7 +64,7 @@ class memory_budget {
     /// Others need memory: the least that is dispensable is to be given back until at most
     /// `target_bytes` of the budget are taken. Any thread, and under the budget's lock.
     virtual void ask_for_relief(std::size_t target_bytes) noexcept = 0;
-    /// What it holds as long as it is there. Any thread, and under the budget's lock.
+    /// Bytes that it holds until it leaves: caches. Any thread, and under the budget's lock.
     [[nodiscard]] virtual std::size_t permanent_bytes() const noexcept = 0;
     list_hook in_budget;
   };
@@ -100,8 +100,7 @@ class memory_budget {
     return count_.load(std::memory_order_relaxed);
   }
 
-  /// What all members hold as long as they are there, in bytes. Not for each request: it takes the
-  /// lock.
+  /// Sum of the members' permanent_bytes(). Takes the lock: not for each request.
   [[nodiscard]] std::size_t permanent_bytes() noexcept;
 
   void join(member& who);

@@ -1,13 +1,11 @@
-// An object that each thread has for itself from its first use on, and what is done at a thread's
-// end.
+// One object per thread, created at its first use, and functions that run when a thread ends.
 //
-// Problem: glibc allocates when a `thread_local` with a destructor is used for the first time, and
-// ends the program where there is no memory. Contract: here() makes the object at a thread's first
-// call, throws std::bad_alloc where there is no memory, and may be called again; the object is
-// destroyed when its thread ends, after the thread's `thread_local` objects. Where the main thread
-// ends the process, nothing is destroyed. There is one T for a thread: give it a type of its own. A
-// thread_end calls a function at the end of each thread that has asked it to, and outlives all of
-// them. Any thread.
+// Problem: the first use of a `thread_local` with a destructor allocates, and glibc aborts if there
+// is no memory. Contract: here() creates the object on the first call of a thread. If there is no
+// memory, it throws std::bad_alloc, and a later call tries again. The object is destroyed when its
+// thread ends, after the `thread_local` objects of that thread; at the end of the process nothing
+// is destroyed. There is one object of each T per thread: use a type of your own. A thread_end
+// calls a function when a thread that has registered ends, and outlives all threads. Any thread.
 //
 //   struct reply_text { std::string text; };
 //   std::string& text = thread_owned<reply_text>::here().text;

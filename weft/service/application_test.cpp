@@ -252,7 +252,7 @@ TEST_F(application_run, stops_its_services_when_there_is_memory_again) {
   app.add<stopped_late>();
   app.add<without_frames>();
   EXPECT_EQ(run(app), 1) << "that is not how a program should end";
-  EXPECT_EQ(log.count("out of memory: services go on to stop when there is some"), 1U);
+  EXPECT_EQ(log.count("out of memory: the services cannot be stopped yet, trying again"), 1U);
   EXPECT_EQ(stopped, 1);
 }
 

@@ -4,9 +4,9 @@
 // errc::unavailable, and the log says how. The call obeys the stop request and the deadline of
 // `asking`, which outlives it, and works for the service. Up to its first wait the service's
 // lifetime is the current one. What is no coroutine is called at once, without a suspension;
-// nothing here allocates. A coroutine for whose frame there is no
-// memory fails, or is tried again in each turn until there is some: a stop() must not be left out,
-// for what refers to the service would outlive it.
+// nothing here allocates. If there is no memory for a coroutine's frame, the call fails, or is
+// repeated in each turn of the loop until there is. A stop() must not be skipped: connections would
+// refer to a destroyed service. The forced end of the process bounds the retries.
 //
 //   auto up = co_await service_call{service, service.kind->start, asking, no_memory::fails};
 #pragma once
@@ -24,7 +24,7 @@
 
 namespace weft::detail {
 
-/// What becomes of a call for whose coroutine there is none.
+/// What a call does if there is no memory for the frame of its coroutine.
 enum class no_memory : std::uint8_t { fails, waits };
 
 class [[nodiscard]] service_call final : private runnable {

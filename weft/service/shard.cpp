@@ -52,7 +52,7 @@ task<void> shard::live(reports tell) {
     try {
       tell.stopping(services_.connections());
     } catch (const std::bad_alloc&) {
-      log::error("out of memory: how many connections are drained is not told");
+      log::error("out of memory: cannot log how many connections are open");
     }
   }
   phase_ = phase::stopping;
@@ -61,18 +61,19 @@ task<void> shard::live(reports tell) {
   phase_ = phase::ending;
 }
 
-/// However often there is no memory for it: what refers to a service must not outlive it.
+/// Retries while there is no memory: nothing may refer to a service that has been destroyed.
 task<bool> shard::stop_services() {
   for (bool is_first = true;; is_first = false) {
     try {
       const auto stopped = co_await services_.stop();
       if (!stopped)
         log::warning(weft::format("services did not stop cleanly: {}", stopped.error().message()));
-      co_return stopped&& is_first;
+      const bool is_clean = stopped.has_value() && is_first;
+      co_return is_clean;
     } catch (const std::bad_alloc&) {
-      log::error("out of memory: services go on to stop when there is some");
+      log::error("out of memory: the services cannot be stopped yet, trying again");
     }
-    // Where the time is over there is no pause, and the program's end is near.
+    // After stop_timeout this returns at once; a forced end of the process bounds the retries.
     static_cast<void>(co_await sleep_for(*loop_, memory_pause));
   }
 }

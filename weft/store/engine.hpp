@@ -46,8 +46,8 @@ struct key_read {
 
 /// An engine reserves memory for a row of which a value, or all values together, have more bytes.
 inline constexpr std::size_t long_row_bytes = std::size_t{64} * 1024;
-/// What is reserved for that which a sink makes of a row of so many bytes and columns: Base64 has a
-/// third more, and each value has a name and a tag.
+/// Bytes to reserve for the text that a sink makes of a row: Base64 adds a third, and each value
+/// has a name and a tag.
 [[nodiscard]] constexpr std::size_t told_bytes(std::size_t row_bytes,
                                                std::size_t columns) noexcept {
   return row_bytes + row_bytes / 3 + columns * 128 + 8192;
@@ -70,7 +70,7 @@ class read_sink {
   [[nodiscard]] virtual bool is_turn_over() { return false; }
   /// Whether no more is taken: the operations that are left are not made. Asked after each.
   [[nodiscard]] virtual bool is_full() const { return false; }
-  /// What it keeps of what long_row() has given it, until the batch has ended.
+  /// Bytes of the memory from long_row() that the sink holds until the batch ends.
   [[nodiscard]] virtual std::size_t kept_bytes() const { return 0; }
 
  protected:

@@ -33,7 +33,7 @@ struct column {
   bool has_default = false;
   /// The engine computes it: it is read, and never written.
   bool is_generated = false;
-  /// is_generated, at each read: it may take long, and have any length.
+  /// A generated column that is not stored: each read evaluates its expression.
   bool is_computed_when_read = false;
   /// The engine makes numbers of texts that look like ones, though this is no column of numbers.
   bool makes_numbers = false;

@@ -64,7 +64,7 @@ bool cold_batch::read_one(connection& by, sqlite3_stmt* select, const key_read& 
   const int code = step_to_row(select, operation);
   if (code == SQLITE_ROW) {
     if (!keep_row(select, operation)) return false;
-    // A blob of zeros is made when it is copied.
+    // SQLite expands a zeroblob() only when it is read, and returns NULL if it has no memory.
     if (!memory.was_exceeded()) return true;
     found_.pop_back();
     return leave(memory.wanted());
@@ -79,8 +79,8 @@ bool cold_batch::read_one(connection& by, sqlite3_stmt* select, const key_read& 
   return by.in_transaction();
 }
 
-/// How many bytes the row has that SQLite had no memory for; 0: a single value of it is too long.
-/// SQLite holds all values of a row at once, and counts them one by one.
+/// The size of the row for which SQLite had no memory, in bytes; 0: one value alone is too long.
+/// A SELECT of the values fails at the first value too many; this query holds one value at a time.
 std::size_t cold_batch::measure(connection& by, const key_read& operation) const {
   memory_budget memory{page_bytes + bytes_max_};
   const memory_budget::use here{memory};

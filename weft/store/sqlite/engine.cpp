@@ -401,8 +401,8 @@ bool engine::state::are_same_files(const progress& at) const noexcept {
   });
 }
 
-/// `kept_bytes`: which the same request keeps meanwhile. errc::limit_exceeded: there never is
-/// memory for both.
+/// `kept_bytes`: what the same request holds already. errc::limit_exceeded: both together exceed
+/// what the budget can ever grant.
 task<result<memory_reservation>> engine::state::reserve(std::size_t size_bytes,
                                                         std::size_t kept_bytes) {
   if (!loop.memory().may_ever_have(size_bytes + kept_bytes, memory_priority::normal))
@@ -468,7 +468,7 @@ task<result<void>> engine::state::tell_cold(std::span<const key_read> operations
   co_return {};
 }
 
-/// Of a row for which there never is the memory, alone or beside those before it.
+/// Of a row that can never fit the budget, alone or beside the earlier rows of its batch.
 void engine::state::refuse_row(std::span<const key_read> operations, progress& at, read_sink& to) {
   counts.failed(failure_kind::too_large);
   to.failed(at.done, {.kind = failure_kind::too_large,

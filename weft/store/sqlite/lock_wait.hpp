@@ -1,11 +1,11 @@
 // How long the writer of a database waits for a lock that another program holds.
 //
-// Problem: SQLite's own timeout counts anew for each transaction, so that of writes which wait for
-// the same lock the last waits as often as there are transactions before it, and nobody can call it
-// off. Contract: attach() has a connection wait by these rules. Batches wait until the youngest of
-// them has waited `most` for a lock that is held, or until all of them are given up; SQLite is then
-// told that it is busy. Without batches each call waits `most`. note_free() says that the lock was
-// had. The writer's thread; outlives the connection.
+// Problem: SQLite's busy timeout starts again with each transaction, and nothing can cancel it. Of
+// many writes that wait for the same lock, the last would wait for all timeouts before its own.
+// Contract: attach() replaces the busy timeout of a connection. Between begin() and end(), the wait
+// ends with SQLITE_BUSY when the youngest of the batches has waited `most` for a lock that is held,
+// or when all batches have been cancelled. Otherwise each call waits `most`. note_free() reports
+// that the lock was acquired. The writer's thread; outlives the connection.
 //
 //   lock_wait patience{options.busy_timeout};
 //   patience.attach(connection.get());
@@ -39,7 +39,7 @@ class lock_wait {
 
   duration most_;
   std::span<queued_write* const> batches_;
-  std::optional<time_point> held_since_;  // as far as anybody has seen
+  std::optional<time_point> held_since_;  // when the lock was first found to be held
 };
 
 }  // namespace weft::store::sqlite

@@ -64,6 +64,18 @@ class long_row : public engine_fixture {
            now.bytes[std::to_underlying(memory_kind::replies)];
   }
 
+  /// In t of d, each value of `bytes` times two.
+  void make_wide_row(int columns, int bytes) {
+    std::string names;
+    std::string values;
+    for (int i = 0; i < columns; ++i) {
+      names += ",c" + std::to_string(i) + " TEXT";
+      values += ",hex(zeroblob(" + std::to_string(bytes) + "))";
+    }
+    make_database("d", "CREATE TABLE t(id INTEGER PRIMARY KEY" + names +
+                           "); INSERT INTO t VALUES(1" + values + ")");
+  }
+
   /// All columns but the key's, of t in d.
   static task<result<void>> weigh(engine& in, std::vector<std::int64_t> ids, read_sink& to) {
     const catalog_ref schema = in.schema();
@@ -119,14 +131,7 @@ TEST_P(long_row, is_read_on_another_thread_and_reserved) {
 }
 
 TEST_P(long_row, with_several_long_values_comes_whole) {
-  std::string columns;
-  std::string values;
-  for (int i = 0; i < 12; ++i) {
-    columns += ",c" + std::to_string(i) + " TEXT";
-    values += ",hex(zeroblob(500000))";
-  }
-  make_database("d", "CREATE TABLE t(id INTEGER PRIMARY KEY" + columns +
-                         "); INSERT INTO t VALUES(1" + values + ")");
+  make_wide_row(12, 500000);
   run([&](engine& in) -> task<void> {
     weighing_sink found;
     EXPECT_TRUE(co_await weigh(in, {1}, found));
@@ -136,14 +141,7 @@ TEST_P(long_row, with_several_long_values_comes_whole) {
 
 /// None of its values is long.
 TEST_P(long_row, of_many_columns_counts_as_a_whole) {
-  std::string columns;
-  std::string values;
-  for (int i = 0; i < 500; ++i) {
-    columns += ",c" + std::to_string(i) + " TEXT";
-    values += ",hex(zeroblob(5000))";
-  }
-  make_database("d", "CREATE TABLE t(id INTEGER PRIMARY KEY" + columns +
-                         "); INSERT INTO t VALUES(1" + values + ")");
+  make_wide_row(500, 5000);
   run([&](engine& in) -> task<void> {
     weighing_sink found;
     EXPECT_TRUE(co_await weigh(in, {1}, found));
@@ -154,14 +152,7 @@ TEST_P(long_row, of_many_columns_counts_as_a_whole) {
 }
 
 TEST_P(long_row, of_many_columns_that_never_fits_is_refused_at_once) {
-  std::string columns;
-  std::string values;
-  for (int i = 0; i < 500; ++i) {
-    columns += ",c" + std::to_string(i) + " TEXT";
-    values += ",hex(zeroblob(30000))";
-  }
-  make_database("d", "CREATE TABLE t(id INTEGER PRIMARY KEY" + columns +
-                         "); INSERT INTO t VALUES(1" + values + ")");
+  make_wide_row(500, 30000);
   run([&](engine& in) -> task<void> {
     weighing_sink found;
     EXPECT_TRUE(co_await weigh(in, {1}, found));

@@ -3,10 +3,11 @@
 // Contract: awaited once, on the shard; what it spans stays until then. A stop request or a
 // deadline takes it back while it waits in line (errc::cancelled, errc::timed_out); once the writer
 // has begun it is awaited. Then tell() says of each operation what has become of it, unless
-// is_stale(): the schema is of another version, and nothing was done. Once it is given up, the
-// writer does not wait for a lock for it any more. Where there are no threads it
-// is made at once. Whatever runs out of memory on the way, what is said of a batch is true, or is
-// failure_kind::unknown; an allocation that fails once its commit is durable changes nothing of it.
+// is_stale(): the schema is of another version, and nothing was done. If it is cancelled while it
+// is being written, the writer no longer waits for a lock on its behalf. Where there are no threads
+// it is made at once. Whatever runs out of memory on the way, what is said of a batch is true, or
+// is failure_kind::unknown; an allocation that fails once its commit is durable changes nothing of
+// it.
 //
 //   queued_write batch{loop, writer, version, operations};
 //   if (auto waited = co_await batch; !waited) co_return fail(waited.error());
@@ -69,11 +70,11 @@ class queued_write : private stop_registration, private timer, private runnable 
   [[nodiscard]] bool is_stale() const noexcept { return is_stale_; }
   /// Whether it was the first of those in its commit.
   [[nodiscard]] bool has_led_commit() const noexcept { return has_led_commit_; }
-  /// Whether its caller does not want to wait any more. Any thread.
+  /// Whether its caller was cancelled or has passed its deadline. Any thread.
   [[nodiscard]] bool is_given_up() const noexcept {
     return is_given_up_.load(std::memory_order_relaxed);
   }
-  /// By the loop's clock; of the loop's time where it has no threads.
+  /// When it was submitted, by the loop's clock; time_point::min() where there are no threads.
   [[nodiscard]] time_point asked_at() const noexcept { return asked_at_; }
   /// Tells `to` what has become of it.
   void tell(engine_counts& counts, write_sink& to) const;

@@ -47,7 +47,7 @@ inline void take_values(sqlite3_stmt* row, const key_read& operation,
   return bytes;
 }
 
-/// row_bytes(), of the row whose sizes this one has: its first values.
+/// The row_bytes() of a row, from a result row of select_sizes(): the sum of its values.
 [[nodiscard]] inline std::size_t told_row_bytes(sqlite3_stmt* sizes, std::size_t columns) noexcept {
   std::size_t bytes = columns * sizeof(value);
   for (std::size_t i = 0; i < columns; ++i)

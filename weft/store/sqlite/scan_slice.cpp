@@ -162,8 +162,8 @@ int scan_slice::find(connection& by, scan_step from) {
   return code;
 }
 
-/// cold_batch::measure(), of the first row. Of one that is not found, where it is by steps that the
-/// slice has come to it, it may be another row's.
+/// As cold_batch::measure(), for the first row that matches. By steps, the row that was too large
+/// may be an earlier one that does not match; the caller's minimum growth covers that.
 std::size_t scan_slice::measure(connection& by, scan_step from) {
   memory_budget memory{own_bytes + bytes_max_};
   const memory_budget::use here{memory};

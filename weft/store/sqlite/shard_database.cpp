@@ -17,7 +17,8 @@ int run_once(connection& by, statement& kept, std::string_view sql) noexcept {
   return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/// Functions make NULL of a text that is longer than SQLITE_LIMIT_LENGTH, and may take long.
+/// printf() returns NULL for a text longer than SQLITE_LIMIT_LENGTH, and any expression may run
+/// for long.
 bool computes_any(const key_read& operation) noexcept {
   return std::ranges::any_of(operation.columns, [&](column_position at) {
     return operation.from->columns()[at].is_computed_when_read;
